@@ -14,7 +14,7 @@ from askgraph.errors import SetupError, TimedOut
 from askgraph.llm import ToolCall
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 QUESTION = "Which moons orbit Jupiter?"
 
@@ -36,7 +36,7 @@ def test_a_file_and_an_open_graph_are_asked(source: Path) -> None:
     try:
         assert all(askgraph.ask(QUESTION, graph).answered for _ in range(2))
     finally:
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 def test_a_named_graph_is_asked_by_name_or_as_the_only_one(source: Path) -> None:

@@ -15,12 +15,12 @@ from askgraph.deadline import (
     use_deadline,
 )
 from askgraph.errors import TimedOut
-from askgraph.sparql.judge import in_time
+from askgraph.sparql.judge import limit_to_deadline
 
 
 def test_without_a_deadline_nothing_is_bounded() -> None:
     assert clamp_timeout(None) is None and clamp_to_search_time(None) is None
-    assert in_time(60.0) == clamp_timeout(60.0) == clamp_to_search_time(60.0) == 60.0
+    assert limit_to_deadline(60.0) == clamp_timeout(60.0) == clamp_to_search_time(60.0) == 60.0
     assert not describe_expiry()
 
 
@@ -38,7 +38,7 @@ def test_nothing_is_sent_when_the_time_is_over() -> None:
         use_deadline(Deadline(0.0)),
         pytest.raises(TimedOut, match="the 0 seconds for the question"),
     ):
-        in_time(60.0)
+        limit_to_deadline(60.0)
 
 
 async def test_tasks_keep_the_deadline_with_which_they_were_begun() -> None:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import askgraph
 from askgraph import sample
-from askgraph.answers.codec import answer_object
+from askgraph.answers.codec import to_json_object
 from askgraph.cli import COMMANDS, GROUPS, app
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
@@ -138,7 +138,7 @@ def _fields(settings: type) -> set[str]:
         ("guided", "## Settings of `guided`", _fields(Guided)),
         ("multi-stage", "## Settings of `multi-stage`", _fields(MultiStage)),
         ("agents", "## Tools", TOOL_SETS.keys()),
-        ("command-line", "### The JSON object", answer_object(Refusal("none")).keys()),
+        ("command-line", "### The JSON object", to_json_object(Refusal("none")).keys()),
     ],
 )
 def test_a_table_explains_all_that_there_is(page: str, heading: str, names: set[str]) -> None:

@@ -21,7 +21,7 @@ from askgraph.index.names import NameIndex
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 ADDRESS = os.environ.get("ASKGRAPH_TEST_VIRTUOSO", "")
 GRAPH = "https://example.org/tests/space"
@@ -50,8 +50,8 @@ Pair = tuple[KnowledgeGraph, KnowledgeGraph]
 def graphs(workspace: Workspace) -> Iterator[Pair]:
     here, there = workspace.graph("here"), workspace.graph("there")
     yield here, there
-    result_of(here.endpoint.close())
-    result_of(there.endpoint.close())
+    run_coroutine(here.endpoint.close())
+    run_coroutine(there.endpoint.close())
 
 
 def plain(profile: Profile) -> Profile:

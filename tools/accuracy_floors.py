@@ -25,10 +25,10 @@ from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.reports.report import Report, compute_percentile
 from askgraph.evaluation.runs import EvaluationRun, Record
 from askgraph.workspace import DEFAULT_METHOD, Workspace
-from askgraph.workspace.evaluation import Crew, evaluated
-from askgraph.workspace.plans import Asked, Wishes, method_choices
-from askgraph.workspace.run_sync import result_of
-from askgraph.workspace.selection import Selection, graph_of
+from askgraph.workspace.evaluation import ExecutorOptions, evaluate_benchmarks
+from askgraph.workspace.plans import BenchmarkQuestions, RunOptions, parse_method_choices
+from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.selection import Selection, resolve_graph
 
 __all__ = ["FLOORS", "HELD_OUT", "align", "data_folder", "floors_run", "sets", "table"]
 
@@ -51,7 +51,9 @@ def data_folder() -> Path:
     return Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[2] / "shared" / "data")
 
 
-def sets(data: Path, workspace: Workspace, wanted: Sequence[str] = ()) -> Iterator[Asked]:
+def sets(
+    data: Path, workspace: Workspace, wanted: Sequence[str] = ()
+) -> Iterator[BenchmarkQuestions]:
     """Give each set that is there, or each of those wanted, as it is asked; build its graphs."""
     supply = data / "supply-kgrep"
     for variant in ("default", "inverse-and-shortcut"):
@@ -68,22 +70,27 @@ def sets(data: Path, workspace: Workspace, wanted: Sequence[str] = ()) -> Iterat
         yield _asked("sample", questions, workspace, str(sample.graph_path()))
 
 
-def _asked(name: str, path: Path, workspace: Workspace, graph: str | None = None) -> Asked:
+def _asked(
+    name: str, path: Path, workspace: Workspace, graph: str | None = None
+) -> BenchmarkQuestions:
     format, contents = read_benchmark(path, format="questions-jsonl")
     questions = contents.questions
-    graphs = tuple(graph_of(workspace, question, path, graph) for question in questions)
-    return Asked(name, path, format, contents, questions, graphs)
+    graphs = tuple(resolve_graph(workspace, question, path, graph) for question in questions)
+    return BenchmarkQuestions(name, path, format, contents, questions, graphs)
 
 
 def floors_run(
-    workspace: Workspace, asked: Sequence[Asked], *, method: str, settings: Sequence[str] = (),
+    workspace: Workspace, asked: Sequence[BenchmarkQuestions], *, method: str,
+    settings: Sequence[str] = (),
     jobs: int = 1, folder: Path | None = None,
 ) -> EvaluationRun:  # fmt: skip
     """Ask all sets, as `askgraph evaluate` would."""
-    wishes = Wishes(method_choices([method], settings))
-    crew = Crew("processes", jobs) if jobs > 1 else Crew()
-    return result_of(
-        evaluated(workspace, asked, wishes, Selection(), crew, folder=folder, progress=_told)
+    wishes = RunOptions(parse_method_choices([method], settings))
+    crew = ExecutorOptions("processes", jobs) if jobs > 1 else ExecutorOptions()
+    return run_coroutine(
+        evaluate_benchmarks(
+            workspace, asked, wishes, Selection(), crew, folder=folder, progress=_told
+        )
     )
 
 

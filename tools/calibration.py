@@ -39,9 +39,9 @@ from askgraph.search.decide import (
 from askgraph.search.rank import RankedCandidates, cluster_candidates, load_weights
 from askgraph.trace import Answer, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
-from askgraph.workspace.generation import same
-from askgraph.workspace.plans import Asked
-from askgraph.workspace.run_sync import outcome_of
+from askgraph.workspace.generation import is_same_answer
+from askgraph.workspace.plans import BenchmarkQuestions
+from askgraph.workspace.run_sync import ask_method
 
 _UNHEARD = "qwertzuiop"
 _SECONDS = 10.0
@@ -84,7 +84,7 @@ def shares(found: Sequence[Case]) -> Floats:
     return np.asarray(weights / weights.mean())
 
 
-def cases(asked: Asked, workspace: Workspace, *, jobs: int = 1) -> Iterator[Case]:
+def cases(asked: BenchmarkQuestions, workspace: Workspace, *, jobs: int = 1) -> Iterator[Case]:
     """Yield the answers to the questions of a set; without any attempt there is no case.
 
     An answer to a question that the graph cannot answer has F1 0.
@@ -104,7 +104,9 @@ def cases(asked: Asked, workspace: Workspace, *, jobs: int = 1) -> Iterator[Case
                 yield Case(asked.name, evidence, f1, title, left=left)
 
 
-def generated_cases(asked: Asked, workspace: Workspace, *, number: int) -> Iterator[Case]:
+def generated_cases(
+    asked: BenchmarkQuestions, workspace: Workspace, *, number: int
+) -> Iterator[Case]:
     """Yield first answers to so many questions that the profile of each graph of a set suggests.
 
     After each of them comes the same question with a word masked, where it has one to mask.
@@ -125,13 +127,13 @@ def _answer_drafts(judge: Judge, method: Method) -> Iterator[tuple[str, dict[str
             continue
         question = Question(draft.question, "en")
         try:
-            answering = outcome_of(question, method, [judge.graph], timeout=_SECONDS)
+            answering = ask_method(question, method, [judge.graph], timeout=_SECONDS)
             outcome = judge.runner.run(answering)
         except (QueryError, ServiceError):
             continue
         best = outcome if isinstance(outcome, Answer) else outcome.best
         if best is not None and _left(best.confidence, evidence) == 1:
-            right = any(same(best, query, result) for query, result in results)
+            right = any(is_same_answer(best, query, result) for query, result in results)
             yield draft.question, evidence, right
 
 

@@ -33,8 +33,8 @@ from askgraph.search.rank import Cluster, RankedCandidates
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.serializer import render_query
 from askgraph.workspace import Workspace
-from askgraph.workspace.generation import results_of
-from askgraph.workspace.plans import Asked
+from askgraph.workspace.generation import fetch_results
+from askgraph.workspace.plans import BenchmarkQuestions
 
 Floats = npt.NDArray[np.float64]
 Weights = Mapping[str, float]
@@ -53,7 +53,7 @@ Score = tuple[float, float, bool]
 
 
 def open_graphs(
-    asked: Asked, workspace: Workspace, scores: Path | None = None
+    asked: BenchmarkQuestions, workspace: Workspace, scores: Path | None = None
 ) -> Iterator[tuple["Judge", str, list[GoldQuestion]]]:
     """Yield a judge of each graph of a set, the name that it counts by, and its own questions.
 
@@ -176,7 +176,7 @@ class Judge:
         async def find_next() -> tuple[ExampleDraft, list[tuple[str, Result]]] | None:
             async for draft in suggested:
                 with suppress(QueryError, ServiceError):
-                    if results := await results_of(draft, self.graph):
+                    if results := await fetch_results(draft, self.graph):
                         return draft, results
             return None
 

@@ -39,7 +39,7 @@ from tools.judging import (
     share_weights,
 )
 
-from askgraph.answers.search_run import AHEAD, SearchLimits
+from askgraph.answers.search_run import MAX_EMPTY_SCORE_GAP, SearchLimits
 from askgraph.evaluation import ResultTable
 from askgraph.evaluation.files import replace_file
 from askgraph.evaluation.questions import try_load_gold
@@ -54,7 +54,7 @@ from askgraph.search.rank import (
 )
 from askgraph.sparql.results import SelectResult
 from askgraph.workspace import Workspace
-from askgraph.workspace.plans import Asked
+from askgraph.workspace.plans import BenchmarkQuestions
 
 MOST, MOST_GENERATED = 40, 25
 """So many clusters of a question are scored."""
@@ -158,13 +158,13 @@ def _cases(chosen: argparse.Namespace, folder: Path) -> tuple[list[Case], set[st
     for asked in wanted if chosen.generated else ():
         number = chosen.generated
         cases += ask_generated(asked, workspace, most=MOST_GENERATED, number=number, scores=scores)
-    if chosen.unseen is not None:
-        cases += read_folder(chosen.unseen / "clusters", Case)
+    if chosen.unseen_iris is not None:
+        cases += read_folder(chosen.unseen_iris / "clusters", Case)
     return cases, {asked.name for asked in wanted}
 
 
 def ask_people(
-    asked: Asked, workspace: Workspace, *, most: int, scores: Path | None = None
+    asked: BenchmarkQuestions, workspace: Workspace, *, most: int, scores: Path | None = None
 ) -> Iterator[Case]:
     """Yield people's questions of a set that have an answer, each with its `most` best clusters."""
     for judge, title, questions in open_graphs(asked, workspace, scores):
@@ -180,7 +180,12 @@ def ask_people(
 
 
 def ask_generated(
-    asked: Asked, workspace: Workspace, *, most: int, number: int, scores: Path | None = None
+    asked: BenchmarkQuestions,
+    workspace: Workspace,
+    *,
+    most: int,
+    number: int,
+    scores: Path | None = None,
 ) -> Iterator[Case]:
     """Yield so many questions that the profile of each graph of a set suggests."""
     for judge, title, _ in open_graphs(asked, workspace, scores):
@@ -241,7 +246,7 @@ def f1_of_answer(case: Case, weights: Weights) -> float:
     ranked = sorted(case.found, key=lambda found: -total_score(found, weights))
     if not ranked:
         return 0.0
-    least = total_score(ranked[0], weights) - AHEAD
+    least = total_score(ranked[0], weights) - MAX_EMPTY_SCORE_GAP
     tried = ranked[: SearchLimits().tried]
     near = (found for found in tried if found is ranked[0] or total_score(found, weights) >= least)
     return next((found for found in near if not found.empty), ranked[0]).f1

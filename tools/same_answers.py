@@ -35,8 +35,17 @@ from tools.same_answers_cases import ENRICHED, Case, graph_files, scripted, sear
 from askgraph import Result, ask
 from askgraph.errors import AskgraphError
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm.scripted import Reply, ScriptedModel
-from askgraph.trace import Draft, Earlier, Findings, Outcome, Question, Step, Thought, ToolUse
+from askgraph.llm.scripted import ScriptedModel, ScriptedReply
+from askgraph.trace import (
+    Draft,
+    Findings,
+    Outcome,
+    PreviousQuestion,
+    Question,
+    Step,
+    Thought,
+    ToolUse,
+)
 from askgraph.workspace import Workspace
 
 __all__ = ["compared", "main", "recorded"]
@@ -116,11 +125,11 @@ async def _asked(cases: Sequence[Case], workspace: Workspace) -> list[Json]:
 async def _line(case: Case, workspace: Workspace, graphs: Sequence[KnowledgeGraph]) -> Json:
     """What came of one question."""
     model = None if case.replies is None else ScriptedModel(_script(case.replies))
-    before: tuple[Earlier, ...] = ()
+    before: tuple[PreviousQuestion, ...] = ()
     try:
         for text in case.before:
             _, found = await _steps(case, Question(text, case.language, before), workspace, graphs)
-            before += (Earlier(text, str(found["sparql"])),)
+            before += (PreviousQuestion(text, str(found["sparql"])),)
         asked = Question(case.question, case.language, before, case.given)
         steps, outcome = await _steps(case, asked, workspace, graphs, model)
     except AskgraphError as error:
@@ -132,7 +141,7 @@ async def _line(case: Case, workspace: Workspace, graphs: Sequence[KnowledgeGrap
     return {**_head(case), **outcome, "steps": steps, "messages": messages}
 
 
-def _script(replies: Sequence[Reply]) -> Callable[[object], Reply]:
+def _script(replies: Sequence[ScriptedReply]) -> Callable[[object], ScriptedReply]:
     """Replies in order; then always the same one, at which a method ends by itself."""
     rest = chain(replies, repeat(END))
     return lambda _: next(rest)

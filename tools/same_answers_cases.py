@@ -11,7 +11,7 @@ from typing import Any
 
 from askgraph import sample
 from askgraph.llm import Choice, Finish, ToolCall
-from askgraph.llm.scripted import Reply
+from askgraph.llm.scripted import ScriptedReply
 
 TODAY = "2024-06-30"
 ROOT = Path(__file__).parents[1]
@@ -56,7 +56,7 @@ class Case:
     language: str | None = None
     method: str = "graph-search"
     settings: Mapping[str, Any] = field(default_factory=dict)
-    replies: tuple[Reply, ...] | None = None
+    replies: tuple[ScriptedReply, ...] | None = None
     given: tuple[str, ...] | None = None
     before: tuple[str, ...] = ()
     quick: bool = True
@@ -382,7 +382,7 @@ def _filled(value: Any, marks: Mapping[str, str]) -> Any:
     return value
 
 
-def _reply(given: Any, marks: Mapping[str, str]) -> Reply:
+def _reply(given: Any, marks: Mapping[str, str]) -> ScriptedReply:
     match given:
         case ToolCall():
             return replace(given, arguments=_filled(given.arguments, marks))

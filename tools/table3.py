@@ -23,9 +23,9 @@ from pyoxigraph import QueryBoolean, QuerySolutions, RdfFormat, Store
 
 from askgraph.evaluation import ResultTable, Score
 from askgraph.evaluation.metrics.sets import best_column_multiset
-from askgraph.sparql.parser import read
+from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.serializer import to_text
 
 __all__ = ["PAPER", "Rescored", "disagreements", "rescored", "table3", "unlike"]
 
@@ -83,7 +83,7 @@ def rescored(folder: Path) -> Iterator[Rescored]:
     for line in published:
         question, graph = questions[line["id"]], graphs[line["abox"], line["tbox"]]
         # Gold's rows count as often as they are found.
-        gold = graph.table(text_of(replace(read(question["sparql"]), distinct=False)))
+        gold = graph.table(to_text(replace(parse_tree(question["sparql"]), distinct=False)))
         ours = best_column_multiset(graph.table(line["query"]), gold)
         tags = frozenset(question["tags"])
         yield Rescored(line["exp"], line["run"], line["id"], tags, line["em"], line["f1"], ours)

@@ -25,7 +25,7 @@ from tools.calibration import chances_of, fit_curve, fit_trees, fit_without
 from tools.judging import Case, Found, Judge, Weights, group_others
 from tools.ranking import fit_weights
 
-from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits
+from askgraph.answers.search_run import MAX_EMPTY_SCORE_GAP, SKIPPED_CANDIDATE_FACTOR, SearchLimits
 from askgraph.evaluation import ResultTable
 from askgraph.evaluation.by_name import collect_names
 from askgraph.search.decide import EMPTY_RESULT_FACTOR, collect_evidence
@@ -243,18 +243,20 @@ def attempted(
 
 
 def _attempt(judge: Judge, item: Item, weights: Weights | None) -> Attempt:
-    """Return what graph search would answer, as `SearchRun.first_answer` has it."""
+    """Return what graph search would answer, as `SearchRun.find_first_answer` has it."""
     proposal = judge.propose(item.text, item.language, weights)
     about, ranked = (item.id, item.graph, item.style), cluster_candidates(proposal.candidates)
     if not ranked:
         return Attempt(*about, "", 0.0, 0.0, 1.0, {})
     gold, tried = _gold_of(item, judge), ranked[: SearchLimits().tried]
-    near = [one for one in tried if one is tried[0] or one.score >= tried[0].score - AHEAD]
+    near = [
+        one for one in tried if one is tried[0] or one.score >= tried[0].score - MAX_EMPTY_SCORE_GAP
+    ]
     scored = ((place, *judge.score(item.id, one, gold)) for place, one in enumerate(near))
     first = next(scored)
     others = scored if first[2][2] else ()
     place, query, (f1, named, empty) = next((one for one in others if not one[2][2]), first)
-    left = PASSED_OVER**place * (EMPTY_RESULT_FACTOR if empty else 1.0)
+    left = SKIPPED_CANDIDATE_FACTOR**place * (EMPTY_RESULT_FACTOR if empty else 1.0)
     evidence = _rounded(collect_evidence(proposal, ranked))
     return Attempt(*about, query, f1, named, left, evidence)
 

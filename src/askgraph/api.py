@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from askgraph.answers.codec import answer_object
+from askgraph.answers.codec import to_json_object
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.methods import can_follow_up
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.trace import Outcome, Question, follow_up
+from askgraph.trace import Outcome, Question, build_follow_up
 from askgraph.workspace import DEFAULT_METHOD, Workspace
-from askgraph.workspace.graphs import ready_graphs
+from askgraph.workspace.graphs import prepare_graphs
 from askgraph.workspace.models import Models
-from askgraph.workspace.run_sync import outcome_of, result_of
+from askgraph.workspace.run_sync import ask_method, run_coroutine
 
 Graph = str | Path | KnowledgeGraph
 
@@ -40,12 +40,12 @@ class Result:
 
     def json(self) -> dict[str, object]:
         """Return the object that `askgraph ask --json` prints."""
-        return answer_object(self.outcome)
+        return to_json_object(self.outcome)
 
     def __str__(self) -> str:
-        from askgraph.answers.console import as_text  # rich, only to print
+        from askgraph.answers.console import to_text  # rich, only to print
 
-        return as_text(self.outcome, self.prefixes)
+        return to_text(self.outcome, self.prefixes)
 
 
 def ask(
@@ -87,7 +87,7 @@ def ask(
     """
     full_question = Question(question, language)
     if after is not None:
-        full_question = follow_up(question, after.question, after.outcome, language=language)
+        full_question = build_follow_up(question, after.question, after.outcome, language=language)
     resolved_workspace, name = Workspace(workspace), method or DEFAULT_METHOD
     model_options = {"model": model, "base_url": base_url, "seconds": seconds}
     method_settings = {
@@ -102,19 +102,19 @@ def ask(
         logging.getLogger("askgraph").warning(
             "method %r does not look at earlier questions: 'after' changes nothing for it", name
         )
-    open_graphs = ready_graphs(_to_sequence(graph), resolved_workspace.find, method_instance)
+    open_graphs = prepare_graphs(_to_sequence(graph), resolved_workspace.find, method_instance)
 
     async def run_method() -> Outcome:
         try:
-            return await outcome_of(
+            return await ask_method(
                 full_question, method_instance, open_graphs.graphs, timeout=timeout
             )
         finally:
             await open_graphs.close()
             await models.close()
 
-    outcome = result_of(run_method())
-    return Result(outcome, open_graphs.of(outcome).prefixes, full_question)
+    outcome = run_coroutine(run_method())
+    return Result(outcome, open_graphs.get_graph(outcome).prefixes, full_question)
 
 
 def _to_sequence(graph: Graph | Sequence[Graph] | None) -> Sequence[Graph | None]:

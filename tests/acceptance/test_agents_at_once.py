@@ -17,13 +17,13 @@ from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Assistant, Event, Identity, Message, Options, Request, ToolCall
 from askgraph.llm.openai import OpenAIModel
-from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import Guided
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
 ASKED = Question("Which moons orbit Jupiter?")
@@ -35,7 +35,7 @@ def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     (folder / "moons.ttl").write_text(MOONS)
     graph = Workspace(folder / "workspace").open(folder / "moons.ttl")
     yield graph
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 class Together:
@@ -70,7 +70,7 @@ class Together:
         await self._inner.close()
 
 
-def _reply(request: Request) -> Reply:
+def _reply(request: Request) -> ScriptedReply:
     if not any(isinstance(message, Assistant) for message in request.messages):
         return ToolCall("1", "execute", json.dumps({"query": ALL}))
     return ToolCall("2", "answer", json.dumps({"query": ALL, "columns": ["moon"]}))

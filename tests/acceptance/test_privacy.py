@@ -25,10 +25,10 @@ from askgraph.methods import Method
 from askgraph.methods.guided import Guided
 from askgraph.methods.tools import Visibility
 from askgraph.search.tokenize.word_lists import get_word_list
-from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.trace import ModelTurn, Prompt, Question, Step
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 MOONS = "Which moons of Jupiter were discovered by Galileo before 1700?"
 LONGEST = 8  # words of a value that are compared; of a longer one, its first ones
@@ -80,7 +80,7 @@ SMALL = 1000  # below it a number may be a count, or the number of a line
 def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     graph = Workspace(tmp_path_factory.mktemp("privacy")).open(sample.graph_path())
     yield graph
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 def questions() -> list[str]:
@@ -101,7 +101,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     (folder / "odd.ttl").write_text(ODD, encoding="utf-8")
     graph = Workspace(folder / "home").open(folder / "odd.ttl")
     yield graph
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 def asked(method: Method, space: KnowledgeGraph, texts: Iterable[str]) -> None:
@@ -109,7 +109,7 @@ def asked(method: Method, space: KnowledgeGraph, texts: Iterable[str]) -> None:
         for text in texts:
             await trace_of(Question(text, "en"), method=method, name="shown", graphs=(space,))
 
-    result_of(run())
+    run_coroutine(run())
 
 
 def guided_log(
@@ -122,7 +122,7 @@ def guided_log(
             server.turns.clear()
             server.turns += [Turn(one) for one in replies]
             asked(Guided(model, sees=sees, **settings), space, [text])
-    result_of(model.close())
+    run_coroutine(model.close())
     bodies = [json.loads(json.loads(line)["body"]) for line in log.read_text().splitlines()]
     assert sorted(map(repr, bodies)) == sorted(map(repr, server.bodies))  # two may go at once
     return [message for body in bodies for message in body["messages"]]
@@ -148,8 +148,8 @@ def values_of(space: KnowledgeGraph) -> dict[tuple[str, ...], str]:
 
 def schema_texts(space: KnowledgeGraph) -> Iterator[str]:
     yield from (name.text for name in iterate_schema_names(space.profile))
-    yield from (words_of_local_name(p.iri) for p in space.profile.predicates)
-    yield from (words_of_local_name(c.iri) for c in space.profile.classes)
+    yield from (split_local_name(p.iri) for p in space.profile.predicates)
+    yield from (split_local_name(c.iri) for c in space.profile.classes)
     yield from space.prefixes.namespaces
 
 
@@ -235,7 +235,7 @@ def steps_of(method: Method, graph: KnowledgeGraph, text: str) -> list[Step]:
     async def run() -> list[Step]:
         return [step async for step in method.answer(Question(text, "en"), [graph])]
 
-    return result_of(run())
+    return run_coroutine(run())
 
 
 def test_without_a_veil_the_log_of_guided_has_values(

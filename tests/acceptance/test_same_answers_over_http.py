@@ -18,7 +18,7 @@ import pytest
 from pyoxigraph import BlankNode, RdfFormat, Store
 from tests.servers.sparql import SparqlServer
 
-from askgraph.answers.codec import plain_value, status_of
+from askgraph.answers.codec import get_status, to_json_value
 from askgraph.errors import AskgraphError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import Profile
@@ -27,7 +27,7 @@ from askgraph.sample import graph_path, questions_path
 from askgraph.sparql.results import Term
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import outcome_of
+from askgraph.workspace.run_sync import ask_method
 
 pytestmark = pytest.mark.slow
 
@@ -198,11 +198,11 @@ async def _asked(workspace: Workspace, case: Case) -> Sequence[Given]:
 
 async def _given(question: Question, method: Method, graph: KnowledgeGraph) -> Given:
     try:
-        outcome = await outcome_of(question, method, [graph])
+        outcome = await ask_method(question, method, [graph])
     except AskgraphError as error:  # one question's failure must not hide the others' answers
         return _comparable_answer(f"{type(error).__name__}: {error}", None)
     best = outcome if isinstance(outcome, Answer) else outcome.best
-    return _comparable_answer(status_of(outcome), best)
+    return _comparable_answer(get_status(outcome), best)
 
 
 def _comparable_answer(status: str, best: Answer | None) -> Given:
@@ -223,7 +223,7 @@ def _comparable(term: Term | None) -> object:
     """A value; numbers as far as two engines agree on an average, blank nodes without names."""
     if isinstance(term, BlankNode):
         return "a blank node"
-    value = plain_value(term)
+    value = to_json_value(term)
     return float(f"{value:.9g}") if isinstance(value, float) else value
 
 
@@ -236,7 +236,7 @@ def test_a_server_gives_the_answers_and_the_profile_of_the_embedded_graph(
     }
     assert differences == {}
     for graph in CASES:
-        assert facts(served.profile(graph)) == facts(embedded.profile(graph))
+        assert facts(served.load_profile(graph)) == facts(embedded.load_profile(graph))
 
 
 def test_most_questions_are_answered(expected: Answers) -> None:

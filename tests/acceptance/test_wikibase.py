@@ -16,7 +16,7 @@ from askgraph.methods.graph_search import GraphSearch
 from askgraph.sparql.vocabulary import RDFS_SUB_CLASS_OF
 from askgraph.trace import Answer, Draft, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import outcome_of, result_of
+from askgraph.workspace.run_sync import ask_method, run_coroutine
 
 BASE = "http://base.test/"
 
@@ -35,11 +35,11 @@ def graph(
         workspace.add("base", [folder / "base.ttl"] if request.param == "file" else [server.url])
         graph = workspace.graph("base")
         yield graph
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 def asked(graph: KnowledgeGraph, question: str) -> Answer:
-    found = result_of(outcome_of(Question(question), GraphSearch(), [graph]))
+    found = run_coroutine(ask_method(Question(question), GraphSearch(), [graph]))
     assert isinstance(found, Answer), found
     return found
 
@@ -51,7 +51,7 @@ def told(answer: Answer) -> set[str]:
 
 
 def selected(graph: KnowledgeGraph, query: str) -> set[str]:
-    rows = result_of(graph.endpoint.select(query)).rows
+    rows = run_coroutine(graph.endpoint.select(query)).rows
     return {str(getattr(row[0], "value", row[0])) for row in rows}
 
 
@@ -118,7 +118,7 @@ def test_considered_queries_have_its_own_property(graph: KnowledgeGraph) -> None
         steps = GraphSearch().answer(Question("Which rivers flow into Veska?"), [graph])
         return [step.query async for step in steps if isinstance(step, Draft)]
 
-    drafts = result_of(considered())
+    drafts = run_coroutine(considered())
     assert any(re.search(r"\?river \w+:P1 \w+:Q2 ", query) for query in drafts), drafts
     assert not any("rdf:type" in query or " a " in query for query in drafts)
 

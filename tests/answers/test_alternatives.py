@@ -8,8 +8,8 @@ import pytest
 from tests.answers.conftest import Slow
 from tests.graphs import MOONS
 
-from askgraph.answers.alternatives import Alternative, alternatives
-from askgraph.answers.query_parts import parts_of
+from askgraph.answers.alternatives import Alternative, find_alternatives
+from askgraph.answers.query_parts import list_parts
 from askgraph.graph import KnowledgeGraph
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
@@ -39,8 +39,8 @@ async def graph(workspace: Workspace) -> AsyncIterator[KnowledgeGraph]:
 
 
 async def found(graph: KnowledgeGraph, query: str) -> dict[str, list[Alternative]]:
-    parts = parts_of(PREFIX + query)
-    others = await alternatives(PREFIX + query, parts, graph, ["en"])
+    parts = list_parts(PREFIX + query)
+    others = await find_alternatives(PREFIX + query, parts, graph, ["en"])
     told = zip(parts, others, strict=True)
     return {part.term.value.rpartition("/")[2]: [*more] for part, more in told}
 
@@ -63,13 +63,13 @@ async def test_what_the_question_may_mean_comes_first(
     graph: KnowledgeGraph,
 ) -> None:
     query = PREFIX + "SELECT ?m { ?m onto:orbits :Mars }"
-    parts = [part for part in parts_of(query) if part.kind == "entity"]
+    parts = [part for part in list_parts(query) if part.kind == "entity"]
     meant = {"http://example.org/Mars": ["http://example.org/Phobos"]}
-    (others,) = await alternatives(query, parts, graph, ["en"], meant=meant)
+    (others,) = await find_alternatives(query, parts, graph, ["en"], other_meanings=meant)
     assert names([*others]) == ["Phobos", "Mars_god", "Jupiter"]
-    (others,) = await alternatives(query, parts, graph, ["en"], asking=False)
+    (others,) = await find_alternatives(query, parts, graph, ["en"], query_graph=False)
     assert names([*others]) == ["Mars_god"]
-    (others,) = await alternatives(query, parts, graph, ["en"], limit=1)
+    (others,) = await find_alternatives(query, parts, graph, ["en"], limit=1)
     assert names([*others]) == ["Mars_god"]
 
 
@@ -107,7 +107,7 @@ async def test_things_of_the_same_class_come_first_the_best_known_before_the_res
     graph = Workspace(tmp_path).open(graph_path())
     space = "https://example.org/space/"
     query = f"SELECT ?d {{ <{space}Jupiter> <{space}ontology#diameter> ?d }}"
-    others = await alternatives(query, parts_of(query), graph, ["en"], limit=7)
+    others = await find_alternatives(query, list_parts(query), graph, ["en"], limit=7)
     await graph.endpoint.close()
 
     told = [one.label for one in others[0]]

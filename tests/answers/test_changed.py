@@ -3,12 +3,12 @@
 import pytest
 from tests.each import for_each
 
-from askgraph.answers.changed_query import changed
+from askgraph.answers.changed_query import answer_changed_query
 from askgraph.graph import KnowledgeGraph
-from askgraph.sparql.results import value_of
-from askgraph.trace import Answer, Earlier, Question, Refusal, follow_up
+from askgraph.sparql.results import to_plain_value
+from askgraph.trace import Answer, PreviousQuestion, Question, Refusal, build_follow_up
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import outcome_of
+from askgraph.workspace.run_sync import ask_method
 
 PREFIX = "PREFIX s: <https://example.org/space/> PREFIX o: <https://example.org/space/ontology#> "
 MOONS = PREFIX + "SELECT DISTINCT ?moon { ?moon o:orbits s:Jupiter }"
@@ -20,14 +20,16 @@ AGENCIES = PREFIX + (
 async def after(
     graph: KnowledgeGraph, text: str, query: str = MOONS, language: str | None = None
 ) -> Answer | None:
-    outcome = await changed(Question(text, language, (Earlier("Moons?", query),)), [graph])
+    outcome = await answer_changed_query(
+        Question(text, language, (PreviousQuestion("Moons?", query),)), [graph]
+    )
     assert not isinstance(outcome, Refusal)
     return outcome
 
 
 def names(answer: Answer | None) -> list[str]:
     assert answer is not None
-    return [answer.labels[str(value_of(row[0]))] for row in answer.result.rows]
+    return [answer.labels[str(to_plain_value(row[0]))] for row in answer.result.rows]
 
 
 @for_each(
@@ -68,7 +70,7 @@ async def test_the_first_ones_are_named_once(space: KnowledgeGraph) -> None:
 async def test_groups_are_counted_and_the_first_are_the_greatest(space: KnowledgeGraph) -> None:
     answer = await after(space, "only the first two", AGENCIES)
     assert answer is not None
-    assert [value_of(row[1]) for row in answer.result.rows] == ["94", "28"]
+    assert [to_plain_value(row[1]) for row in answer.result.rows] == ["94", "28"]
     answer = await after(space, "how many are these?", AGENCIES)
     assert answer is not None and "11" in str(answer.result.rows)
 
@@ -123,7 +125,7 @@ async def test_the_first_by_a_property_is_one_of_those_that_were_found(
 async def test_a_result_is_counted(space: KnowledgeGraph, text: str, language: str) -> None:
     answer = await after(space, text, language=language)
     assert answer is not None
-    assert [[value_of(one) for one in row] for row in answer.result.rows] == [["13"]]
+    assert [[to_plain_value(one) for one in row] for row in answer.result.rows] == [["13"]]
 
 
 @for_each(
@@ -162,7 +164,7 @@ async def test_other_questions_and_queries_without_a_row_or_that_write_are_not_c
 async def test_without_a_result_before_there_is_nothing_to_change(
     space: KnowledgeGraph, text: str, language: str | None, said: str
 ) -> None:
-    outcome = await outcome_of(Question(text, language), Workspace().method(), [space])
+    outcome = await ask_method(Question(text, language), Workspace().method(), [space])
 
     assert isinstance(outcome, Refusal) and outcome.reason.startswith(said)
     assert outcome.best is None
@@ -170,7 +172,7 @@ async def test_without_a_result_before_there_is_nothing_to_change(
 
 async def test_a_question_of_its_own_needs_none_before(space: KnowledgeGraph) -> None:
     for text in ("What are the three largest planets?", "List the planets by their diameter."):
-        outcome = await outcome_of(Question(text), Workspace().method(), [space])
+        outcome = await ask_method(Question(text), Workspace().method(), [space])
         assert isinstance(outcome, Answer)
 
 
@@ -187,7 +189,9 @@ async def test_a_map_of_what_has_no_coordinates_is_refused_with_the_reason(
     space: KnowledgeGraph, language: str, first: str, wish: str, said: str
 ) -> None:
     query = PREFIX + "SELECT ?moon { ?moon o:orbits s:Jupiter }"
-    outcome = await changed(Question(wish, language, (Earlier(first, query),)), [space])
+    outcome = await answer_changed_query(
+        Question(wish, language, (PreviousQuestion(first, query),)), [space]
+    )
     assert isinstance(outcome, Refusal) and outcome.reason.startswith(said)
 
 
@@ -213,19 +217,19 @@ FIRST = {
 async def test_talks_go_on_in_four_languages(space: KnowledgeGraph, language: str) -> None:
     method = Workspace().method()
     first = Question(FIRST[language], language)
-    before = await outcome_of(first, method, [space])
+    before = await ask_method(first, method, [space])
     assert isinstance(before, Answer)
     found = []
     for text in FOLLOWING[language]:
-        outcome = await outcome_of(
-            follow_up(text, first, before, language=language), method, [space]
+        outcome = await ask_method(
+            build_follow_up(text, first, before, language=language), method, [space]
         )
         assert isinstance(outcome, Answer), (text, outcome)
         found.append(outcome)
     largest, by_size, five, number, saturn, year = found
     assert "Ganymed" in largest.sentence or "Ganimedes" in largest.sentence
     assert by_size.ordered and len(five.result.rows) == 5
-    assert value_of(number.result.rows[0][0]) == str(len(before.result.rows))
+    assert to_plain_value(number.result.rows[0][0]) == str(len(before.result.rows))
     assert len(saturn.result.rows) == 18 and "Pan" in year.sentence
 
 
@@ -236,19 +240,19 @@ async def test_the_largest_of_the_first_ones_is_one_of_these(space: KnowledgeGra
     first = await after(space, "only the first five", SATURN)
     assert first is not None
     talk = (
-        Earlier("Which moons orbit Saturn?", SATURN),
-        Earlier("only the first five", first.query),
+        PreviousQuestion("Which moons orbit Saturn?", SATURN),
+        PreviousQuestion("only the first five", first.query),
     )
     text = "which of them is the largest?"
 
-    answer = await changed(Question(text, "en", talk), [space])
+    answer = await answer_changed_query(Question(text, "en", talk), [space])
 
     assert isinstance(answer, Answer)
     assert names(answer) == ["Dione"]
-    number = await changed(Question("how many are these?", "en", talk), [space])
+    number = await answer_changed_query(Question("how many are these?", "en", talk), [space])
     assert isinstance(number, Answer)
-    counted = (*talk, Earlier("how many are these?", number.query))
-    again = await changed(Question(text, "en", counted), [space])
+    counted = (*talk, PreviousQuestion("how many are these?", number.query))
+    again = await answer_changed_query(Question(text, "en", counted), [space])
     assert isinstance(again, Answer)
     assert again.result.rows == answer.result.rows
 
@@ -296,7 +300,7 @@ async def test_rows_that_name_things_by_texts_are_sorted_by_what_these_have(
     )
     answer = await after(space, "sort by diameter", named)
     assert answer is not None
-    assert [value_of(row[0]) for row in answer.result.rows] == ["Deimos", "Phobos"]
+    assert [to_plain_value(row[0]) for row in answer.result.rows] == ["Deimos", "Phobos"]
     largest = await after(space, "which of them has the highest diameter?", named)
     assert largest is not None
-    assert [value_of(row[0]) for row in largest.result.rows] == ["Phobos"]
+    assert [to_plain_value(row[0]) for row in largest.result.rows] == ["Phobos"]

@@ -3,7 +3,7 @@
 from pyoxigraph import BlankNode, Literal, NamedNode
 from tests.each import for_each
 
-from askgraph.answers.codec import plain_value
+from askgraph.answers.codec import to_json_value
 from askgraph.sparql import vocabulary as voc
 
 IO = NamedNode("http://example.org/Io")
@@ -28,12 +28,12 @@ IO = NamedNode("http://example.org/Io")
     ],
 )
 def test_plain_values_of_literals(text: str, datatype: str, value: object) -> None:
-    found = plain_value(Literal(text, datatype=NamedNode(datatype)))
+    found = to_json_value(Literal(text, datatype=NamedNode(datatype)))
     assert (found, type(found)) == (value, type(value))
 
 
 def test_plain_values_of_other_terms() -> None:
-    assert plain_value(IO) == "http://example.org/Io"
-    assert plain_value(BlankNode("b")) == "_:b"
-    assert plain_value(Literal("Mond", language="de")) == "Mond"
-    assert plain_value(None) is None
+    assert to_json_value(IO) == "http://example.org/Io"
+    assert to_json_value(BlankNode("b")) == "_:b"
+    assert to_json_value(Literal("Mond", language="de")) == "Mond"
+    assert to_json_value(None) is None

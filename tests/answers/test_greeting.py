@@ -16,7 +16,7 @@ from askgraph.sample import graph_path
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Answer, Outcome, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import outcome_of
+from askgraph.workspace.run_sync import ask_method
 
 PLANT = """
 @prefix : <http://p.example/> .
@@ -71,7 +71,7 @@ def test_questions_to_start_with_are_in_the_language_of_a_graphs_names(tmp_path:
     file.write_text(SHIPS, encoding="utf-8")
     place = Workspace(tmp_path / "workspace")
     place.add("ships", [file])
-    profile, arrays = place.known("ships")
+    profile, arrays = place.load_content("ships")
     prefixes = PrefixMap(dict(profile.prefixes))
     asked = {
         tag: examples_of(profile, arrays, prefixes, [tag], most=9).questions for tag in ("es", "fr")
@@ -122,7 +122,7 @@ async def started(files: Sequence[Path], folder: Path, language: str) -> list[tu
     graph, method = place.graph("graph"), place.method()
 
     async def ask(question: Question, asked: KnowledgeGraph) -> Outcome:
-        return await outcome_of(question, method, [asked])
+        return await ask_method(question, method, [asked])
 
     try:
         return await starters(graph, language, ask, most=8)
@@ -191,7 +191,7 @@ def test_starters_have_no_verbs_for_nouns_no_keys_and_no_plural_of_what_is_not_c
     file.write_text(PLANT)
     place = Workspace(tmp_path / "workspace")
     place.add("plant", [file])
-    profile, arrays = place.known("plant")
+    profile, arrays = place.load_content("plant")
     questions = examples_of(
         profile, arrays, PrefixMap(dict(profile.prefixes)), ["en"], most=9
     ).questions

@@ -12,7 +12,7 @@ from tests.each import for_each
 from tests.readings import read_readings
 
 from askgraph import api, sample
-from askgraph.answers import AnswerBuilder, arranged
+from askgraph.answers import AnswerBuilder, arrange_rows
 from askgraph.answers.headline import Values
 from askgraph.answers.verbalize.phrases import Names, phrases_in
 from askgraph.graph import KnowledgeGraph
@@ -52,7 +52,7 @@ async def said(graph: KnowledgeGraph, query: str, language: str = "en") -> str:
     text = f"PREFIX : <http://t.example/>\n{query}"
     kind = query.partition(" ")[0].lower()
     result = await getattr(graph.endpoint, kind)(text)
-    return (await AnswerBuilder(graph, [language]).written(text, result)).sentence
+    return (await AnswerBuilder(graph, [language]).build_user_answer(text, result)).sentence
 
 
 @for_each(("query", "language", "sentence"), read_readings(FOLDER / "headlines.txt"))
@@ -145,7 +145,7 @@ def test_a_unit_of_many_has_its_number_in_words_and_one_that_is_not_known_is_lef
 def test_rows_are_arranged_by_the_numbers_in_their_labels(names: list[tuple[int, str]]) -> None:
     labels = {f"http://x/{at}": f"{text} {n}" for at, (n, text) in enumerate(names)}
     rows = tuple((NamedNode(iri),) for iri in labels)
-    found = arranged(SelectResult(("x",), rows), None, labels).rows
+    found = arrange_rows(SelectResult(("x",), rows), None, labels).rows
     assert sorted(found, key=str) == sorted(rows, key=str)
     for text in {text for _, text in names}:
         own = [n for row in found if (n := _number(labels[str(row[0])[1:-1]], text)) is not None]

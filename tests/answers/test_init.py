@@ -6,25 +6,25 @@ from dataclasses import replace
 import pytest
 from tests.tool_graphs import opened_sample
 
-from askgraph.answers import chosen_answer
+from askgraph.answers import answer_option
 from askgraph.graph import KnowledgeGraph
 from askgraph.trace import Clarification, Option, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import outcome_of, result_of
+from askgraph.workspace.run_sync import ask_method, run_coroutine
 
 
 @pytest.fixture(scope="module")
 def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     graph = opened_sample(tmp_path_factory.mktemp("choosing"))
     yield graph
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 @pytest.fixture(scope="module")
 def asked_back(space: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Clarification:
     method = Workspace(tmp_path_factory.mktemp("method")).method()
     question = Question("What is the population of Mars?")
-    outcome = result_of(outcome_of(question, method, [space]))
+    outcome = run_coroutine(ask_method(question, method, [space]))
     assert isinstance(outcome, Clarification)
     return outcome
 
@@ -34,7 +34,7 @@ def test_the_reading_that_was_chosen_is_run(
 ) -> None:
     option = max(asked_back.options[:2], key=lambda one: one.count)
 
-    answer = result_of(chosen_answer(option, asked_back, space, languages=["en"]))
+    answer = run_coroutine(answer_option(option, asked_back, space, languages=["en"]))
 
     assert len(answer.result.rows) == option.count == 2
     assert answer.chosen
@@ -50,7 +50,7 @@ def test_the_best_attempt_is_not_run_again(
     assert best is not None
     option = Option(best.words, 1, best.query)
 
-    answer = result_of(chosen_answer(option, asked_back, space))
+    answer = run_coroutine(answer_option(option, asked_back, space))
 
     assert answer == replace(best, confidence=1.0, chosen=True)
 
@@ -60,4 +60,4 @@ def test_a_reading_that_is_a_yes_or_no_is_asked(
 ) -> None:
     option = Option("Is Mars a planet?", 1, "ASK { space:Mars a ont:Planet }")
 
-    assert result_of(chosen_answer(option, asked_back, space)).boolean is True
+    assert run_coroutine(answer_option(option, asked_back, space)).boolean is True

@@ -7,7 +7,7 @@ import pytest
 from askgraph.answers.verbalize import descriptions_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 SOURCE = """
 @prefix : <http://example.org/> .
@@ -26,7 +26,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     (folder / "sky.ttl").write_text(SOURCE)
     graph = Workspace(folder / "workspace").open(folder / "sky.ttl")
     yield graph
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 async def test_each_resource_has_its_best_description(graph: KnowledgeGraph) -> None:

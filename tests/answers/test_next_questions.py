@@ -12,9 +12,9 @@ from askgraph import api
 from askgraph.answers.next_questions import next_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.sample import graph_path, questions_path
-from askgraph.trace import Answer, Earlier, Outcome, Question, Trace
+from askgraph.trace import Answer, Outcome, PreviousQuestion, Question, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import steps_of
+from askgraph.workspace.run_sync import stream_steps
 
 QUESTIONS = [
     (one["question"], one["lang"])
@@ -25,10 +25,10 @@ BAD = re.compile(r"\bthe has |\d{4,}|[_/#]")
 
 
 async def asked(
-    text: str, graph: KnowledgeGraph, *before: Earlier, language: str | None = None
+    text: str, graph: KnowledgeGraph, *before: PreviousQuestion, language: str | None = None
 ) -> Outcome:
     question = Question(text, language, before)
-    async with aclosing(steps_of(question, Workspace().method(), [graph])) as steps:
+    async with aclosing(stream_steps(question, Workspace().method(), [graph])) as steps:
         return Trace(question, "graph-search", tuple([step async for step in steps])).outcome
 
 
@@ -36,7 +36,7 @@ async def proposed(text: str, language: str, graph: KnowledgeGraph) -> tuple[str
     answer = await asked(text, graph, language=language)
     if not isinstance(answer, Answer):
         return ()
-    before = Earlier(text, answer.query)
+    before = PreviousQuestion(text, answer.query)
     return await next_questions(
         answer, text, graph, lambda one: asked(one, graph, before), language=language
     )
@@ -54,7 +54,7 @@ async def test_each_next_question_has_an_answer_and_reads_as_people_ask(
 
     assert len(found) == len(set(found)) == 3
     for one in found:
-        outcome = await asked(one, space, Earlier(text, first.query))
+        outcome = await asked(one, space, PreviousQuestion(text, first.query))
         assert isinstance(outcome, Answer) and not outcome.is_empty, one
         assert outcome.query != first.query
         assert not BAD.search(one)
@@ -98,7 +98,7 @@ async def test_no_two_of_them_have_one_answer_and_one_stands_alone(space: Knowle
         assert isinstance(first, Answer)
         rows, alone = [], 0
         for one in await proposed(text, "en", space):
-            outcome = await asked(one, space, Earlier(text, first.query))
+            outcome = await asked(one, space, PreviousQuestion(text, first.query))
             assert isinstance(outcome, Answer) and outcome.confidence >= 0.7
             rows.append(str(outcome.result.rows))
             alone += isinstance(await asked(one, space), Answer)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal
 from tests.each import for_each
 
-from askgraph.answers.query_parts import parts_of, read_back
+from askgraph.answers.query_parts import describe_query, list_parts
 from askgraph.answers.verbalize import in_words
 
 PREFIX = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
@@ -14,7 +14,7 @@ LANGUAGES = ("en", "de", "es", "fr")
 
 def marked(query: str, labels: dict[str, str] | None = None, *, language: str = "en") -> str:
     """The read-back with a kind behind each part: `The [moons|class] of [Mars|entity].`"""
-    back = read_back(PREFIX + query, labels or {}, language=language)
+    back = describe_query(PREFIX + query, labels or {}, language=language)
     pieces = [
         piece.text if piece.part is None else f"[{piece.text}|{back.parts[piece.part].kind}]"
         for piece in back.pieces
@@ -81,7 +81,7 @@ def test_the_pieces_of_every_gold_query_are_its_read_back(sample_queries: list[s
     parts = pieces = 0
     for query in sample_queries:
         for language in LANGUAGES:
-            back = read_back(query, {}, language=language)
+            back = describe_query(query, {}, language=language)
             assert back.text == in_words(query, {}, language=language)
             parts += len(back.parts)
             pieces += len({piece.part for piece in back.pieces} - {None})
@@ -91,7 +91,7 @@ def test_the_pieces_of_every_gold_query_are_its_read_back(sample_queries: list[s
 def test_two_terms_of_one_name_are_told_apart_where_the_words_are() -> None:
     labels = {"http://example.org/Mars": "Mars", "http://example.org/Mars_god": "Mars"}
     query = "ASK { :Mars :namedAfter :Mars_god }"
-    back = read_back(PREFIX + query, labels)
+    back = describe_query(PREFIX + query, labels)
 
     told = [back.parts[p.part].term.value for p in back.pieces if p.part is not None]
     assert told == [f"http://example.org/{name}" for name in ("namedAfter", "Mars", "Mars_god")]
@@ -102,7 +102,7 @@ def test_a_part_that_the_words_blend_with_others_has_no_piece() -> None:
         'SELECT ?m { ?m :launched ?d FILTER(?d >= "1969-01-01"^^xsd:date '
         '&& ?d < "1970-01-01"^^xsd:date) }'
     )
-    back = read_back(PREFIX + query, {})
+    back = describe_query(PREFIX + query, {})
 
     assert "1969" in back.text
     assert [part.term.value for part in back.parts][1:] == ["1969-01-01", "1970-01-01"]
@@ -116,7 +116,7 @@ def test_flags_languages_limits_and_services_are_no_parts() -> None:
         'SERVICE <http://wikiba.se/ontology#label> { ?s :language "en,de" } '
         "FILTER(xsd:integer(?n) > 4) } LIMIT 7"
     )
-    assert [part.term.value for part in parts_of(PREFIX + query)] == [
+    assert [part.term.value for part in list_parts(PREFIX + query)] == [
         "http://example.org/name",
         "mo",
         "http://example.org/size",
@@ -126,20 +126,20 @@ def test_flags_languages_limits_and_services_are_no_parts() -> None:
 
 
 def test_a_name_without_a_namespace_is_no_part() -> None:
-    assert parts_of("SELECT ?s { ?s a nobody:Knows ; rdfs:label 'x' }")[0].term.value.endswith(
+    assert list_parts("SELECT ?s { ?s a nobody:Knows ; rdfs:label 'x' }")[0].term.value.endswith(
         "rdf-schema#label"
     )
 
 
 def test_of_a_very_long_query_only_the_parts_are_told() -> None:
     patterns = " . ".join(f"?s :p{n} {n}" for n in range(2000))
-    back = read_back(f"{PREFIX} SELECT ?s {{ {patterns} }}", {})
+    back = describe_query(f"{PREFIX} SELECT ?s {{ {patterns} }}", {})
     assert back.text == "A query that cannot be put into words."
     assert len(back.parts) == 1000
 
 
 def test_a_query_that_cannot_be_read_has_no_parts() -> None:
-    back = read_back("SELECT {", {})
+    back = describe_query("SELECT {", {})
     assert (back.text, back.parts) == ("A query that cannot be put into words.", ())
 
 
@@ -149,7 +149,7 @@ def test_whatever_things_are_called_the_pieces_are_the_read_back(
 ) -> None:
     labels = {"http://example.org/Moon": first, "http://example.org/orbits": second}
     query = f"{PREFIX} SELECT ?m {{ ?m a :Moon ; :orbits ?p . ?p a :Moon }}"
-    assert read_back(query, labels, language=language).text == in_words(
+    assert describe_query(query, labels, language=language).text == in_words(
         query, labels, language=language
     )
 
@@ -157,5 +157,5 @@ def test_whatever_things_are_called_the_pieces_are_the_read_back(
 @given(st.text())
 def test_a_value_is_a_part_whatever_it_says(text: str) -> None:
     literal = str(Literal(text))
-    parts = parts_of(f"{PREFIX} SELECT ?s {{ ?s :name {literal} }}")
+    parts = list_parts(f"{PREFIX} SELECT ?s {{ ?s :name {literal} }}")
     assert parts[1].term == Literal(text)

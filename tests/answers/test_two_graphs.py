@@ -7,7 +7,7 @@ from tests.each import for_each
 from typer.testing import CliRunner
 
 import askgraph
-from askgraph.answers.two_graphs import JOINED
+from askgraph.answers.two_graphs import JOIN_CONFIDENCE_FACTOR
 from askgraph.cli import app
 from askgraph.trace import Answer
 from askgraph.workspace import Workspace
@@ -91,7 +91,7 @@ def test_a_joined_answer_says_which_graph_gives_what(tmp_path: Path) -> None:
     assert answer.words.endswith("The city of Acme North.")
     assert answer.sentence == "The mayor of the city of Acme North: Ann Lie."
     assert answer.unused_words == ()
-    assert 0.5 <= answer.confidence <= JOINED
+    assert 0.5 <= answer.confidence <= JOIN_CONFIDENCE_FACTOR
 
 
 def test_the_query_of_a_joined_answer_runs_alone(tmp_path: Path) -> None:

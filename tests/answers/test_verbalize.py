@@ -16,8 +16,8 @@ from tests.readings import read_readings, read_table
 
 from askgraph.answers.verbalize import in_words, iris_of
 from askgraph.sample import graph_path
-from askgraph.sparql.elapsed import elapsed_text
-from askgraph.sparql.prefixes import best_label
+from askgraph.sparql.elapsed import format_elapsed_time
+from askgraph.sparql.prefixes import choose_label
 from askgraph.sparql.vocabulary import RDFS_LABEL
 
 FOLDER = Path(__file__).parent
@@ -59,7 +59,7 @@ def test_a_query_reads_like_a_sentence_with_labels(query: str, language: str, te
     assert in_words(prefix + query, names, language=language) == text
 
 
-BORN = elapsed_text("years", Variable("b"), Variable("d"))
+BORN = format_elapsed_time("years", Variable("b"), Variable("d"))
 
 
 @for_each(
@@ -157,7 +157,7 @@ def _sample() -> Iterator[tuple[str, dict[str, dict[str, str]]]]:
         assert isinstance(quad.subject, pyoxigraph.NamedNode)
         found.setdefault(quad.subject.value, []).append((quad.object.value, quad.object.language))
     labels = {
-        language: {iri: best_label(given, [language]) or "" for iri, given in found.items()}
+        language: {iri: choose_label(given, [language]) or "" for iri, given in found.items()}
         for language in ("en", "de", "es")
     }
     path = graph_path().with_name("questions.jsonl")

@@ -4,13 +4,13 @@ import pytest
 from tests.answers.conftest import PREFIX, Counting, Slow
 from tests.each import for_each
 
-from askgraph.answers.why_empty import Emptiness, emptiness, why_empty
+from askgraph.answers.why_empty import EmptyResultReason, analyse_empty_result, explain_empty_result
 from askgraph.errors import TimedOut
 
 
-async def why(query: str, endpoint: Counting, budget: int = 12) -> Emptiness:
+async def why(query: str, endpoint: Counting, budget: int = 12) -> EmptyResultReason:
     endpoint.requests = 0
-    found = await emptiness(PREFIX + query, endpoint, budget=budget)
+    found = await analyse_empty_result(PREFIX + query, endpoint, budget=budget)
     assert endpoint.requests <= budget
     assert found is not None
     for suggestion in found.suggestions:
@@ -19,7 +19,7 @@ async def why(query: str, endpoint: Counting, budget: int = 12) -> Emptiness:
     return found
 
 
-def changes(found: Emptiness) -> dict[str, int]:
+def changes(found: EmptyResultReason) -> dict[str, int]:
     return {suggestion.change: suggestion.results for suggestion in found.suggestions}
 
 
@@ -102,14 +102,14 @@ async def test_what_comes_after_the_patterns_is_named(small: Counting) -> None:
 
 async def test_it_reads_as_a_sentence(small: Counting) -> None:
     query = PREFIX + "SELECT ?x { ?x a :Planet ; :mass ?m FILTER(?m > 100) }"
-    assert await why_empty(query, small) == (
+    assert await explain_empty_result(query, small) == (
         "Without “mass is more than 100” there are results; with it nothing is left. "
         "Possible: without this condition: 2 results; the highest value is 48.7: 1 result."
     )
 
 
 async def test_an_ask_that_is_false_is_explained(small: Counting) -> None:
-    found = await why_empty(PREFIX + "ASK { :Mars :orbits :Phobos }", small)
+    found = await explain_empty_result(PREFIX + "ASK { :Mars :orbits :Phobos }", small)
     assert found == (
         "Nothing in the graph matches “Mars · orbits · Phobos”. "
         "Possible: in the other direction: 1 result."
@@ -117,19 +117,19 @@ async def test_an_ask_that_is_false_is_explained(small: Counting) -> None:
 
 
 async def test_a_result_or_no_query_needs_no_reason(small: Counting) -> None:
-    assert await why_empty(PREFIX + "SELECT ?x { ?x a :Moon }", small) is None
-    assert await why_empty("hello", small) is None
-    assert await why_empty("SELECT * {}", small) is None
+    assert await explain_empty_result(PREFIX + "SELECT ?x { ?x a :Moon }", small) is None
+    assert await explain_empty_result("hello", small) is None
+    assert await explain_empty_result("SELECT * {}", small) is None
 
 
 @for_each("budget", [0, 1, 2, 3, 5])
 async def test_a_small_budget_is_kept(budget: int, small: Counting) -> None:
     query = "SELECT ?x { ?x a :Planet ; :orbits ?y ; :mass ?m ; :in ?z FILTER(?m > 1) }"
     before = small.requests
-    await emptiness(PREFIX + query, small, budget=budget)
+    await analyse_empty_result(PREFIX + query, small, budget=budget)
     assert small.requests - before <= budget
 
 
 async def test_a_failing_endpoint_is_told_of(slow: Slow) -> None:
     with pytest.raises(TimedOut):
-        await why_empty(PREFIX + "SELECT ?x { ?x a :Nothing }", slow)
+        await explain_empty_result(PREFIX + "SELECT ?x { ?x a :Nothing }", slow)

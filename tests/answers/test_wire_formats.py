@@ -12,28 +12,28 @@ from xml.etree import ElementTree
 from pyoxigraph import BlankNode, Literal, NamedNode
 from tests.each import for_each
 
-from askgraph.answers.codec import answer_object
-from askgraph.answers.console import as_text
-from askgraph.answers.export import as_csv, as_workbook, matching, sheet_of
+from askgraph.answers.codec import to_json_object
+from askgraph.answers.console import to_text
+from askgraph.answers.export import build_sheet, filter_rows, to_csv, to_workbook
 from askgraph.evaluation.runs.one_question import to_step_object
-from askgraph.server.mcp.ask import to_answered
-from askgraph.server.openai.answers import message_parts
-from askgraph.server.runs import answer_view
+from askgraph.server.mcp.ask import to_ask_result
+from askgraph.server.openai.answers import format_message
+from askgraph.server.runs import to_answer_view
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.sparql.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER
 from askgraph.trace import (
     Answer,
     Clarification,
-    Confirmed,
+    ConfirmedQuestion,
     Evidence,
-    Missing,
     Option,
     Outcome,
     Refusal,
+    UnmatchedWords,
     Usage,
 )
-from askgraph.trace.codec import line_of, step_of
+from askgraph.trace.codec import parse_step, serialize_step
 
 WIRE = Path(__file__).parent / "wire"
 SPACE = "http://example.org/space/"
@@ -74,7 +74,7 @@ ANSWER = Answer(
     ),
     usage=Usage(0.2500004, 3, 2, 900, 400, 60, 0.0015),
     cut_short="no time was left",
-    confirmed=Confirmed(
+    confirmed=ConfirmedQuestion(
         "What moons?", "2026-01-02T03:04:05+00:00", "ann", f"{SPACE}q1", "1 row more"
     ),
     interpretation="Io and Titan.",
@@ -104,23 +104,23 @@ OUTCOMES: dict[str, Outcome] = {
     "chosen": replace(NO, chosen=True, confidence=1.0),
     "refusal": Refusal("No reading is sure enough.", NO, Usage(seconds=0.5)),
     "nothing": Refusal("Nothing in the graph goes by 'warp'."),
-    "missing": Refusal("Nothing goes by 'moooon'.", missing=(Missing("moooon", ("moon",)),)),
+    "missing": Refusal("Nothing goes by 'moooon'.", missing=(UnmatchedWords("moooon", ("moon",)),)),
 }
 
 
 def _batch_line(outcome: Outcome) -> str:
-    return json.dumps(answer_object(outcome, limit=2), ensure_ascii=False)
+    return json.dumps(to_json_object(outcome, limit=2), ensure_ascii=False)
 
 
 FORMATS: dict[str, Callable[[Outcome], str]] = {
-    "json": lambda outcome: json.dumps(answer_object(outcome), ensure_ascii=False, indent=2),
+    "json": lambda outcome: json.dumps(to_json_object(outcome), ensure_ascii=False, indent=2),
     "batch": _batch_line,
-    "trace": line_of,
+    "trace": serialize_step,
     "record": lambda outcome: json.dumps(to_step_object(outcome, max_rows=2), ensure_ascii=False),
-    "rest": lambda outcome: answer_view(outcome, limit=2).model_dump_json(indent=2),
-    "mcp": lambda outcome: to_answered(outcome, limit=2).model_dump_json(indent=2),
-    "openai": lambda outcome: "\n\n".join(message_parts(outcome)),
-    "terminal": lambda outcome: as_text(outcome, PrefixMap({"space": SPACE})),
+    "rest": lambda outcome: to_answer_view(outcome, limit=2).model_dump_json(indent=2),
+    "mcp": lambda outcome: to_ask_result(outcome, limit=2).model_dump_json(indent=2),
+    "openai": lambda outcome: "\n\n".join(format_message(outcome)),
+    "terminal": lambda outcome: to_text(outcome, PrefixMap({"space": SPACE})),
 }
 
 
@@ -132,7 +132,7 @@ def test_each_format_is_what_its_file_says(name: str) -> None:
 
 @for_each("kind", OUTCOMES)
 def test_the_line_of_a_trace_is_read_back_as_the_same_outcome(kind: str) -> None:
-    assert step_of(line_of(OUTCOMES[kind])) == OUTCOMES[kind]
+    assert parse_step(serialize_step(OUTCOMES[kind])) == OUTCOMES[kind]
 
 
 IO = NamedNode("http://x/Io")
@@ -142,23 +142,25 @@ RESULT = SelectResult(("moon", "size", "note"), ((IO, SIZE, Literal("=1+1")), (N
 
 
 def test_things_have_their_names_and_their_iris_beside_them() -> None:
-    head, first, second = sheet_of(RESULT, LABELS)
+    head, first, second = build_sheet(RESULT, LABELS)
     assert head == ["moon", "moon IRI", "size", "note"]
     assert first == ["Ió", "http://x/Io", 3643, "=1+1"]
     assert second == [None, None, None, None]
 
 
 def test_csv_computes_nothing() -> None:
-    text = as_csv(sheet_of(RESULT, LABELS)).decode("utf-8-sig")
+    text = to_csv(build_sheet(RESULT, LABELS)).decode("utf-8-sig")
     assert list(csv.reader(io.StringIO(text)))[1] == ["Ió", "http://x/Io", "3643", "'=1+1"]
     for text in ("\t=1+1", "\r=1+1", "＝1+1", "@SUM(1)"):
         row = (IO, SIZE, Literal(text))
-        sheet = as_csv(sheet_of(SelectResult(RESULT.variables, (row,)), LABELS)).decode("utf-8-sig")
+        sheet = to_csv(build_sheet(SelectResult(RESULT.variables, (row,)), LABELS)).decode(
+            "utf-8-sig"
+        )
         assert f"'{text}" in sheet
 
 
 def test_a_workbook_has_numbers_as_numbers_and_texts_as_they_are() -> None:
-    with zipfile.ZipFile(io.BytesIO(as_workbook(sheet_of(RESULT, LABELS)))) as package:
+    with zipfile.ZipFile(io.BytesIO(to_workbook(build_sheet(RESULT, LABELS)))) as package:
         assert package.testzip() is None
         for name in package.namelist():
             ElementTree.fromstring(package.read(name))
@@ -169,6 +171,6 @@ def test_a_workbook_has_numbers_as_numbers_and_texts_as_they_are() -> None:
 
 
 def test_rows_are_found_by_name_and_value_whatever_the_accents() -> None:
-    assert len(matching(RESULT, LABELS, "io 3643")) == 1
-    assert matching(RESULT, LABELS, "europa") == ()
-    assert matching(RESULT, LABELS, "") == RESULT.rows
+    assert len(filter_rows(RESULT, LABELS, "io 3643")) == 1
+    assert filter_rows(RESULT, LABELS, "europa") == ()
+    assert filter_rows(RESULT, LABELS, "") == RESULT.rows

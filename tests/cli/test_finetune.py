@@ -12,7 +12,7 @@ from askgraph.cli import app
 from askgraph.training.settings import build_settings
 from askgraph.training.train import train
 from askgraph.workspace import Workspace
-from askgraph.workspace.stages import Cross, DataSet, crossed
+from askgraph.workspace.stages import CrossTrainingStudy, DataSet, run_cross_training
 
 
 @pytest.fixture
@@ -62,7 +62,9 @@ def test_a_stopped_study_goes_on_with_the_model_that_is_missing(place: Path) -> 
     files = [place / "one.jsonl", place / "two.jsonl"]
     sets = tuple(DataSet(path.stem, path, path, "space") for path in files)
     settings = build_settings("quick", epochs=1.0)
-    study = Cross(str(place / "tiny"), sets, place / "out", settings, others=True, device="cpu")
+    study = CrossTrainingStudy(
+        str(place / "tiny"), sets, place / "out", settings, leave_one_out=True, device="cpu"
+    )
     ended: list[str] = []
 
     def stopping(base: str, pairs: object, folder: Path, **more: object) -> object:
@@ -77,8 +79,8 @@ def test_a_stopped_study_goes_on_with_the_model_that_is_missing(place: Path) -> 
         return found
 
     with pytest.raises(KeyboardInterrupt):
-        crossed(Workspace(place), study, stopping)
-    rows, formats = crossed(Workspace(place), study, counting)
+        run_cross_training(Workspace(place), study, stopping)
+    rows, formats = run_cross_training(Workspace(place), study, counting)
 
     assert ended == ["two", "two kept", "one new"]
     assert [row.trained for row in rows] == [("two",), ("one",)]

@@ -10,9 +10,9 @@ from tests.cli.running import Done, Run, askgraph
 from tests.each import for_each
 
 from askgraph.errors import SetupError
-from askgraph.server.auth import NotAllowed, Principal
-from askgraph.server.auth.api_keys import expiry
-from askgraph.server.auth.identify import Accounts, Credentials
+from askgraph.server.auth import NotAllowedError, Principal
+from askgraph.server.auth.api_keys import parse_expiry
+from askgraph.server.auth.identify import CallerAccounts, RequestCredentials
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
 
@@ -32,8 +32,8 @@ def caller(folder: Path, key: str) -> Principal:
     async def identified() -> Principal:
         store = await Store.open(str(folder / "serve.db"))
         try:
-            known = Accounts(ServeSettings.of(folder), store)
-            return await known.identify(Credentials({"authorization": f"Bearer {key}"}))
+            known = CallerAccounts(ServeSettings.from_folder(folder), store)
+            return await known.identify(RequestCredentials({"authorization": f"Bearer {key}"}))
         finally:
             await store.close()
 
@@ -46,7 +46,7 @@ def test_a_key_is_printed_once_and_opens_the_server(run: Run, tmp_path: Path) ->
     key = made.stdout.strip()
     known = caller(tmp_path, key)
     assert known.name == "Ann's phone"
-    assert set(known.scopes) == {"ask"} and known.sees("moons") and not known.sees("rocks")
+    assert set(known.scopes) == {"ask"} and known.can_see("moons") and not known.can_see("rocks")
     assert known.limits.requests_per_minute == 5
     assert "may ask on moons, with 5 requests a minute" in made.stderr
     listed = run("list")
@@ -68,7 +68,7 @@ def test_a_revoked_key_opens_nothing_and_stays_in_the_list(
     made = json.loads(run("add", "lost", "--json").stdout)
     assert caller(tmp_path, made["key"]).name == "lost"
     assert run("revoke", made[by]).stdout == f"{made['id']} (lost) is revoked.\n"
-    with pytest.raises(NotAllowed, match="revoked"):
+    with pytest.raises(NotAllowedError, match="revoked"):
         caller(tmp_path, made["key"])
     assert "revoked" in run("list").stdout
 
@@ -107,10 +107,10 @@ def test_of_two_keys_with_one_name_none_is_revoked_by_it(run: Run) -> None:
     ],
 )
 def test_a_key_expires_after_a_while_or_at_a_date(text: str, until: datetime) -> None:
-    assert expiry(text, today=datetime(2030, 1, 1, tzinfo=UTC)) - until == timedelta(0)
+    assert parse_expiry(text, today=datetime(2030, 1, 1, tzinfo=UTC)) - until == timedelta(0)
 
 
 @for_each("text", ["0d", "2029-12-31", "99999w", "-1d", "1y", ""])
 def test_a_key_that_would_be_of_no_use_is_not_made(text: str) -> None:
     with pytest.raises(SetupError):
-        expiry(text, today=datetime(2030, 1, 1, tzinfo=UTC))
+        parse_expiry(text, today=datetime(2030, 1, 1, tzinfo=UTC))

@@ -9,7 +9,7 @@ from tests.each import for_each
 from typer.testing import CliRunner, Result
 
 from askgraph import plugins
-from askgraph.answers.console import as_text
+from askgraph.answers.console import to_text
 from askgraph.cli import app
 from askgraph.errors import SetupError
 from askgraph.llm.scripted import ScriptedModel
@@ -41,8 +41,8 @@ def test_listing_methods() -> None:
     # A method without a paper has its defaults alone.
     described = json.loads(run("guided", "--json").stdout)
     assert described["paper"] is None
-    told = "turns with functions, where there is no answer after that."
-    turns = {"best": 3, "paper": None, "where": None, "help": told}
+    help = "turns with functions if there is still no answer."
+    turns = {"best": 3, "paper": None, "where": None, "help": help}
     assert described["settings"]["turns"] == turns
     assert "paper" not in run("guided").stdout
     # A method that there is not is said with those that there are.
@@ -114,7 +114,7 @@ ANSWER = Answer(
 def test_what_a_model_says_of_the_result_stands_beside_how_the_query_reads() -> None:
     said = replace(ANSWER, interpretation="Yes, there is.")
 
-    lines = [" ".join(line.split()) for line in as_text(said, PrefixMap()).splitlines()]
+    lines = [" ".join(line.split()) for line in to_text(said, PrefixMap()).splitlines()]
 
     assert "In words Yes, there is." in lines and "Read as Is there anything?" in lines
-    assert "In words" not in as_text(ANSWER, PrefixMap())
+    assert "In words" not in to_text(ANSWER, PrefixMap())

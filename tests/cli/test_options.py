@@ -8,17 +8,24 @@ from typing import Any
 
 import typer
 
-from askgraph.cli import COMMANDS, GROUPS, Bundle, descriptions, expanded, load_command
+from askgraph.cli import (
+    COMMANDS,
+    GROUPS,
+    OptionBundle,
+    expand_command,
+    load_command,
+    load_descriptions,
+)
 
 DESCRIPTIONS = {
-    name: table for name, table in descriptions().items() if name not in ("commands", "groups")
+    name: table for name, table in load_descriptions().items() if name not in ("commands", "groups")
 }
 
 
 def commands() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Every command by its name, with the options of its bundles in place of these."""
     for name in COMMANDS:
-        yield name, expanded(load_command(name), name)
+        yield name, expand_command(load_command(name), name)
     for group in GROUPS:
         found: typer.Typer = load_command(group)
         for command in found.registered_commands:
@@ -26,7 +33,7 @@ def commands() -> Iterator[tuple[str, Callable[..., Any]]]:
             yield f"{group} {command.name}", command.callback
 
 
-def bundles(base: type[Bundle]) -> Iterator[type[Bundle]]:
+def bundles(base: type[OptionBundle]) -> Iterator[type[OptionBundle]]:
     """Every bundle below one."""
     for bundle in base.__subclasses__():
         yield from (bundle, *bundles(bundle))
@@ -45,7 +52,7 @@ def test_no_option_is_described_twice_with_the_same_words() -> None:
 def test_descriptions_and_bundles() -> None:
     # Every description is of an option.
     there = {name: set(inspect.signature(one).parameters) for name, one in commands()}
-    there |= {one.__name__: {field.name for field in fields(one)} for one in bundles(Bundle)}
+    there |= {one.__name__: {field.name for field in fields(one)} for one in bundles(OptionBundle)}
     abouts = [about for options in DESCRIPTIONS.values() for about in options.values()]
     named = {about for about in abouts if isinstance(about, str)}
     assert all(set(DESCRIPTIONS[name]) <= there[name] for name in set(DESCRIPTIONS) - {"shared"})

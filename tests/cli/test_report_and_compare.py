@@ -11,8 +11,8 @@ from tests.each import for_each
 from tests.evaluation.reports.records import record, run_of, written
 from typer.testing import CliRunner, Result
 
-from askgraph.cli import expanded
-from askgraph.cli.evaluate import By, compare, report
+from askgraph.cli import expand_command
+from askgraph.cli.evaluate import ReportGrouping, compare, report
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.page import BUILD_FOLDER
 from askgraph.evaluation.reports.report_sheets import SHEET_BUILDERS
@@ -29,8 +29,8 @@ def runs(tmp_path: Path) -> Path:
 
 def call(*arguments: object) -> Result:
     app = typer.Typer()
-    app.command("report")(expanded(report, "report"))
-    app.command("compare")(expanded(compare, "compare"))
+    app.command("report")(expand_command(report, "report"))
+    app.command("compare")(expand_command(compare, "compare"))
     return CliRunner().invoke(app, list(map(str, arguments)))
 
 
@@ -101,7 +101,7 @@ def test_comparisons(runs: Path) -> None:
     # A folder that is no run is an error.
     assert isinstance(call("report", runs).exception, SetupError)
     # Every way to take figures apart can be asked for.
-    assert [by.value for by in By] == list(SHEET_BUILDERS)
+    assert [by.value for by in ReportGrouping] == list(SHEET_BUILDERS)
     # A comparison says how sure it is.
     found = call("compare", f"{runs / 'one'}:graph-search", runs / "two", "--json")
     told = json.loads(found.stdout)

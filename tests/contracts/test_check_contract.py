@@ -3,20 +3,20 @@
 from tests.each import for_each
 
 from askgraph import plugins
-from askgraph.answers.validation import Check, Finding, Knowledge, Services, Subject
+from askgraph.answers.validation import Check, CheckInput, Finding, Knowledge, ServiceKnowledge
 from askgraph.answers.validation.validate import CHECKS
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql.parser import read
+from askgraph.sparql.parser import parse_tree
 
 QUERIES = ["", "SELECT", "SELECT ?x { ?x a <x:C> ; <x:p> 1 }", "ASK { ?s ?p ?o FILTER(?o > 'a') }"]
 
 
-def subject(query: str) -> Subject:
+def subject(query: str) -> CheckInput:
     try:
-        tree = read(query)
+        tree = parse_tree(query)
     except QuerySyntaxError:
         tree = None
-    return Subject(query, tree, Services(Knowledge({}, {}, complete=0.0)))
+    return CheckInput(query, tree, ServiceKnowledge(Knowledge({}, {}, completeness=0.0)))
 
 
 def test_the_usual_checks_are_all_there_are() -> None:

@@ -37,15 +37,15 @@ from askgraph.llm import (
     ToolResult,
     ToolSchema,
     User,
-    completed,
+    read_completion,
 )
-from askgraph.llm.budget import Account, Budget, BudgetedModel
+from askgraph.llm.budget import BudgetAccount, BudgetedModel, ModelBudget
 from askgraph.llm.cached import CachedModel
 from askgraph.llm.limited import LimitedModel
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.recorded import RecordedModel
 from askgraph.llm.retried import RetriedModel
-from askgraph.llm.structured import BadCall, checked_call
+from askgraph.llm.structured import InvalidCall, check_call
 from askgraph.llm.telemetry import TelemetryModel
 
 KEY = "sk-of-the-test-0123456789"
@@ -75,8 +75,8 @@ def _google(server: LlmServer, timeout: float = 30.0) -> LanguageModel:
 
 def _wrapped(server: LlmServer, timeout: float, folder: Path) -> LanguageModel:
     """Everything at once, none of it in the way."""
-    retried = RetriedModel(LimitedModel(_openai(server, timeout), at_once=50), retries=0, rest=0)
-    spending = BudgetedModel(retried, Account(Budget(tokens=1_000_000)))
+    retried = RetriedModel(LimitedModel(_openai(server, timeout), at_once=50), retries=0, pause=0)
+    spending = BudgetedModel(retried, BudgetAccount(ModelBudget(tokens=1_000_000)))
     return TelemetryModel(CachedModel(spending, folder / "cache"))
 
 
@@ -154,7 +154,7 @@ async def test_text_comes_in_pieces_and_then_as_a_whole(
 
 
 async def test_usage_counts_the_cached_tokens_as_part_of_the_input(model: LanguageModel) -> None:
-    usage = (await completed(model.complete(ASKED))).usage
+    usage = (await read_completion(model.complete(ASKED))).usage
 
     assert (usage.input, usage.cached, usage.output, usage.estimated) == (100, 40, 20, False)
 
@@ -179,9 +179,9 @@ async def test_a_conversation_goes_on_with_reasoning_calls_and_results(
 ) -> None:
     turn = Turn("", (("search_entity", '{"text": "Moon"}'),), reasoning="Hm, the Moon?")
     llm_server.turns.append(turn)
-    first = (await completed(model.complete(ASKED, tools=[SEARCH]))).first
+    first = (await read_completion(model.complete(ASKED, tools=[SEARCH]))).first
 
-    answer = await completed(
+    answer = await read_completion(
         model.complete(
             [
                 *ASKED,
@@ -203,7 +203,7 @@ async def test_a_conversation_goes_on_with_reasoning_calls_and_results(
 async def test_arguments_that_are_no_json_can_be_sent_back(model: LanguageModel) -> None:
     bad = Assistant("", (ToolCall("c9", "search_entity", '{"text": "Mo'),))
 
-    answer = await completed(
+    answer = await read_completion(
         model.complete([*ASKED, bad, ToolResult("c9", "search_entity", "no JSON")], tools=[SEARCH])
     )
 
@@ -238,13 +238,13 @@ async def test_the_finish_reason_is_told(
         User(f"What ends with {finish}?")
     ]  # another for each row: replies may be cached
 
-    assert (await completed(model.complete(asked))).first.finish is told
+    assert (await read_completion(model.complete(asked))).first.finish is told
 
 
 async def test_an_empty_reply_is_a_completion(model: LanguageModel, llm_server: LlmServer) -> None:
     llm_server.turns.append(Turn(""))
 
-    choice = (await completed(model.complete(ASKED))).first
+    choice = (await read_completion(model.complete(ASKED))).first
 
     assert (choice.text, choice.calls, choice.finish) == ("", (), Finish.STOP)
 
@@ -254,10 +254,10 @@ async def test_an_unknown_tool_is_passed_on_and_told_apart(
 ) -> None:
     llm_server.turns.append(Turn("", (("find_entities", "{}"),), finish="calls"))
 
-    choice = (await completed(model.complete(ASKED, tools=[SEARCH]))).first
+    choice = (await read_completion(model.complete(ASKED, tools=[SEARCH]))).first
 
-    checked = checked_call(choice.calls[0], [SEARCH])
-    assert isinstance(checked, BadCall)
+    checked = check_call(choice.calls[0], [SEARCH])
+    assert isinstance(checked, InvalidCall)
     assert "There is no tool" in checked.feedback
 
 
@@ -297,10 +297,10 @@ async def test_each_failure_has_its_error_and_the_next_call_works(
     asked: list[Message] = [User(f"What orbits the Earth after {fault}?")]
 
     with pytest.raises(error) as caught:
-        await completed(model.complete(asked))
+        await read_completion(model.complete(asked))
 
     assert KEY not in str(caught.value)
-    assert (await completed(model.complete(asked))).first.text == "The Moon."
+    assert (await read_completion(model.complete(asked))).first.text == "The Moon."
 
 
 async def test_retry_after_is_kept_for_who_tries_again(
@@ -309,7 +309,7 @@ async def test_retry_after_is_kept_for_who_tries_again(
     llm_server.acts.append(faults.status(429, "slow down", retry_after="7"))
 
     with pytest.raises(Overloaded) as caught:
-        await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
 
     assert caught.value.retry_after == 7.0
 
@@ -318,7 +318,7 @@ async def test_silence_ends_in_a_time_out(hasty: LanguageModel, llm_server: LlmS
     llm_server.acts.append(faults.silence())
 
     with pytest.raises(TimedOut, match=r"sent nothing within 0\.2 seconds"):
-        await completed(hasty.complete(ASKED))
+        await read_completion(hasty.complete(ASKED))
 
 
 @for_each("make", MAKERS.values())
@@ -331,7 +331,7 @@ async def test_a_server_that_is_not_there_is_unreachable(
     model = make(gone, 30.0, tmp_path)
 
     with pytest.raises(Unreachable):
-        await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
 
     await model.close()
 
@@ -341,7 +341,7 @@ async def test_a_reply_of_ten_megabytes_is_cut_off(
 ) -> None:
     llm_server.turns.append(Turn("and the Moon " * 800_000))
 
-    choice = (await completed(model.complete(ASKED))).first
+    choice = (await read_completion(model.complete(ASKED))).first
 
     assert choice.finish is Finish.LENGTH
     assert len(choice.text) < 1_000_000
@@ -379,8 +379,8 @@ async def test_the_key_appears_nowhere(
     llm_server.acts.append(faults.body(echo, code=403, kind="application/json"))
 
     with pytest.raises(Unauthorised) as caught:
-        await completed(model.complete(ASKED))
-    await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
+    await read_completion(model.complete(ASKED))
 
     files = _written(tmp_path)
     assert any(KEY in str(request.headers) for request in llm_server.requests)

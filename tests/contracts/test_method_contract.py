@@ -15,23 +15,23 @@ from askgraph.errors import Overloaded, ServiceError, SetupError
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, Finish, Request, ToolCall
-from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods import Method, can_follow_up
-from askgraph.sparql.results import value_of
+from askgraph.sparql.results import to_plain_value
 from askgraph.trace import (
     Answer,
     Clarification,
-    Earlier,
     Outcome,
+    PreviousQuestion,
     Question,
     Refusal,
     Step,
-    attempt_of,
+    get_attempt,
 )
 from askgraph.trace.codec import read_trace, write_trace
 from askgraph.workspace import Workspace
 from askgraph.workspace.replay import replayed
-from askgraph.workspace.run_sync import head_of, result_of
+from askgraph.workspace.run_sync import head_of, run_coroutine
 
 METHODS = plugins.list_names("method")
 PUBLISHED = [name for name in METHODS if hasattr(plugins.load("method", name), "published")]
@@ -43,7 +43,7 @@ EXAMPLE = (
     "SELECT ?moon { ?moon onto:orbits :Mars }"
 )
 QUERY = "SELECT ?moon { ?moon onto:orbits :Jupiter }"
-SAID: Mapping[str, Reply] = {
+SAID: Mapping[str, ScriptedReply] = {
     "nothing": "",
     "prose": "I am afraid that I cannot help with moons.",
     "a refusal": Choice("", (), Finish.REFUSED, refusal="No."),
@@ -81,10 +81,10 @@ def graphs(
         opened[name] = place.open(folder / f"{name}.ttl")
     yield opened
     for graph in opened.values():
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
-def made(place: Workspace, name: str, said: Reply) -> Method:
+def made(place: Workspace, name: str, said: ScriptedReply) -> Method:
     """A method whose model says the same whenever it is asked."""
     settings = {} if name in WITHOUT else {"model": ScriptedModel(lambda request: said)}
     learnt = {"examples": str(place.folder / "examples.jsonl")} if name == "nearest_example" else {}
@@ -176,7 +176,7 @@ TALKING = sorted(set(METHODS) - {"grasp", "graf_von_data"})  # whose models have
 async def test_with_interpret_the_model_says_the_answer_in_words(
     place: Workspace, graphs: dict[str, KnowledgeGraph], name: str
 ) -> None:
-    def said(request: Request) -> Reply:
+    def said(request: Request) -> ScriptedReply:
         shown = str(request.messages[-1])
         if "Result: " in shown and "The query gives: " in shown:
             return "Io and  Europa do."
@@ -233,7 +233,7 @@ async def test_a_run_is_replayed_without_model_and_graph(
     said: str,
     names: tuple[str, ...],
 ) -> None:
-    told: Reply = fitting(name) if said == "its own" else SAID[said]
+    told: ScriptedReply = fitting(name) if said == "its own" else SAID[said]
     settings = {"model": ScriptedModel(lambda _: told), **how}
     method, asked = place.method(name, settings), [graphs[one] for one in names]
     question = Question("Which moons orbit Jupiter?", given=("http://example.org/Jupiter",))
@@ -245,7 +245,7 @@ async def test_a_run_is_replayed_without_model_and_graph(
     assert again.same_answer
     assert again.differs is None, (trace.steps[again.differs], again.now.steps[again.differs])
     if said == "its own" and len(names) == 1 and not how:
-        assert isinstance(attempt_of(again.now.outcome), Answer)
+        assert isinstance(get_attempt(again.now.outcome), Answer)
 
 
 DECLARED = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
@@ -256,7 +256,7 @@ FOLLOWING = {
     "Only the first one": f"{QUERY} ORDER BY ?moon LIMIT 1",
     "Which of them is the largest?": LARGEST,
 }
-BEFORE = (Earlier("Which moons orbit Jupiter?", QUERY),)
+BEFORE = (PreviousQuestion("Which moons orbit Jupiter?", QUERY),)
 
 
 @for_each("name", METHODS)
@@ -279,7 +279,7 @@ async def test_every_method_understands_a_question_that_follows_another(
 ) -> None:
     """A model that is not told of the earlier question knows nothing."""
 
-    def said(request: Request) -> Reply:
+    def said(request: Request) -> ScriptedReply:
         told = "\n".join(message.text for message in request.messages)
         knows = "orbit Mars" in told or "orbit Jupiter" in told
         return fitting(name, FOLLOWING[text] if knows else "", *wanted)
@@ -298,12 +298,12 @@ async def test_every_method_understands_a_question_that_follows_another(
         Question(text, before=BEFORE), method=method, name=name, graphs=[graphs["moons"]]
     )
 
-    answer = attempt_of(steps.outcome)
+    answer = get_attempt(steps.outcome)
     assert can_follow_up(method) and answer is not None, steps.outcome
-    assert {value_of(term) for row in answer.result.rows for term in row[:1]} == wanted
+    assert {to_plain_value(term) for row in answer.result.rows for term in row[:1]} == wanted
 
 
-def fitting(name: str, query: str = QUERY, *names: str) -> Reply:
+def fitting(name: str, query: str = QUERY, *names: str) -> ScriptedReply:
     """What a model says that finds the moons, or what a query gives, by this method."""
     match name:
         case "direct":

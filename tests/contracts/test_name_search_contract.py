@@ -27,8 +27,8 @@ from askgraph.errors import (
 )
 from askgraph.index.name_search import NameSearch, Naming, SparqlNameSearch, in_sparql, name_search
 from askgraph.plugins import list_names, load
-from askgraph.sparql.judge import checked
-from askgraph.sparql.lexer import lexed
+from askgraph.sparql.judge import check_query
+from askgraph.sparql.lexer import tokenize
 
 SEARCHES = list_names("name_search")
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
@@ -127,7 +127,7 @@ def test_no_text_breaks_out_of_the_query(name: str, texts: list[str]) -> None:
 
 def shape(query: str) -> set[str]:
     """The tokens of a query but for its texts and numbers."""
-    given = lexed(query).given
+    given = tokenize(query).tokens
     return {token.text for token in given if token.kind not in ("string", "number")}
 
 
@@ -137,7 +137,7 @@ def shape(query: str) -> set[str]:
 def test_any_query_is_sparql(name: str, text: str) -> None:
     search = cast(SparqlNameSearch, made(name))
     query = search.query([text, "Ada"], languages=("en",))
-    assert checked(query, allowed_services=search.services).form == "SELECT"
+    assert check_query(query, allowed_services=search.services).form == "SELECT"
 
 
 def test_a_search_is_made_from_its_name() -> None:

@@ -13,9 +13,9 @@ from tests.servers.served import ServedThread, sample_workspace
 from typer.testing import CliRunner
 
 from askgraph.cli import app
-from askgraph.server.mcp import graph_server
+from askgraph.server.mcp import create_server
 from askgraph.server.mcp.access import LocalAccess
-from askgraph.server.openai.answers import plain
+from askgraph.server.openai.answers import escape_markdown
 from askgraph.workspace import Workspace
 
 OWN = {
@@ -53,7 +53,7 @@ async def by_mcp(place: Workspace, question: str, language: str) -> dict[str, An
     async def same(_: object) -> LocalAccess:
         return access
 
-    async with Client(graph_server(same)) as client:
+    async with Client(create_server(same)) as client:
         result = await client.call_tool("ask", {"question": question, "language": language})
     await access.aclose()
     assert result.structured_content is not None
@@ -88,6 +88,6 @@ async def test_the_sentence_is_the_same_by_every_way_of_asking(
         sentence = rest["sentence"]
         assert sentence and told["sentence"] == sentence, question
         assert sentence in shown and agent["message"] == sentence, question
-        assert chat.startswith(f"**{plain(sentence, 1_000)}**"), question
+        assert chat.startswith(f"**{escape_markdown(sentence, 1_000)}**"), question
         answered += 1
     assert answered >= len(OWN[language])

@@ -12,14 +12,14 @@ from tests.tool_graphs import behind, opened_sample, served
 from askgraph import plugins
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import ToolCall, ToolSchema, estimated_tokens
+from askgraph.llm import ToolCall, ToolSchema, estimate_tokens
 from askgraph.methods.tools import TOOL_SETS, Context
 from askgraph.methods.tools.term_text import STANDARD_NAMESPACES
 from askgraph.methods.tools.toolbox import GraphToolbox, build_schemas
 from askgraph.sample import graph_path
-from askgraph.sparql.lexer import tokens
+from askgraph.sparql.lexer import split_tokens
 from askgraph.trace import Observation, Question
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 TOOLS = plugins.list_names("tool")
 ASKING = ("answer", "execute", "list", "why_empty")  # nothing without an endpoint
@@ -68,7 +68,7 @@ QUERYING = ("answer", "cancel", "execute", "why_empty")
 def near(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     graph = opened_sample(tmp_path_factory.mktemp("near"))
     yield graph
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 def schema(tool: str) -> ToolSchema:
@@ -123,7 +123,7 @@ def test_the_schema_is_valid_and_short(tool: str) -> None:
     assert isinstance(required, list) and set(required) <= set(properties(tool))
     assert found.description.endswith(".")
     text = f"{found.name} {found.description} {json.dumps(found.parameters)}"
-    assert estimated_tokens(text) <= 120
+    assert estimate_tokens(text) <= 120
 
 
 @for_each("tool", TOOLS)
@@ -157,7 +157,7 @@ def iris_in(text: str, graph: KnowledgeGraph) -> Iterator[str]:
     """The IRIs that a text shows outside of quotation marks, and that only the graph can tell."""
     assert graph.arrays is not None
     namespaces = graph.prefixes.namespaces
-    for token in tokens(text):
+    for token in split_tokens(text):
         prefix, colon, local = token.text.partition(":")
         iri = token.text[1:-1] if token.kind == "iri" else namespaces.get(prefix, "") + local
         is_name = token.kind in ("iri", "pname") and colon and local

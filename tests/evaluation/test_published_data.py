@@ -16,8 +16,8 @@ from askgraph.errors import QueryError
 from askgraph.evaluation import ResultTable
 from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.metrics.sets import flattened, text2sparql
-from askgraph.sparql.judge import checked
-from askgraph.sparql.results import SelectResult, value_of
+from askgraph.sparql.judge import check_query
+from askgraph.sparql.results import SelectResult, to_plain_value
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[3] / "shared" / "data")
 FOLDER = DATA / "questions"
@@ -81,7 +81,7 @@ def test_every_stored_answer_is_kept(name: str) -> None:
                 value["value"] for row in stored["results"]["bindings"] for value in row.values()
             }
             terms = [term for row in question.answers.terms for term in row]
-            assert {value_of(term) for term in terms if term is not None} == values
+            assert {to_plain_value(term) for term in terms if term is not None} == values
             assert len(question.answers.rows) == len(stored["results"]["bindings"])
 
 
@@ -96,7 +96,9 @@ def test_with_the_prefixes_of_the_contents_queries_parse(name: str, least: int) 
     parsed = 0
     for question in contents.questions:
         try:
-            checked(str(question.sparql), allowed_services=(LABELS,), prefixes=contents.prefixes)
+            check_query(
+                str(question.sparql), allowed_services=(LABELS,), prefixes=contents.prefixes
+            )
         except QueryError as error:
             # What is left is what only Wikidata's own query service understands.
             assert "prefix" not in str(error).lower(), question.id

@@ -8,7 +8,7 @@ from askgraph.graph.advice import Advice, build_definitions, collect_advice
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.definitions import DefinedProperty, NodeName
 from askgraph.graph.local_profile import build_profile
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.serializer import to_text
 
 PLACE = "http://example.org/"
 
@@ -22,7 +22,7 @@ def advice() -> tuple[Advice, ...]:
 def ways(advice: tuple[Advice, ...], kind: str) -> dict[str, str]:
     """The labels of what is advised, with the paths."""
     return {
-        one.definition.label: text_of(one.definition.path).replace(PLACE, "")
+        one.definition.label: to_text(one.definition.path).replace(PLACE, "")
         for one in advice
         if one.kind == kind and isinstance(one.definition, DefinedProperty)
     }
@@ -71,4 +71,4 @@ def test_two_ways_to_the_same_property_are_alternatives(advice: tuple[Advice, ..
 
     made = build_definitions(twice, {})
 
-    assert [text_of(one.path).count("|") for one in made.properties] == [1]
+    assert [to_text(one.path).count("|") for one in made.properties] == [1]

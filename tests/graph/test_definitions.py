@@ -19,8 +19,8 @@ from askgraph.graph.definitions import (
     resolve_virtual_paths,
 )
 from askgraph.sparql import Path as PropertyPath
-from askgraph.sparql.rewrite.virtual import read_path
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.rewrite.virtual import parse_path
+from askgraph.sparql.serializer import to_text
 
 PLACE = "http://example.org/"
 HEAD = f'[prefixes]\n"" = "{PLACE}"\n'
@@ -89,11 +89,11 @@ def test_a_path_may_use_another_definition() -> None:
     known = {"": PLACE}
     definitions = Definitions(
         (
-            DefinedProperty(PLACE + "in", read_path(":seat/:part+", known)),
-            DefinedProperty(PLACE + "home", read_path("^:in", known)),
+            DefinedProperty(PLACE + "in", parse_path(":seat/:part+", known)),
+            DefinedProperty(PLACE + "home", parse_path("^:in", known)),
         )
     )
 
-    written = text_of(resolve_virtual_paths(definitions)[PLACE + "home"])
+    written = to_text(resolve_virtual_paths(definitions)[PLACE + "home"])
 
     assert written.replace(PLACE, "") == "^(<seat>/(<part>+))"

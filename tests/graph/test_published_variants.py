@@ -17,7 +17,7 @@ from askgraph.graph.arrays import build_arrays
 from askgraph.graph.definitions import DefinedProperty, Definitions
 from askgraph.graph.enrichment import build_links
 from askgraph.graph.local_profile import build_profile
-from askgraph.sparql.rewrite.virtual import read_path
+from askgraph.sparql.rewrite.virtual import parse_path
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[3] / "shared" / "data")
 FOLDER = DATA / "supply-kgrep" / "kg"
@@ -53,7 +53,7 @@ def box(name: str) -> frozenset[Triple]:
 @cache
 def with_shortcuts() -> frozenset[Triple]:
     """The default A-Box with the four shortcuts of Table 2."""
-    properties = (DefinedProperty(iri, read_path(way, KNOWN)) for iri, way in TABLE_2.items())
+    properties = (DefinedProperty(iri, parse_path(way, KNOWN)) for iri, way in TABLE_2.items())
     arrays = build_arrays(box("a-box-default"))
     return box("a-box-default") | {*build_links(Definitions(tuple(properties)), arrays)}
 

@@ -5,7 +5,7 @@ from pyoxigraph import Literal, RdfFormat
 from askgraph.graph.shape_texts import parse_shacl
 from askgraph.graph.shapes import Shape, ShapeLine
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.rdf_files import Statements
+from askgraph.sparql.rdf_files import RdfStatements
 
 X = "http://x/"
 HEAD = """
@@ -15,7 +15,9 @@ HEAD = """
 
 
 def read(text: str) -> tuple[Shape, ...]:
-    return parse_shacl(Statements.parsed((HEAD + text).encode(), RdfFormat.TURTLE, base=X))
+    return parse_shacl(
+        RdfStatements.parse_document((HEAD + text).encode(), RdfFormat.TURTLE, base=X)
+    )
 
 
 def test_properties_have_kinds_and_cardinalities() -> None:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.servers.llm import LlmServer, Says, Turn
 
-from askgraph.llm import Message, System, ToolResult, ToolSchema, User, completed
+from askgraph.llm import Message, System, ToolResult, ToolSchema, User, read_completion
 from askgraph.llm.anthropic import AnthropicModel
 from askgraph.llm.google import GoogleModel
 
@@ -24,7 +24,7 @@ async def model(llm_server: LlmServer) -> AsyncIterator[AnthropicModel]:
 async def test_system_tools_and_the_last_turn_are_marked_for_the_prompt_cache(
     model: AnthropicModel, llm_server: LlmServer
 ) -> None:
-    await completed(model.complete(ASKED, tools=[SEARCH, SEARCH]))
+    await read_completion(model.complete(ASKED, tools=[SEARCH, SEARCH]))
 
     sent = llm_server.bodies[0]
     assert "cache_control" in sent["system"][0]
@@ -36,10 +36,10 @@ async def test_signed_reasoning_goes_back_before_its_call(
     model: AnthropicModel, llm_server: LlmServer
 ) -> None:
     llm_server.turns.append(Turn("", (("search", "{}"), ("search", "{}")), reasoning="Hm."))
-    first = (await completed(model.complete(ASKED, tools=[SEARCH]))).first
+    first = (await read_completion(model.complete(ASKED, tools=[SEARCH]))).first
     results = [ToolResult(call.id, call.name, "none") for call in first.calls]
 
-    await completed(model.complete([*ASKED, first.message, *results], tools=[SEARCH]))
+    await read_completion(model.complete([*ASKED, first.message, *results], tools=[SEARCH]))
 
     asked, own, answer = llm_server.bodies[1]["messages"]
     assert own["content"][0] == {"type": "thinking", "thinking": "Hm.", "signature": "signed"}
@@ -54,7 +54,7 @@ async def test_a_schema_is_asked_for_in_words_where_the_server_cannot_hold_to_it
     llm_server.says = Says(refuses={"output_config"})
     schema = {"type": "object", "properties": {}}
 
-    await completed(model.complete(ASKED, schema=schema))
+    await read_completion(model.complete(ASKED, schema=schema))
 
     first, second = llm_server.bodies
     assert first["output_config"]["format"]["schema"] == schema
@@ -62,7 +62,7 @@ async def test_a_schema_is_asked_for_in_words_where_the_server_cannot_hold_to_it
 
 
 async def test_usage_of_several_choices_adds_up(model: AnthropicModel) -> None:
-    done = await completed(model.complete(ASKED, n=3))
+    done = await read_completion(model.complete(ASKED, n=3))
 
     assert (len(done.choices), done.usage.input, done.usage.output) == (3, 300, 60)
 
@@ -77,7 +77,7 @@ async def google_model(llm_server: LlmServer) -> AsyncIterator[GoogleModel]:
 async def test_options_have_googles_names(google_model: GoogleModel, llm_server: LlmServer) -> None:
     schema = {"type": "object", "properties": {}}
 
-    await completed(
+    await read_completion(
         google_model.complete(ASKED, n=2, seed=4, max_tokens=50, temperature=0.5, schema=schema)
     )
 
@@ -92,10 +92,10 @@ async def test_a_calls_signature_goes_back_with_it(
     google_model: GoogleModel, llm_server: LlmServer
 ) -> None:
     llm_server.turns.append(Turn("", (("search", "{}"),)))
-    first = (await completed(google_model.complete(ASKED, tools=[SEARCH]))).first
+    first = (await read_completion(google_model.complete(ASKED, tools=[SEARCH]))).first
     result = ToolResult(first.calls[0].id, "search", "none")
 
-    await completed(google_model.complete([*ASKED, first.message, result], tools=[SEARCH]))
+    await read_completion(google_model.complete([*ASKED, first.message, result], tools=[SEARCH]))
 
     _, own, answer = llm_server.bodies[1]["contents"]
     assert own["parts"][0]["thoughtSignature"] == "c2lnbmVk"

@@ -17,7 +17,7 @@ from askgraph.llm import (
     ToolCall,
     ToolSchema,
     User,
-    completed,
+    read_completion,
 )
 from askgraph.llm.cached import CachedModel
 from askgraph.llm.scripted import ScriptedModel
@@ -65,8 +65,8 @@ async def test_every_option_makes_another_request(change: str, tmp_path: Path) -
     script = ScriptedModel(lambda request: "The Moon.")
     model = CachedModel(script, tmp_path)
 
-    await completed(model.complete(ASKED))
-    await completed(model.complete(ASKED, **CHANGES[change]))
+    await read_completion(model.complete(ASKED))
+    await read_completion(model.complete(ASKED, **CHANGES[change]))
 
     assert len(script.requests) == 2
 
@@ -75,9 +75,9 @@ async def test_another_role_or_another_model_makes_another_request(tmp_path: Pat
     script = ScriptedModel(lambda request: "The Moon.")
     other = ScriptedModel(lambda request: "The Moon.", model="other")
 
-    await completed(CachedModel(script, tmp_path).complete([User("Moon")]))
-    await completed(CachedModel(script, tmp_path).complete([System("Moon")]))
-    await completed(CachedModel(other, tmp_path).complete([User("Moon")]))
+    await read_completion(CachedModel(script, tmp_path).complete([User("Moon")]))
+    await read_completion(CachedModel(script, tmp_path).complete([System("Moon")]))
+    await read_completion(CachedModel(other, tmp_path).complete([User("Moon")]))
 
     assert (len(script.requests), len(other.requests)) == (2, 1)
     assert other.identity == Identity("scripted", "other")
@@ -100,10 +100,10 @@ def _damage(folder: Path, change: Callable[[bytes], bytes]) -> None:
 async def test_a_damaged_file_counts_as_absent(damage: str, tmp_path: Path) -> None:
     script = ScriptedModel(["The Moon.", "The Moon."])
     model = CachedModel(script, tmp_path)
-    await completed(model.complete(ASKED))
+    await read_completion(model.complete(ASKED))
     _damage(tmp_path, DAMAGE[damage])
 
-    done = await completed(model.complete(ASKED))
+    done = await read_completion(model.complete(ASKED))
 
     assert (done.stored, done.first.text, len(script.requests)) == (False, "The Moon.", 2)
 
@@ -111,6 +111,6 @@ async def test_a_damaged_file_counts_as_absent(damage: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("choice", [Choice(""), Choice("The M", finish=Finish.LENGTH)])
 async def test_what_is_empty_or_cut_off_is_not_kept(choice: Choice, tmp_path: Path) -> None:
     model = CachedModel(ScriptedModel([choice, "The Moon."]), tmp_path)
-    await completed(model.complete(ASKED))
+    await read_completion(model.complete(ASKED))
 
-    assert (await completed(model.complete(ASKED))).first.text == "The Moon."
+    assert (await read_completion(model.complete(ASKED))).first.text == "The Moon."

@@ -8,14 +8,14 @@ from tests.each import for_each
 
 from askgraph.llm import Assistant, Choice, Finish, ToolCall, ToolSchema
 from askgraph.llm.structured import (
-    BadCall,
-    SoundCall,
-    Structured,
-    Unfit,
-    checked_call,
-    looping,
-    read_structured,
-    trouble,
+    InvalidCall,
+    InvalidReply,
+    StructuredReply,
+    ValidCall,
+    check_call,
+    detect_loop,
+    find_reply_problem,
+    parse_structured,
 )
 
 SEARCH = ToolSchema(
@@ -37,8 +37,8 @@ CANCEL = ToolSchema("cancel", "Give up.", {"type": "object", "properties": {}})
 TOOLS = [SEARCH, CANCEL]
 
 
-def _checked(arguments: str, name: str = "search_entity") -> SoundCall | BadCall:
-    return checked_call(ToolCall("c1", name, arguments), TOOLS)
+def _checked(arguments: str, name: str = "search_entity") -> ValidCall | InvalidCall:
+    return check_call(ToolCall("c1", name, arguments), TOOLS)
 
 
 @for_each(
@@ -58,7 +58,7 @@ def _checked(arguments: str, name: str = "search_entity") -> SoundCall | BadCall
 def test_what_is_meant_is_read(written: str, read: dict[str, object]) -> None:
     checked = _checked(written)
 
-    assert isinstance(checked, SoundCall)
+    assert isinstance(checked, ValidCall)
     assert checked.arguments == read
 
 
@@ -66,7 +66,7 @@ def test_what_is_meant_is_read(written: str, read: dict[str, object]) -> None:
 def test_the_tool_is_found_in_other_spellings(name: str) -> None:
     checked = _checked('{"text": "Moon"}', name)
 
-    assert isinstance(checked, SoundCall)
+    assert isinstance(checked, ValidCall)
     assert checked.tool is SEARCH
 
 
@@ -89,7 +89,7 @@ def test_the_tool_is_found_in_other_spellings(name: str) -> None:
 def test_what_cannot_be_run_is_said_in_words(written: str, said: str) -> None:
     checked = _checked(written)
 
-    assert isinstance(checked, BadCall)
+    assert isinstance(checked, InvalidCall)
     assert said in checked.feedback
     assert len(checked.feedback) < 500
 
@@ -97,7 +97,7 @@ def test_what_cannot_be_run_is_said_in_words(written: str, said: str) -> None:
 def test_an_unknown_tool_is_answered_with_the_near_ones_and_all() -> None:
     checked = _checked("{}", "serch_entity")
 
-    assert isinstance(checked, BadCall)
+    assert isinstance(checked, InvalidCall)
     assert checked.feedback == (
         "There is no tool 'serch_entity', so nothing was run."
         " Did you mean search_entity? The tools are search_entity, cancel."
@@ -105,19 +105,19 @@ def test_an_unknown_tool_is_answered_with_the_near_ones_and_all() -> None:
 
 
 def test_a_tool_without_arguments_needs_none() -> None:
-    assert isinstance(_checked("", "cancel"), SoundCall)
+    assert isinstance(_checked("", "cancel"), ValidCall)
 
 
 @given(st.text() | st.recursive(st.none() | st.text() | st.integers(), st.lists).map(json.dumps))
 def test_no_text_is_too_odd(written: str) -> None:
-    assert isinstance(_checked(written), SoundCall | BadCall)
+    assert isinstance(_checked(written), ValidCall | InvalidCall)
 
 
 @given(st.dictionaries(st.sampled_from(["text", "limit", "exact", "x"]), st.text() | st.integers()))
 def test_what_is_run_has_what_it_needs(arguments: dict[str, object]) -> None:
     checked = _checked(json.dumps(arguments))
 
-    if isinstance(checked, SoundCall):
+    if isinstance(checked, ValidCall):
         assert isinstance(checked.arguments["text"], str)
         assert isinstance(checked.arguments.get("limit", 1), int)
         assert "x" not in checked.arguments
@@ -141,7 +141,7 @@ CALL = ToolCall("c1", "search", "{}")
     ],
 )
 def test_each_trouble_is_said(choice: Choice, said: str | None) -> None:
-    found = trouble(choice)
+    found = find_reply_problem(choice)
 
     assert found is None if said is None else found and said in found
 
@@ -168,7 +168,7 @@ def _turn(letter: str, number: int = 0) -> Choice:
     ],
 )
 def test_a_round_is_found_when_it_is_done_twice(turns: str, message: str | None) -> None:
-    said = looping([_turn(letter, number) for number, letter in enumerate(turns)])
+    said = detect_loop([_turn(letter, number) for number, letter in enumerate(turns)])
 
     assert said is None if message is None else said and message in said
 
@@ -178,9 +178,9 @@ def test_turns_are_the_same_whatever_their_ids_spaces_and_order_of_calls() -> No
     again = (ToolCall("9", "b", "{ }"), ToolCall("8", "a", '{"y":2,"x":1}'))
     bad = ToolCall("1", "a", '{"x": ')
 
-    assert looping([Choice("So:", (one, two)), Assistant(" so: ", again)])
-    assert looping([Choice("", (bad,)), Choice("", (bad,))])
-    assert not looping([Choice("", (bad,)), Choice("", (ToolCall("1", "a", '{"y": '),))])
+    assert detect_loop([Choice("So:", (one, two)), Assistant(" so: ", again)])
+    assert detect_loop([Choice("", (bad,)), Choice("", (bad,))])
+    assert not detect_loop([Choice("", (bad,)), Choice("", (ToolCall("1", "a", '{"y": '),))])
 
 
 SCHEMA = {
@@ -201,7 +201,7 @@ SCHEMA = {
     ],
 )
 def test_the_object_is_found(text: str) -> None:
-    assert read_structured(Choice(text), SCHEMA) == Structured({"status": "done", "rows": 3})
+    assert parse_structured(Choice(text), SCHEMA) == StructuredReply({"status": "done", "rows": 3})
 
 
 @for_each(
@@ -216,7 +216,7 @@ def test_the_object_is_found(text: str) -> None:
     ],
 )
 def test_what_does_not_fit_is_said(text: str, said: str) -> None:
-    read = read_structured(Choice(text), SCHEMA)
+    read = parse_structured(Choice(text), SCHEMA)
 
-    assert isinstance(read, Unfit)
+    assert isinstance(read, InvalidReply)
     assert said in read.feedback

@@ -9,9 +9,9 @@ from tests.servers.llm import LlmServer, Says, Turn, refused
 
 from askgraph.errors import ErrorReply, Unreachable
 from askgraph.llm import LanguageModel
-from askgraph.llm.capability_probe import Checked, Watched, checked
+from askgraph.llm.capability_probe import CapabilityReport, WatchingTransport, probe_model
 from askgraph.llm.openai import OpenAIModel
-from askgraph.llm.recorded import Player
+from askgraph.llm.recorded import ReplayTransport
 
 Json = dict[str, Any]
 FITS = '{"moon": "Callisto", "rank": 4}'
@@ -19,13 +19,13 @@ CALL = Turn(calls=(("population", '{"country": "Norway"}'),), finish="calls")
 COUNTED = Turn(" ".join(map(str, range(1, 31))))
 
 
-async def of_server(server: LlmServer, model: str = "m") -> Checked:
-    def make(transport: Watched, grammar: str | None) -> LanguageModel:
+async def of_server(server: LlmServer, model: str = "m") -> CapabilityReport:
+    def make(transport: WatchingTransport, grammar: str | None) -> LanguageModel:
         return OpenAIModel(
             model, base_url=server.base + "/v1", transport=transport, grammar=grammar
         )
 
-    return await checked(make)
+    return await probe_model(make)
 
 
 def ollama(asked: Json) -> Any:
@@ -51,7 +51,7 @@ def vllm(asked: Json) -> Any:
     return [one] * asked.get("n", 1)
 
 
-def _is_llama_with_all_but_calls(found: Checked) -> None:
+def _is_llama_with_all_but_calls(found: CapabilityReport) -> None:
     """SmolLM2's template knows no tools, so that it calls none, required or not."""
     can = {one.name: one.holds for one in found.abilities}
     assert can == {
@@ -67,11 +67,11 @@ def _is_llama_with_all_but_calls(found: Checked) -> None:
 async def test_a_recorded_llama_cpp_server_holds_smollm2_to_schemas_and_grammars() -> None:
     recording = Path(__file__).parent / "recordings" / "llama_cpp.jsonl"
 
-    def make(transport: Watched, grammar: str | None) -> LanguageModel:
+    def make(transport: WatchingTransport, grammar: str | None) -> LanguageModel:
         base = "http://127.0.0.1:8190/v1"
         return OpenAIModel("smollm2", base_url=base, transport=transport, grammar=grammar)
 
-    found = await checked(make, transport=Player(recording))
+    found = await probe_model(make, transport=ReplayTransport(recording))
 
     _is_llama_with_all_but_calls(found)
     assert (found.about.context, found.about.at_once) == (8192, 2)
@@ -83,11 +83,11 @@ async def test_a_recorded_llama_cpp_server_holds_smollm2_to_schemas_and_grammars
     reason="ASKGRAPH_TEST_LLAMA names no llama.cpp server of SmolLM2, as http://127.0.0.1:8080/v1",
 )
 async def test_a_real_llama_cpp_server_does_as_the_recorded_one() -> None:
-    def make(transport: Watched, grammar: str | None) -> LanguageModel:
+    def make(transport: WatchingTransport, grammar: str | None) -> LanguageModel:
         base = os.environ["ASKGRAPH_TEST_LLAMA"]
         return OpenAIModel("smollm2", base_url=base, transport=transport, grammar=grammar)
 
-    _is_llama_with_all_but_calls(await checked(make))
+    _is_llama_with_all_but_calls(await probe_model(make))
 
 
 @pytest.fixture
@@ -179,13 +179,13 @@ async def test_a_server_that_sends_its_reply_at_once_does_not_stream(
 
     found = await of_server(llm_server)
 
-    assert not found.can("streams")
+    assert not found.has_ability("streams")
     assert found.speed.written is None
 
 
 async def test_a_server_that_is_down_cannot_be_reached() -> None:
     with pytest.raises(Unreachable, match="does the server run"):
-        await checked(
+        await probe_model(
             lambda transport, grammar: OpenAIModel(
                 "m", base_url="http://127.0.0.1:9/v1", transport=transport, grammar=grammar
             )

@@ -11,7 +11,7 @@ from tests.servers.llm import LlmServer
 
 from askgraph import plugins
 from askgraph.errors import ServiceError, SetupError
-from askgraph.llm import LanguageModel, Message, System, User, completed
+from askgraph.llm import LanguageModel, Message, System, User, read_completion
 
 ASKED: list[Message] = [System("Answer in German."), User("What orbits the Earth? “Größe”")]
 
@@ -25,7 +25,7 @@ def model_at(server: LlmServer, name: str, log: Path) -> LanguageModel:
 
 async def ask(model: LanguageModel) -> None:
     try:
-        await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
     finally:
         await model.close()
 

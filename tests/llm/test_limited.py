@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from askgraph.errors import SetupError
-from askgraph.llm import Message, Request, User, completed, limited
+from askgraph.llm import Message, Request, User, limited, read_completion
 from askgraph.llm.limited import LimitedModel
 from askgraph.llm.scripted import ScriptedModel
 
@@ -41,7 +41,7 @@ async def test_no_period_has_more_requests_than_allowed(clock: Clock) -> None:
         return "The Moon."
 
     model = LimitedModel(ScriptedModel(note), requests=3, period=0.2)
-    await asyncio.gather(*(completed(model.complete(ASKED)) for _ in range(8)))
+    await asyncio.gather(*(read_completion(model.complete(ASKED)) for _ in range(8)))
 
     gaps = [after - before for before, after in zip(moments, moments[3:], strict=False)]
     assert len(moments) == 8
@@ -57,7 +57,7 @@ async def test_no_period_has_more_tokens_than_allowed(clock: Clock) -> None:
 
     model = LimitedModel(ScriptedModel(note), tokens=55, period=0.2)
     for _ in range(3):
-        await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
 
     gaps = [after - before for before, after in pairwise(moments)]
     assert min(gaps) >= 0.2
@@ -66,7 +66,7 @@ async def test_no_period_has_more_tokens_than_allowed(clock: Clock) -> None:
 async def test_a_request_larger_than_the_allowance_goes_alone() -> None:
     model = LimitedModel(ScriptedModel(["The Moon."]), tokens=1, period=60)
 
-    assert (await completed(model.complete(ASKED))).first.text == "The Moon."
+    assert (await read_completion(model.complete(ASKED))).first.text == "The Moon."
 
 
 async def test_so_many_run_at_once_and_no_more() -> None:
@@ -89,14 +89,14 @@ async def test_so_many_run_at_once_and_no_more() -> None:
 async def test_who_is_cancelled_gives_the_place_back() -> None:
     script = ScriptedModel(lambda request: "The Moon.", delay=60)
     model = LimitedModel(script, at_once=1)
-    waiting = [asyncio.create_task(completed(model.complete(ASKED))) for _ in range(3)]
+    waiting = [asyncio.create_task(read_completion(model.complete(ASKED))) for _ in range(3)]
     await asyncio.sleep(0.01)
     for task in waiting:
         task.cancel()
     await asyncio.gather(*waiting, return_exceptions=True)
     script.delay = 0.0
 
-    assert (await completed(model.complete(ASKED))).first.text == "The Moon."
+    assert (await read_completion(model.complete(ASKED))).first.text == "The Moon."
 
 
 def test_a_limit_below_one_is_a_fault_of_the_setup() -> None:

@@ -12,9 +12,9 @@ from tests.servers import faults
 from tests.servers.llm import LlmServer
 from tests.servers.sparql import becomes_true, held_open
 
-from askgraph.llm import Event, LanguageModel, Message, Options, User, completed
+from askgraph.llm import Event, LanguageModel, Message, Options, User, read_completion
 from askgraph.llm.anthropic import AnthropicModel
-from askgraph.llm.budget import Account, Budget, BudgetedModel
+from askgraph.llm.budget import BudgetAccount, BudgetedModel, ModelBudget
 from askgraph.llm.cached import CachedModel
 from askgraph.llm.limited import LimitedModel
 from askgraph.llm.openai import OpenAIModel
@@ -26,9 +26,9 @@ def _asked(number: int, turn: int = 0) -> list[Message]:
     return [User(f"Question {number}, turn {turn}")]
 
 
-def _stacked(model: LanguageModel, run: Account) -> LanguageModel:
+def _stacked(model: LanguageModel, run: BudgetAccount) -> LanguageModel:
     patient = RetriedModel(LimitedModel(model, at_once=100))
-    return BudgetedModel(patient, Account(Budget(tokens=5_000)), run)
+    return BudgetedModel(patient, BudgetAccount(ModelBudget(tokens=5_000)), run)
 
 
 class Counting:
@@ -56,12 +56,12 @@ class Counting:
 
 async def test_a_hundred_questions_are_answered_at_once() -> None:
     counting = Counting(ScriptedModel(lambda request: "The Moon.", delay=1.0))
-    run = Account(Budget(calls=1_000), scope="run")
+    run = BudgetAccount(ModelBudget(calls=1_000), scope="run")
 
     async def question(number: int) -> None:
         model = _stacked(counting, run)
         for turn in range(3):
-            await completed(model.complete(_asked(number, turn)))
+            await read_completion(model.complete(_asked(number, turn)))
 
     await asyncio.gather(*(question(number) for number in range(100)))
 
@@ -83,8 +83,8 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
     make: Callable[[LlmServer], LanguageModel], llm_server: LlmServer, tmp_path: Path
 ) -> None:
     model = make(llm_server)
-    run = Account(Budget(), scope="run")
-    await completed(model.complete(_asked(99)))
+    run = BudgetAccount(ModelBudget(), scope="run")
+    await read_completion(model.complete(_asked(99)))
     await model.close()
     tasks, before = asyncio.all_tasks(), held_open()
     llm_server.acts.extend([faults.breathing(), faults.slow_drip(0.01)] * 16)
@@ -92,7 +92,7 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
     cache = tmp_path / "cache"
     started = [
         asyncio.create_task(
-            completed(CachedModel(_stacked(model, run), cache).complete(_asked(number), n=2))
+            read_completion(CachedModel(_stacked(model, run), cache).complete(_asked(number), n=2))
         )
         for number in range(16)
     ]

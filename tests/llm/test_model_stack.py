@@ -23,23 +23,31 @@ from askgraph.llm import (
     Request,
     TokenUsage,
     User,
-    completed,
+    read_completion,
 )
-from askgraph.llm.budget import Account, Budget, BudgetedModel, ModelStack, Price, Prices, charged
+from askgraph.llm.budget import (
+    BudgetAccount,
+    BudgetedModel,
+    ModelBudget,
+    ModelStack,
+    Price,
+    PriceTable,
+    charge_model,
+)
 from askgraph.llm.cached import CachedModel
 from askgraph.llm.retried import RetriedModel
 from askgraph.llm.scripted import ScriptedModel
 
 ASKED: list[Message] = [User("What orbits the Earth?")]
-PRICES = Prices({"scripted": Price(input=1_000_000.0, output=0.0)})
+PRICES = PriceTable({"scripted": Price(input=1_000_000.0, output=0.0)})
 
 
 async def test_its_options_are_for_requests_that_say_nothing_else() -> None:
     script = ScriptedModel(["a", "b"])
     model = ModelStack(script, {"temperature": 0.5, "seed": 1})
 
-    await completed(model.complete(ASKED, temperature=None, max_tokens=5))
-    await completed(model.complete(ASKED, temperature=0.0))
+    await read_completion(model.complete(ASKED, temperature=None, max_tokens=5))
+    await read_completion(model.complete(ASKED, temperature=0.0))
 
     first, second = script.requests
     assert (first.temperature, first.seed, first.max_tokens) == (0.5, 1, 5)
@@ -49,13 +57,13 @@ async def test_its_options_are_for_requests_that_say_nothing_else() -> None:
 async def test_a_budget_does_not_keep_a_reply_from_the_cache(tmp_path: Path) -> None:
     script = ScriptedModel(["a", "b"])
     model = ModelStack(script, around=(partial(CachedModel, folder=tmp_path),))
-    spent = Account(Budget(tokens=100))
+    spent = BudgetAccount(ModelBudget(tokens=100))
     for text in ("One?", "Two?"):
-        await completed(charged(model, spent).complete([User(text)]))
+        await read_completion(charge_model(model, spent).complete([User(text)]))
 
-    again = Account(Budget(tokens=100))
+    again = BudgetAccount(ModelBudget(tokens=100))
     for text in ("One?", "Two?"):
-        await completed(charged(model, again).complete([User(text)]))
+        await read_completion(charge_model(model, again).complete([User(text)]))
 
     assert len(script.requests) == 2
     assert spent.usage.total > 0 == again.usage.total
@@ -63,13 +71,13 @@ async def test_a_budget_does_not_keep_a_reply_from_the_cache(tmp_path: Path) -> 
 
 async def test_a_model_without_anything_around_it_is_charged_too() -> None:
     with pytest.raises(BudgetSpent):
-        model = charged(ScriptedModel(["a"]), Account(Budget(calls=0)))
-        await completed(model.complete(ASKED))
+        model = charge_model(ScriptedModel(["a"]), BudgetAccount(ModelBudget(calls=0)))
+        await read_completion(model.complete(ASKED))
 
 
 def test_money_without_a_price_is_refused() -> None:
     with pytest.raises(SetupError, match="needs the price of 'scripted': name a file"):
-        charged(ScriptedModel([]), Account(Budget(money=1.0)))
+        charge_model(ScriptedModel([]), BudgetAccount(ModelBudget(money=1.0)))
 
 
 def test_it_shows_what_decides_its_replies() -> None:
@@ -80,7 +88,7 @@ def test_it_shows_what_decides_its_replies() -> None:
     )
 
 
-IN_EUROS = Prices({"scripted": Price(input=1.0, output=10.0)}, "EUR")
+IN_EUROS = PriceTable({"scripted": Price(input=1.0, output=10.0)}, "EUR")
 
 
 def _talkative(request: Request) -> Completion:
@@ -90,24 +98,24 @@ def _talkative(request: Request) -> Completion:
 
 
 async def test_calls_end_where_they_are_used_up() -> None:
-    model = BudgetedModel(ScriptedModel(["a", "b", "c"]), Account(Budget(calls=2)))
+    model = BudgetedModel(ScriptedModel(["a", "b", "c"]), BudgetAccount(ModelBudget(calls=2)))
     for _ in range(2):
-        await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
 
     with pytest.raises(BudgetSpent, match="all 2 calls") as caught:
-        await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
 
     assert (caught.value.limit, caught.value.scope) == ("calls", "question")
 
 
 async def test_a_conversation_stays_within_its_tokens() -> None:
-    account = Account(Budget(tokens=5_000))
+    account = BudgetAccount(ModelBudget(tokens=5_000))
     model = BudgetedModel(ScriptedModel(_talkative), account)
     messages = list(ASKED)
 
     with pytest.raises(BudgetSpent) as caught:
         while True:
-            done = await completed(model.complete(messages))
+            done = await read_completion(model.complete(messages))
             messages += [Assistant(done.first.text), User("And what else?")]
 
     assert caught.value.limit == "tokens"
@@ -121,12 +129,12 @@ def test_no_budget_of_tokens_is_overdrawn(tokens: int, n: int, wanted: int | Non
         whole = TokenUsage(input=10, output=output)
         return Completion((Choice("x"),) * request.n, whole, "scripted")
 
-    account = Account(Budget(tokens=tokens))
+    account = BudgetAccount(ModelBudget(tokens=tokens))
     model = BudgetedModel(ScriptedModel(exact), account)
 
     async def spend() -> None:
         for _ in range(50):
-            await completed(model.complete(ASKED, n=n, max_tokens=wanted))
+            await read_completion(model.complete(ASKED, n=n, max_tokens=wanted))
 
     with suppress(BudgetSpent):
         asyncio.run(spend())
@@ -135,43 +143,43 @@ def test_no_budget_of_tokens_is_overdrawn(tokens: int, n: int, wanted: int | Non
 
 
 async def test_money_is_counted_by_the_price_table() -> None:
-    account = Account(Budget(money=0.02))
+    account = BudgetAccount(ModelBudget(money=0.02))
     model = BudgetedModel(ScriptedModel(_talkative), account, prices=IN_EUROS)
 
     with pytest.raises(BudgetSpent) as caught:
         while True:
-            await completed(model.complete(ASKED))
+            await read_completion(model.complete(ASKED))
 
     assert caught.value.limit == "money"
     assert 0.019 < account.money <= 0.02001
 
 
 async def test_time_ends_a_call_in_the_middle() -> None:
-    account = Account(Budget(seconds=1.0))
+    account = BudgetAccount(ModelBudget(seconds=1.0))
     model = BudgetedModel(ScriptedModel(["The Moon."], delay=60), account)
 
     with pytest.raises(BudgetSpent) as caught:
-        await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
 
     assert caught.value.limit == "seconds"
     assert account.usage.input > 0
 
 
 async def test_the_deadline_of_the_question_ends_a_call_in_the_middle() -> None:
-    account = Account(Budget(seconds=600.0))
+    account = BudgetAccount(ModelBudget(seconds=600.0))
     model = BudgetedModel(ScriptedModel(["The Moon."], delay=60), account)
 
     with use_deadline(Deadline(0.3)), pytest.raises(BudgetSpent, match=r"the 0\.3 seconds for the"):
-        await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
 
 
 async def test_many_at_once_do_not_overdraw_the_run() -> None:
-    run = Account(Budget(calls=10), scope="run")
+    run = BudgetAccount(ModelBudget(calls=10), scope="run")
     script = ScriptedModel(lambda request: "The Moon.", delay=0.01)
-    models = [BudgetedModel(script, Account(Budget(calls=5)), run) for _ in range(30)]
+    models = [BudgetedModel(script, BudgetAccount(ModelBudget(calls=5)), run) for _ in range(30)]
 
     ends = await asyncio.gather(
-        *(completed(model.complete(ASKED)) for model in models), return_exceptions=True
+        *(read_completion(model.complete(ASKED)) for model in models), return_exceptions=True
     )
 
     assert sum(isinstance(end, Completion) for end in ends) == len(script.requests) == 10
@@ -179,15 +187,15 @@ async def test_many_at_once_do_not_overdraw_the_run() -> None:
 
 
 async def test_a_call_that_fails_or_is_ended_gives_back_what_was_held() -> None:
-    account = Account(Budget(tokens=100))
+    account = BudgetAccount(ModelBudget(tokens=100))
     script = ScriptedModel([TimedOut("late"), "a\nb\nc"])
     model = BudgetedModel(script, account)
     with pytest.raises(TimedOut):
-        await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
     async with aclosing(model.complete(ASKED)) as stream:
         await anext(stream)
 
-    left = account.most_output(0, Price(0, 0))
+    left = account.compute_max_output(0, Price(0, 0))
 
     assert account.calls == 2
     assert left == 100 - account.usage.total
@@ -203,11 +211,11 @@ async def test_what_a_failed_attempt_had_said_is_paid_for() -> None:
                     raise MalformedReply("cut off")
                 yield event
 
-    once, twice = Account(Budget()), Account(Budget())
+    once, twice = BudgetAccount(ModelBudget()), BudgetAccount(ModelBudget())
     whole = ScriptedModel(["The Moon."])
     broken = RetriedModel(Breaks(["The Moon.", "The Moon."]), first_wait=0.001)
 
-    await completed(BudgetedModel(whole, once).complete(ASKED))
-    await completed(BudgetedModel(broken, twice).complete(ASKED))
+    await read_completion(BudgetedModel(whole, once).complete(ASKED))
+    await read_completion(BudgetedModel(broken, twice).complete(ASKED))
 
     assert twice.usage.total == 2 * once.usage.total

@@ -11,7 +11,7 @@ from tests.servers.llm import LlmServer, Turn
 
 from askgraph import plugins
 from askgraph.errors import MalformedReply, Overloaded, SetupError, Unauthorised
-from askgraph.llm import LanguageModel, Message, User, completed
+from askgraph.llm import LanguageModel, Message, User, read_completion
 from askgraph.llm.recorded import RecordedModel
 
 KEY = "sk-of-the-test-0123456789"
@@ -51,18 +51,18 @@ async def test_failures_are_played_again(
     recording = RecordedModel(tmp_path / "r.jsonl", make, record=True)
     for error in (Overloaded, MalformedReply):
         with pytest.raises(error):
-            await completed(recording.complete(ASKED))
-    await completed(recording.complete(ASKED))
+            await read_completion(recording.complete(ASKED))
+    await read_completion(recording.complete(ASKED))
     await recording.close()
 
     replayed = RecordedModel(tmp_path / "r.jsonl", make)
 
     with pytest.raises(Overloaded) as caught:
-        await completed(replayed.complete(ASKED))
+        await read_completion(replayed.complete(ASKED))
     assert caught.value.retry_after == 9
     with pytest.raises(MalformedReply):
-        await completed(replayed.complete(ASKED))
-    assert (await completed(replayed.complete(ASKED))).first.text == "The Moon."
+        await read_completion(replayed.complete(ASKED))
+    assert (await read_completion(replayed.complete(ASKED))).first.text == "The Moon."
 
 
 async def test_a_key_that_the_server_sends_back_is_blotted_out(
@@ -74,7 +74,7 @@ async def test_a_key_that_the_server_sends_back_is_blotted_out(
     recording = RecordedModel(tmp_path / "r.jsonl", make, record=True)
 
     with pytest.raises(Unauthorised):
-        await completed(recording.complete(ASKED))
+        await read_completion(recording.complete(ASKED))
 
     await recording.close()
     text = (tmp_path / "r.jsonl").read_text()
@@ -87,11 +87,11 @@ async def test_a_request_that_was_not_recorded_is_a_fault_of_the_setup(
 ) -> None:
     monkeypatch.setenv("TEST_KEY", KEY)
     recording = RecordedModel(tmp_path / "r.jsonl", make, record=True)
-    await completed(recording.complete(ASKED))
+    await read_completion(recording.complete(ASKED))
     await recording.close()
 
     with pytest.raises(SetupError, match="record it again"):
-        await completed(
+        await read_completion(
             RecordedModel(tmp_path / "r.jsonl", make).complete([User("What orbits Mars?")])
         )
 

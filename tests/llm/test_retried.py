@@ -16,7 +16,7 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
-from askgraph.llm import Completion, Message, Restart, TextPart, User, completed
+from askgraph.llm import Completion, Message, Restart, TextPart, User, read_completion
 from askgraph.llm.retried import RetriedModel
 from askgraph.llm.scripted import ScriptedModel
 
@@ -49,7 +49,7 @@ async def test_a_server_that_fails_is_not_asked_for_ever(
     script = ScriptedModel([error] * 9)
 
     with pytest.raises(type(error)):
-        await completed(RetriedModel(script, retries=4, first_wait=0.001).complete(ASKED))
+        await read_completion(RetriedModel(script, retries=4, first_wait=0.001).complete(ASKED))
 
     assert len(script.requests) == requests
 
@@ -57,31 +57,31 @@ async def test_a_server_that_fails_is_not_asked_for_ever(
 @pytest.mark.slow
 async def test_a_server_that_failed_is_left_alone_for_some_seconds() -> None:
     script = ScriptedModel([Unreachable("gone"), "The Moon.", "The Moon again."])
-    model = RetriedModel(script, retries=0, rest=2.0)
+    model = RetriedModel(script, retries=0, pause=2.0)
 
     with pytest.raises(Unreachable, match=r"^gone$"):
-        await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
     with pytest.raises(Unreachable, match=r"gone; that was [01]\.\d seconds ago.*left alone for 2"):
-        await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
     assert len(script.requests) == 1
-    assert 0 < model.left_alone < 2
+    assert 0 < model.pause_seconds < 2
     await asyncio.sleep(2.1)
-    assert model.left_alone == 0
-    assert (await completed(model.complete(ASKED))).choices[0].text == "The Moon."
-    assert (await completed(model.complete(ASKED))).choices[0].text == "The Moon again."
+    assert model.pause_seconds == 0
+    assert (await read_completion(model.complete(ASKED))).choices[0].text == "The Moon."
+    assert (await read_completion(model.complete(ASKED))).choices[0].text == "The Moon again."
 
 
 async def test_nobody_waits_for_a_retry_beyond_the_deadline_of_the_question() -> None:
     script = ScriptedModel([Overloaded("busy", retry_after=50), "The Moon."])
 
     with use_deadline(Deadline(40)), pytest.raises(Overloaded):
-        await completed(RetriedModel(script).complete(ASKED))
+        await read_completion(RetriedModel(script).complete(ASKED))
 
 
 async def test_retry_after_is_honoured() -> None:
     script = ScriptedModel([Overloaded("busy", retry_after=0.3), "The Moon."])
     began = time.monotonic()
 
-    await completed(RetriedModel(script, first_wait=0.0).complete(ASKED))
+    await read_completion(RetriedModel(script, first_wait=0.0).complete(ASKED))
 
     assert time.monotonic() - began >= 0.3

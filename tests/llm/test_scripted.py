@@ -14,7 +14,7 @@ from askgraph.llm import (
     TextPart,
     ToolCall,
     User,
-    completed,
+    read_completion,
 )
 from askgraph.llm.scripted import ScriptedModel
 
@@ -25,13 +25,13 @@ CALL = ToolCall("c1", "search", "{}")
 async def test_replies_come_in_order_errors_too_up_to_the_end_of_the_script() -> None:
     model = ScriptedModel(["one", Overloaded("busy"), CALL, [Choice("a"), Choice("b")]])
 
-    first = await completed(model.complete(ASKED, n=2))
+    first = await read_completion(model.complete(ASKED, n=2))
     with pytest.raises(Overloaded):
-        await completed(model.complete(ASKED))
-    second = await completed(model.complete(ASKED))
-    third = await completed(model.complete(ASKED, n=2))
+        await read_completion(model.complete(ASKED))
+    second = await read_completion(model.complete(ASKED))
+    third = await read_completion(model.complete(ASKED, n=2))
     with pytest.raises(SetupError, match="the script has 4 replies; this is call 5"):
-        await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
 
     assert isinstance(model, LanguageModel)
     assert ([choice.text for choice in first.choices], first.usage.estimated) == (["one"] * 2, True)
@@ -42,7 +42,7 @@ async def test_replies_come_in_order_errors_too_up_to_the_end_of_the_script() ->
 async def test_a_function_sees_the_request() -> None:
     model = ScriptedModel(lambda request: request.messages[-1].text.upper())
 
-    assert (await completed(model.complete(ASKED))).first.text == "WHAT ORBITS THE EARTH?"
+    assert (await read_completion(model.complete(ASKED))).first.text == "WHAT ORBITS THE EARTH?"
 
 
 async def test_parts_add_up_to_the_completion() -> None:
@@ -57,6 +57,6 @@ async def test_parts_add_up_to_the_completion() -> None:
 async def test_a_request_needs_a_message_and_a_choice() -> None:
     for n in (0, -1):
         with pytest.raises(ValueError, match="n is"):
-            await completed(ScriptedModel(["x"]).complete(ASKED, n=n))
+            await read_completion(ScriptedModel(["x"]).complete(ASKED, n=n))
     with pytest.raises(ValueError, match="at least one message"):
-        await completed(ScriptedModel(["x"]).complete([]))
+        await read_completion(ScriptedModel(["x"]).complete([]))

@@ -6,7 +6,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from askgraph.errors import Overloaded
-from askgraph.llm import Choice, Completion, Message, TokenUsage, User, completed
+from askgraph.llm import Choice, Completion, Message, TokenUsage, User, read_completion
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.llm.telemetry import TelemetryModel
 
@@ -31,7 +31,7 @@ async def test_a_call_is_a_span_with_the_gen_ai_attributes(
     usage = TokenUsage(input=100, cached=40, output=20)
     script = ScriptedModel([Completion((Choice("The Moon."),), usage, "served", "r1")], model="m")
 
-    await completed(TelemetryModel(script, tracer_provider=provider).complete(ASKED, seed=3))
+    await read_completion(TelemetryModel(script, tracer_provider=provider).complete(ASKED, seed=3))
 
     [span] = spans.get_finished_spans()
     assert span.name == "chat m"
@@ -61,7 +61,7 @@ async def test_a_failure_ends_the_span_with_its_kind(
     model = TelemetryModel(ScriptedModel([Overloaded("busy")]), tracer_provider=provider)
 
     with pytest.raises(Overloaded):
-        await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
 
     [span] = spans.get_finished_spans()
     assert (span.attributes or {})["error.type"] == "Overloaded"

@@ -19,9 +19,9 @@ from askgraph.llm import (
     System,
     TextPart,
     User,
-    completed,
+    read_completion,
 )
-from askgraph.llm.structured import Structured, read_structured
+from askgraph.llm.structured import StructuredReply, parse_structured
 from askgraph.llm.transformers import TransformersModel
 from askgraph.methods.writing import ListedTerm
 from askgraph.methods.writing.model_writer import build_query_grammar
@@ -76,7 +76,7 @@ async def test_the_parts_add_up_to_the_text(model: TransformersModel) -> None:
 
 
 async def test_beams_differ_and_the_likeliest_comes_first(model: TransformersModel) -> None:
-    whole = await completed(model.complete(ASKED, n=4, beams=True, grammar=COLOURS))
+    whole = await read_completion(model.complete(ASKED, n=4, beams=True, grammar=COLOURS))
 
     texts = [choice.text for choice in whole.choices]
     beliefs = [choice.logprob or 0.0 for choice in whole.choices]
@@ -87,7 +87,7 @@ async def test_beams_differ_and_the_likeliest_comes_first(model: TransformersMod
 
 
 async def test_of_a_grammar_with_one_text_there_is_one_beam(model: TransformersModel) -> None:
-    whole = await completed(model.complete(ASKED, n=3, beams=True, grammar='root ::= "red"'))
+    whole = await read_completion(model.complete(ASKED, n=3, beams=True, grammar='root ::= "red"'))
 
     assert [choice.text for choice in whole.choices] == ["red"]
 
@@ -96,7 +96,7 @@ async def test_samples_are_held_to_the_grammar_and_repeat_with_their_seed(
     model: TransformersModel,
 ) -> None:
     async def said(seed: int) -> list[str]:
-        whole = await completed(model.complete(ASKED, n=8, seed=seed, grammar=COLOURS))
+        whole = await read_completion(model.complete(ASKED, n=8, seed=seed, grammar=COLOURS))
         return [choice.text for choice in whole.choices]
 
     first = await said(1)
@@ -107,7 +107,7 @@ async def test_samples_are_held_to_the_grammar_and_repeat_with_their_seed(
 
 
 async def test_without_warmth_all_choices_are_the_same(model: TransformersModel) -> None:
-    whole = await completed(
+    whole = await read_completion(
         model.complete(ASKED, n=3, temperature=0.0, max_tokens=5, logprobs=True)
     )
 
@@ -121,7 +121,9 @@ async def test_whatever_an_untrained_model_writes_under_the_grammar_is_a_query(
 ) -> None:
     grammar = build_query_grammar(REFERENCES)
 
-    whole = await completed(model.complete(ASKED, n=4, seed=3, max_tokens=400, grammar=grammar))
+    whole = await read_completion(
+        model.complete(ASKED, n=4, seed=3, max_tokens=400, grammar=grammar)
+    )
 
     finished = [choice for choice in whole.choices if choice.finish is Finish.STOP]
     for choice in finished:
@@ -136,9 +138,9 @@ async def test_a_schema_is_fulfilled(model: TransformersModel) -> None:
         "additionalProperties": False,
     }
 
-    whole = await completed(model.complete(ASKED, schema=schema, max_tokens=60))
+    whole = await read_completion(model.complete(ASKED, schema=schema, max_tokens=60))
 
-    assert isinstance(read_structured(whole.first, schema), Structured)
+    assert isinstance(parse_structured(whole.first, schema), StructuredReply)
 
 
 async def test_a_stop_text_ends_the_reply_and_is_not_part_of_it(model: TransformersModel) -> None:
@@ -160,27 +162,27 @@ async def test_a_stream_that_is_closed_early_leaves_the_model_free(
             break
 
     async with asyncio.timeout(20):
-        await completed(model.complete(ASKED, max_tokens=2))
+        await read_completion(model.complete(ASKED, max_tokens=2))
 
 
 async def test_a_prompt_that_does_not_fit_is_told(folders: dict[str, Path]) -> None:
     model = TransformersModel(str(folders["causal"]), device="cpu")
 
     with pytest.raises(PromptTooLong, match="takes 1,024"):
-        await completed(model.complete([User("moon " * 3_000)]))
+        await read_completion(model.complete([User("moon " * 3_000)]))
     await model.close()
 
 
 async def test_a_grammar_that_is_none_is_told(model: TransformersModel) -> None:
     with pytest.raises(SetupError, match="grammar cannot be read"):
-        await completed(model.complete(ASKED, grammar="root ::= ("))
+        await read_completion(model.complete(ASKED, grammar="root ::= ("))
 
 
 async def test_a_model_that_is_not_there_is_not_fetched(tmp_path: Path) -> None:
     model = TransformersModel("someone/no-such-model")
 
     with pytest.raises(SetupError, match="download = true"):
-        await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
     await model.close()
 
 
@@ -191,7 +193,7 @@ async def test_tools_are_told_and_called_in_words(folders: dict[str, Path]) -> N
     tool = ToolSchema("list", "List triples.", {"type": "object", "properties": {}})
     call = r'root ::= "<tool_call>{\"name\": \"list\", \"arguments\": {\"a\": 1}}</tool_call>"'
 
-    whole = await completed(model.complete(ASKED, tools=[tool], grammar=call))
+    whole = await read_completion(model.complete(ASKED, tools=[tool], grammar=call))
 
     assert [(each.name, each.arguments) for each in whole.first.calls] == [("list", '{"a": 1}')]
     assert whole.first.finish is Finish.CALLS
@@ -204,5 +206,5 @@ async def test_a_template_that_fails_is_told_as_the_model_s_failure(tmp_path: Pa
     model = TransformersModel(str(folder), device="cpu")
 
     with pytest.raises(ErrorReply, match="system is not known"):
-        await completed(model.complete(ASKED))
+        await read_completion(model.complete(ASKED))
     await model.close()

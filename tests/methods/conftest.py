@@ -8,7 +8,7 @@ from tests.graphs import MOONS, PETS
 from askgraph.graph import KnowledgeGraph
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +21,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Knowl
     graphs["sample"] = place.open(graph_path())
     yield graphs
     for graph in graphs.values():
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Request
-from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.guided import Guided
 from askgraph.trace import ModelTurn, Outcome, Prompt, Question, Step
 
@@ -39,7 +39,7 @@ def reply(
 async def guided(
     graph: KnowledgeGraph,
     question: str,
-    replies: Sequence[Reply] | Callable[[Request], Reply],
+    replies: Sequence[ScriptedReply] | Callable[[Request], ScriptedReply],
     **settings: object,
 ) -> tuple[list[Step], ScriptedModel]:
     """Ask a question; return the steps, and the model with what it was asked."""

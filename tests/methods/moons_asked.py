@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
-from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.sparql_llm import SparqlLlm
-from askgraph.trace import Answer, Earlier, Question, Trace
-from askgraph.workspace.run_sync import result_of
+from askgraph.trace import Answer, PreviousQuestion, Question, Trace
+from askgraph.workspace.run_sync import run_coroutine
 
 EX = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
 EXAMPLES = (
@@ -20,18 +20,18 @@ GOOD = "```sparql\nSELECT DISTINCT ?m WHERE { ?m a onto:Moon ; onto:orbits :Jupi
 
 
 def run(
-    replies: Sequence[Reply],
+    replies: Sequence[ScriptedReply],
     graph: KnowledgeGraph,
     *,
     question: str = ASKED,
-    before: tuple[Earlier, ...] = (),
+    before: tuple[PreviousQuestion, ...] = (),
     **settings: object,
 ) -> tuple[Trace, ScriptedModel]:
     """Ask, with these settings; the model notes what it is told."""
     model = ScriptedModel(replies)
     method = SparqlLlm(model, **settings)  # type: ignore[arg-type]
     asked = Question(question, before=before)
-    return result_of(trace_of(asked, method=method, name="sparql-llm", graphs=[graph])), model
+    return run_coroutine(trace_of(asked, method=method, name="sparql-llm", graphs=[graph])), model
 
 
 def told(model: ScriptedModel, request: int = 0) -> str:

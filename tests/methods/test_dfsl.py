@@ -20,12 +20,12 @@ from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
 from askgraph.llm import Choice
-from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.dfsl import Dfsl
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Draft, Question, Refusal, Thought, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 EX = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
 EXAMPLES = (
@@ -45,7 +45,7 @@ def moons(moons: KnowledgeGraph) -> KnowledgeGraph:
 
 
 def run(
-    replies: Sequence[Reply],
+    replies: Sequence[ScriptedReply],
     graph: KnowledgeGraph,
     *,
     question: str | Question = "",
@@ -54,7 +54,7 @@ def run(
     model = ScriptedModel(replies)
     method = Dfsl(model, **settings)  # type: ignore[arg-type]
     asked = question if isinstance(question, Question) else Question(question or ASKED)
-    return result_of(trace_of(asked, method=method, name="dfsl", graphs=[graph])), model
+    return run_coroutine(trace_of(asked, method=method, name="dfsl", graphs=[graph])), model
 
 
 ASKED = "Which moons orbit Jupiter?"
@@ -286,7 +286,7 @@ def test_demonstrations_have_labels_however_many_examples_there_are(tmp_path: Pa
         shown = re.findall(r"Question: Which one.* (\d+)\?\nEntities: (.*)", told(model))
         assert len(shown) == 2
         assert all(_called(int(number)) in entities for number, entities in shown)
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 FIRST_PROMPT = """

@@ -17,10 +17,10 @@ from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.tools.term_text import STANDARD_NAMESPACES
 from askgraph.trace import Prompt, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.evaluation import with_examples
-from askgraph.workspace.plans import Asked
-from askgraph.workspace.run_sync import result_of
-from askgraph.workspace.selection import Selection, selected
+from askgraph.workspace.evaluation import assign_examples
+from askgraph.workspace.plans import BenchmarkQuestions
+from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.selection import Selection, select_benchmarks
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[3] / "shared" / "data")
 FOLDER = DATA / "spider4sparql"
@@ -42,11 +42,11 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 
 @pytest.fixture(scope="module")
-def asked(workspace: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Asked:
+def asked(workspace: Workspace, tmp_path_factory: pytest.TempPathFactory) -> BenchmarkQuestions:
     """Some questions about every graph, each with the file that its method may learn from."""
     chosen = Selection(leave_out="graph", sample=100)
-    benchmarks = selected(workspace, [str(FOLDER / "questions.jsonl")], chosen)
-    [found] = with_examples(benchmarks, chosen, tmp_path_factory.mktemp("examples"))
+    benchmarks = select_benchmarks(workspace, [str(FOLDER / "questions.jsonl")], chosen)
+    [found] = assign_examples(benchmarks, chosen, tmp_path_factory.mktemp("examples"))
     return found
 
 
@@ -55,7 +55,7 @@ def graphs(workspace: Workspace) -> Iterator[dict[str, KnowledgeGraph]]:
     opened = {f"{name}.ttl": workspace.graph(name) for name in workspace.graphs()}
     yield opened
     for graph in opened.values():
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 async def prompt_of(question: GoldQuestion, store: Path, graph: KnowledgeGraph) -> Prompt:
@@ -67,7 +67,7 @@ async def prompt_of(question: GoldQuestion, store: Path, graph: KnowledgeGraph) 
 
 
 async def test_every_prompt_has_three_parts_and_examples_of_other_graphs_and_questions_only(
-    asked: Asked, graphs: dict[str, KnowledgeGraph]
+    asked: BenchmarkQuestions, graphs: dict[str, KnowledgeGraph]
 ) -> None:
     assert {question.graph for question in asked.questions} == set(graphs)
     learnt_from = {store: read_questions(store) for store in set(asked.examples) if store}

@@ -21,13 +21,15 @@ from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Answer, Question, Refusal, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 
 def asked(graph: KnowledgeGraph, reply: str, question: str) -> tuple[Trace, ScriptedModel]:
     model = ScriptedModel([reply])
     method = Direct(model)
-    trace = result_of(trace_of(Question(question), method=method, name="direct", graphs=[graph]))
+    trace = run_coroutine(
+        trace_of(Question(question), method=method, name="direct", graphs=[graph])
+    )
     return trace, model
 
 

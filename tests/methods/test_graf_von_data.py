@@ -12,24 +12,24 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Request, User
-from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.graf_von_data import Action, GrafVonData, parse_actions
 from askgraph.trace import Answer, Question, Refusal, Trace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 REPLY = 40  # tokens of a scripted reply: a script does not heed `max_tokens`, as servers do
 ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
 
 
 def run(
-    replies: Sequence[Reply],
+    replies: Sequence[ScriptedReply],
     *graphs: KnowledgeGraph,
     question: str = "Which moons orbit Jupiter?",
     **settings: object,
 ) -> tuple[Trace, ScriptedModel]:
     model = ScriptedModel(replies)
     method = GrafVonData(model, **settings)  # type: ignore[arg-type]
-    trace = result_of(trace_of(Question(question), method=method, name="gvd", graphs=graphs))
+    trace = run_coroutine(trace_of(Question(question), method=method, name="gvd", graphs=graphs))
     return trace, model
 
 
@@ -134,12 +134,12 @@ def test_an_empty_result_may_be_insisted_on(moons: KnowledgeGraph) -> None:
 def test_old_results_are_shortened_the_question_and_the_last_ones_are_not(
     moons: KnowledgeGraph,
 ) -> None:
-    def explores(request: Request) -> Reply:
+    def explores(request: Request) -> ScriptedReply:
         return f"Act: query('SELECT * {{ ?s ?p ?o }} # {len(request.messages)}')"
 
     model = ScriptedModel(explores)
     method = GrafVonData(model, cycles=6, transcript=800)
-    result_of(trace_of(Question("Which moons?"), method=method, name="gvd", graphs=[moons]))
+    run_coroutine(trace_of(Question("Which moons?"), method=method, name="gvd", graphs=[moons]))
 
     _, first, *later = model.requests[-1].messages
     results = [m.text for m in later if isinstance(m, User)]
@@ -168,12 +168,14 @@ def test_a_reply_without_an_action_is_told_so_and_three_of_them_end_the_run(
 
 
 def test_a_model_that_never_ends_costs_at_most_its_cycles(moons: KnowledgeGraph) -> None:
-    def explores(request: Request) -> Reply:
+    def explores(request: Request) -> ScriptedReply:
         return f"Act: query('{ALL} # {len(request.messages)}')"
 
     model = ScriptedModel(explores)
     method = GrafVonData(model, cycles=4)
-    trace = result_of(trace_of(Question("Which moons?"), method=method, name="gvd", graphs=[moons]))
+    trace = run_coroutine(
+        trace_of(Question("Which moons?"), method=method, name="gvd", graphs=[moons])
+    )
 
     assert len(model.requests) == 4
     assert isinstance(trace.outcome, Answer) and trace.outcome.confidence <= 0.4

@@ -30,10 +30,10 @@ from askgraph.index.names import NameIndex
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.sample import graph_path
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.results import value_of
+from askgraph.sparql.results import to_plain_value
 from askgraph.trace import Answer, Clarification, Draft, Findings, Question, Refusal, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import outcome_of, result_of
+from askgraph.workspace.run_sync import ask_method, run_coroutine
 
 
 def kept(source: str, folder: Path, name: str) -> KnowledgeGraph:
@@ -48,7 +48,7 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Kn
     opened = {name: kept(source, folder, name) for name, source in SOURCES.items()}
     yield opened
     for graph in opened.values():
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 def asked(
@@ -56,7 +56,7 @@ def asked(
 ) -> Trace:
     method = GraphSearch(**chosen)  # type: ignore[arg-type]
     question = Question(text, language)
-    return result_of(trace_of(question, method=method, name="graph-search", graphs=graphs))
+    return run_coroutine(trace_of(question, method=method, name="graph-search", graphs=graphs))
 
 
 def check(trace: Trace) -> None:
@@ -111,7 +111,7 @@ def test_no_two_drafts_read_the_same(tmp_path: Path) -> None:
         steps = asked(question, space).steps
         told = [in_words(step.query, {}) for step in steps if isinstance(step, Draft)]
         assert len(told) == len(set(told)) == 5
-    result_of(space.endpoint.close())
+    run_coroutine(space.endpoint.close())
 
 
 @for_each("name", SOURCES)
@@ -162,7 +162,7 @@ def test_a_question_that_names_nothing_is_refused_with_a_reason(
 def values(trace: Trace) -> set[str]:
     outcome = trace.outcome
     assert isinstance(outcome, Answer), outcome
-    return {str(value_of(term)) for row in outcome.result.rows for term in row}
+    return {str(to_plain_value(term)) for row in outcome.result.rows for term in row}
 
 
 @for_each(
@@ -211,11 +211,11 @@ def test_two_questions_at_a_time_do_not_meet(graphs: Mapping[str, KnowledgeGraph
     async def both() -> list[set[str]]:
         questions = [Question("What orbits Mars?"), Question("What orbits Jupiter?")] * 4
         outcomes = await asyncio.gather(
-            *(outcome_of(question, GraphSearch(), [graphs["moons"]]) for question in questions)
+            *(ask_method(question, GraphSearch(), [graphs["moons"]]) for question in questions)
         )
         return [{str(row[0]) for row in o.result.rows} for o in outcomes if isinstance(o, Answer)]
 
-    answers = result_of(both())
+    answers = run_coroutine(both())
     assert answers[0::2] == [{"<http://example.org/Phobos>"}] * 4
     assert len(answers) == 8 and all(len(answer) == 2 for answer in answers[1::2])
 
@@ -233,7 +233,7 @@ def test_rows_beyond_the_cap_are_left_out_and_this_is_told(
 def test_what_was_counted_is_named_by_its_label_in_the_evidence(tmp_path: Path) -> None:
     graph = kept(MOONS.replace(":Io ", ":m1 ").replace(":Europa ", ":m2 "), tmp_path, "opaque")
     step = asked("How many moons orbit Jupiter?", graph).steps[-1]
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
     assert isinstance(step, Answer)
     said = {line for line in step.evidence[0].words if "orbits" in line}
     assert said == {"Io · orbits · Jupiter", "Europa · orbits · Jupiter"}
@@ -372,7 +372,7 @@ async def test_a_silent_endpoint_is_refused_when_the_time_for_it_is_over(
     trace = await over(remote(server.url, local=True), **bounds)
     assert isinstance(trace.outcome, Refusal) and re.search(why, trace.outcome.reason)
     with pytest.raises(TimedOut):
-        await outcome_of(
+        await ask_method(
             Question("Which moons orbit Jupiter?"), GraphSearch(), [remote(server.url)], timeout=1
         )
     assert time.perf_counter() - began < 60
@@ -384,8 +384,8 @@ def test_what_is_current_is_so_on_the_day_that_a_setting_names(tmp_path: Path) -
     for today in ("2003-06-01", "2031-01-01"):
         outcome = asked("Which projects are currently running?", office, today=today).steps[-1]
         assert isinstance(outcome, Answer)
-        answers[today] = {value_of(row[0]) for row in outcome.result.rows}
-    result_of(office.endpoint.close())
+        answers[today] = {to_plain_value(row[0]) for row in outcome.result.rows}
+    run_coroutine(office.endpoint.close())
 
     space = "https://office.example/"
     assert answers == {

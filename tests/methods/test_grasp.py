@@ -13,18 +13,18 @@ from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
 from askgraph.llm import Assistant, Choice, Finish, Request, ToolCall, ToolResult
-from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.grasp import Grasp
 from askgraph.trace import (
     Answer,
-    Earlier,
+    PreviousQuestion,
     Prompt,
     Question,
     Refusal,
     ToolUse,
     Trace,
 )
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 REPLY = 40  # tokens of a scripted reply: a script does not heed `max_tokens`, as servers do
 ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
@@ -32,7 +32,7 @@ BIG = "SELECT ?moon WHERE { ?moon onto:radius ?r FILTER(?r > 1700) }"
 NONE = "SELECT ?moon WHERE { ?moon onto:orbits :Io }"
 
 
-FOLLOWING = Question("Which moons orbit Mars?", before=(Earlier("Moons?", ALL),))
+FOLLOWING = Question("Which moons orbit Mars?", before=(PreviousQuestion("Moons?", ALL),))
 
 
 def call(tool: str, /, **arguments: object) -> ToolCall:
@@ -48,7 +48,7 @@ def answered(query: str, *columns: str, **more: object) -> ToolCall:
 
 
 def run(
-    replies: Sequence[Reply] | Callable[[Request], Reply],
+    replies: Sequence[ScriptedReply] | Callable[[Request], ScriptedReply],
     *graphs: KnowledgeGraph,
     question: str | Question = "Which moons orbit Jupiter?",
     **settings: object,
@@ -56,7 +56,7 @@ def run(
     model = ScriptedModel(replies)
     method = Grasp(model, **{"feedback": "never", **settings})  # type: ignore[arg-type]
     asked = Question(question) if isinstance(question, str) else question
-    return result_of(trace_of(asked, method=method, name="grasp", graphs=graphs)), model
+    return run_coroutine(trace_of(asked, method=method, name="grasp", graphs=graphs)), model
 
 
 def told(model: ScriptedModel, request: int) -> str:
@@ -181,7 +181,7 @@ def test_calls_of_one_turn_are_run_together_and_told_in_their_order(moons: Knowl
     ],
 )
 def test_a_strange_reply_is_told_to_the_model_and_the_run_goes_on(
-    moons: KnowledgeGraph, strange: Reply, said: str
+    moons: KnowledgeGraph, strange: ScriptedReply, said: str
 ) -> None:
     trace, model = run([strange, answered(ALL, "moon")], moons)
 
@@ -216,7 +216,7 @@ def test_a_cancelled_run_is_a_refusal_with_the_reason_and_the_best_attempt(
     assert names(trace.outcome.best) == {"Io", "Europa"}
 
 
-def explores(request: Request) -> Reply:
+def explores(request: Request) -> ScriptedReply:
     """Run the query again and again, each time another text."""
     return call("execute", query=f"{ALL} # {len(request.messages)}")
 
@@ -241,7 +241,7 @@ def test_a_model_that_goes_round_in_circles_is_told_and_then_stopped(
 ) -> None:
     turns = [call("execute", query=f"SELECT ?x {{ ?x ?p {n} }}") for n in range(period)]
 
-    def circles(request: Request) -> Reply:
+    def circles(request: Request) -> ScriptedReply:
         return turns[sum(not isinstance(m, ToolResult) for m in request.messages) % period]
 
     trace, model = run(circles, moons, steps=50)
@@ -284,7 +284,7 @@ def test_an_empty_result_is_looked_at_again_by_the_same_model(moons: KnowledgeGr
 
 def test_feedback_comes_at_most_twice_and_ends_with_done(moons: KnowledgeGraph) -> None:
     refine = '{"status": "refine", "feedback": "Say it otherwise."}'
-    replies: list[Reply] = [answered(ALL, "moon"), refine, answered(BIG, "moon"), refine]
+    replies: list[ScriptedReply] = [answered(ALL, "moon"), refine, answered(BIG, "moon"), refine]
     replies.append(answered(ALL, "moon"))
     trace, model = run(replies, moons, feedback="always")
 
@@ -324,7 +324,10 @@ def test_feedback_on_risk_is_for_what_nothing_showed_and_graph_search_contradict
     settings: dict[str, bool],
     calls: int,
 ) -> None:
-    replies: list[Reply] = [answered(query, "moon"), '{"status": "done", "feedback": "Good."}']
+    replies: list[ScriptedReply] = [
+        answered(query, "moon"),
+        '{"status": "done", "feedback": "Good."}',
+    ]
     _, model = run(replies, moons, question=question, feedback="risk", **settings)
 
     assert len(model.requests) == calls
@@ -335,8 +338,11 @@ def test_feedback_on_risk_is_for_what_nothing_showed_and_graph_search_contradict
 def test_a_follow_up_question_comes_with_what_was_asked_before_to_both(
     moons: KnowledgeGraph,
 ) -> None:
-    follow = Question("And Mars?", before=(Earlier("Which moons orbit Jupiter?", ALL),))
-    replies: list[Reply] = [answered(BIG, "moon"), '{"status": "done", "feedback": "Good."}']
+    follow = Question("And Mars?", before=(PreviousQuestion("Which moons orbit Jupiter?", ALL),))
+    replies: list[ScriptedReply] = [
+        answered(BIG, "moon"),
+        '{"status": "done", "feedback": "Good."}',
+    ]
     _, model = run(replies, moons, question=follow, feedback="always")
 
     for request in (0, 1):
@@ -358,7 +364,7 @@ def test_a_query_in_the_text_is_of_the_graph_that_was_named_last(
 
 def test_a_query_for_triples_is_no_attempt_at_an_answer(moons: KnowledgeGraph) -> None:
     construct = call("execute", query="CONSTRUCT WHERE { ?s ?p ?o }")
-    replies: list[Reply] = [call("execute", query=ALL), construct, "a", "b", "c"]
+    replies: list[ScriptedReply] = [call("execute", query=ALL), construct, "a", "b", "c"]
     trace, _ = run(replies, moons, propose=False)
 
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}

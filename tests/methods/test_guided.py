@@ -15,17 +15,17 @@ from askgraph.endpoint import Delegating, Kind, Run
 from askgraph.errors import Overloaded, SetupError, TimedOut, Unreachable
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import Choice, Finish, Request, ToolCall, estimated_input
-from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.llm import Choice, Finish, Request, ToolCall, estimate_input_tokens
+from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.methods.guided import DETAILS, Detail, Guided
-from askgraph.sparql.judge import Asked
+from askgraph.methods.guided import PROMPT_DETAILS, Guided, PromptDetail
+from askgraph.sparql.judge import EndpointRequest
 from askgraph.trace import (
     Answer,
     Clarification,
     Draft,
-    Earlier,
     ModelTurn,
+    PreviousQuestion,
     Prompt,
     Question,
     Refusal,
@@ -73,7 +73,7 @@ async def test_choosing_the_first_candidate_gives_graph_searchs_answer_for_a_sma
         assert (found.query, found.result.rows) == (own.query, own.result.rows)
         assert (found.answer_columns, found.words) == (own.answer_columns, own.words)
         assert found.evidence == own.evidence and turns(steps) == 1
-        assert estimated_input(model.requests[0]) <= 3_000
+        assert estimate_input_tokens(model.requests[0]) <= 3_000
         instructions.add(model.requests[0].messages[0])
     assert len(instructions) == 1
 
@@ -119,7 +119,11 @@ async def test_replies_that_are_no_use_end_in_graph_searchs_answer(
     ],
 )
 async def test_a_doubt_is_told_with_its_evidence_and_the_last_answer_with_rows_stands(
-    space: KnowledgeGraph, replies: Sequence[Reply], told: str | None, turned: int, query: str
+    space: KnowledgeGraph,
+    replies: Sequence[ScriptedReply],
+    told: str | None,
+    turned: int,
+    query: str,
 ) -> None:
     steps, model = await guided(space, GALILEO, replies, turns=0)
 
@@ -158,7 +162,7 @@ NONE = reply(thought="There are none.")
     ],
 )
 async def test_a_model_that_insists_on_a_lack_is_believed(
-    space: KnowledgeGraph, replies: Sequence[Reply], settings: dict[str, object], why: str
+    space: KnowledgeGraph, replies: Sequence[ScriptedReply], settings: dict[str, object], why: str
 ) -> None:
     steps, model = await guided(space, GALILEO, replies, **settings)
 
@@ -199,7 +203,7 @@ async def test_of_a_brief_prompt_a_small_model_chooses_a_number(
 
     got, other = outcome(steps), outcome(full)
     assert isinstance(got, Answer) and isinstance(other, Answer) and got.query == other.query
-    assert "Shapes:" not in prompt_text(steps) and estimated_input(model.requests[0]) <= 900
+    assert "Shapes:" not in prompt_text(steps) and estimate_input_tokens(model.requests[0]) <= 900
 
 
 async def test_without_looks_it_is_never_asked_again(space: KnowledgeGraph) -> None:
@@ -291,7 +295,7 @@ async def test_what_is_missing_is_looked_up_with_functions(space: KnowledgeGraph
     look = ToolCall("1", "execute", '{"query": "SELECT ?x { ?x ont:orbits space:Jupiter }"}')
     end = ToolCall("2", "answer", f'{{"query": "{OWN}", "columns": ["moon"]}}')
     empty = reply(query=EMPTY)
-    script: list[Reply] = [empty, empty, Choice(calls=(look,)), Choice(calls=(end,))]
+    script: list[ScriptedReply] = [empty, empty, Choice(calls=(look,)), Choice(calls=(end,))]
     steps, model = await guided(space, GALILEO, script)
 
     found = outcome(steps)
@@ -316,7 +320,7 @@ async def test_between_two_that_are_as_good_one_check_decides(space: KnowledgeGr
         for name in ("surfaceGravity", "rotationPeriod")
     )
 
-    def script(request: Request) -> Reply:
+    def script(request: Request) -> ScriptedReply:
         if "better" in str(request.schema):
             return '{"better": 2, "why": "Nobody lives there."}'
         return [mass, size][: request.n]
@@ -376,7 +380,9 @@ async def test_a_method_that_fails_has_no_say(space: KnowledgeGraph) -> None:
 async def test_graph_search_has_no_say_on_a_question_that_follows_another(
     space: KnowledgeGraph,
 ) -> None:
-    before = (Earlier("Which moons orbit Saturn?", "SELECT ?m { ?m ont:orbits space:Saturn }"),)
+    before = (
+        PreviousQuestion("Which moons orbit Saturn?", "SELECT ?m { ?m ont:orbits space:Saturn }"),
+    )
     asked = Question("And which orbit Jupiter?", before=before)
     good, bad = (ScriptedModel([one] * 4) for one in (reply(query=OWN, sure=0.99), "What?"))
     own = [s async for s in Guided(good, ask="unsure", sure_from=0.0).answer(asked, [space])]
@@ -463,7 +469,7 @@ async def test_the_prompt_shows_what_the_graph_holds(space: KnowledgeGraph) -> N
 async def test_candidates_are_numbered_without_gaps(
     space: KnowledgeGraph, room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(DETAILS, "full", Detail(room=room))
+    monkeypatch.setitem(PROMPT_DETAILS, "full", PromptDetail(room=room))
     question = "Which moons of Jupiter were discovered before 1950?"
     _, model = await guided(space, question, [reply(choose=1)], ask="always")
 
@@ -474,7 +480,7 @@ async def test_candidates_are_numbered_without_gaps(
 class Late(Delegating):
     """An endpoint on which no query ends in time."""
 
-    async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
+    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
         raise TimedOut(f"{self.address} did not answer within {asked.timeout} seconds")
 
 
@@ -497,7 +503,7 @@ async def test_a_candidate_says_how_much_of_it_the_first_one_gives(space: Knowle
 async def test_no_candidate_only_adds_what_nobody_asks_for(
     space: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(DETAILS, "full", Detail(room=900))
+    monkeypatch.setitem(PROMPT_DETAILS, "full", PromptDetail(room=900))
     _, model = await guided(space, "What is the diameter of Mars?", [reply(choose=1)])
 
     candidates = said(model, 0).split("Candidates:")[1]
@@ -555,7 +561,7 @@ def test_settings_that_make_no_sense_are_told(wrong: dict[str, object]) -> None:
         Guided(ScriptedModel([]), **wrong)  # type: ignore[arg-type]
 
 
-def _first(_: Request) -> Reply:
+def _first(_: Request) -> ScriptedReply:
     return reply(choose=1)
 
 

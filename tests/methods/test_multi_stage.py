@@ -21,7 +21,7 @@ from askgraph.llm import Choice
 from askgraph.llm import Request as LlmRequest
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.multi_stage import MultiStage
-from askgraph.methods.shared.cooccurrence import REACHES
+from askgraph.methods.shared.cooccurrence import REACH_TEXTS
 from askgraph.trace import (
     Answer,
     Draft,
@@ -34,7 +34,7 @@ from askgraph.trace import (
     Trace,
 )
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 EX, ONTO = "http://example.org/", "http://example.org/onto#"
 ASKED = "Which moons orbit Jupiter?"
@@ -44,7 +44,7 @@ LINKED = {"entities": "linked", "predicates": "linked"}
 def run(graph: KnowledgeGraph, question: str | Question = ASKED, **settings: object) -> Trace:
     asked = question if isinstance(question, Question) else Question(question)
     method = MultiStage(**settings)  # type: ignore[arg-type]
-    return result_of(trace_of(asked, method=method, name="multi-stage", graphs=[graph]))
+    return run_coroutine(trace_of(asked, method=method, name="multi-stage", graphs=[graph]))
 
 
 def stages(trace: Trace) -> list[set[str]]:
@@ -92,7 +92,7 @@ def test_the_filter_refuses_before_a_query_is_written(
     asked = Question("The code?", given=(f"{EX}Io", f"{ONTO}code"))
     trace = run(moons, asked, entities="given", predicates="given", filter=filter)
 
-    assert Thought(REACHES[2]) in trace.steps
+    assert Thought(REACH_TEXTS[2]) in trace.steps
     assert isinstance(trace.outcome, Refusal) is refused
     assert bool([step for step in trace.steps if isinstance(step, Draft)]) is not refused
 
@@ -280,7 +280,7 @@ def test_a_remote_graph_is_answered_as_a_local_one(tmp_path: Path) -> None:
     with SparqlServer(store_of(MOONS)) as server:
         graph = Workspace(tmp_path).open(server.url)
         trace = run(graph)
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     assert stages(trace)[1] == {"onto#orbits"} and trace.outcome.usage.requests > 0

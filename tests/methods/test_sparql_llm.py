@@ -8,7 +8,7 @@ from tests.methods.moons_asked import EXAMPLES, GOOD, fenced, names, run, told
 
 from askgraph.errors import Overloaded, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import estimated_input
+from askgraph.llm import estimate_input_tokens
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Answer, Refusal, Thought
@@ -111,7 +111,7 @@ def test_an_answer_of_many_long_rows_is_interpreted_within_300_tokens(
     every = fenced("SELECT * WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }")
     _, model = run([every, "Many."], moons, question=longest, interpret=True, validate=False)
 
-    assert estimated_input(model.requests[1]) <= 310
+    assert estimate_input_tokens(model.requests[1]) <= 310
 
 
 def test_a_query_that_is_insisted_on_is_run(moons: KnowledgeGraph) -> None:

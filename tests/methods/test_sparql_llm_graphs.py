@@ -13,11 +13,11 @@ from tests.servers.sparql import SparqlServer
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
-from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Answer, Question, Refusal, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 VISITS = """
 @prefix : <http://example.org/> .
@@ -53,11 +53,11 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[KnowledgeG
         opened.append(workspace.graph(name))
     yield opened
     for graph in opened:
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 def run(
-    replies: Sequence[Reply],
+    replies: Sequence[ScriptedReply],
     graphs: Sequence[KnowledgeGraph],
     *,
     question: str = ASKED,
@@ -66,7 +66,7 @@ def run(
     model = ScriptedModel(replies)
     method = SparqlLlm(model, **settings)  # type: ignore[arg-type]
     asked = trace_of(Question(question), method=method, name="sparql-llm", graphs=graphs)
-    return result_of(asked), model
+    return run_coroutine(asked), model
 
 
 def test_a_query_joins_two_graphs(graphs: list[KnowledgeGraph]) -> None:
@@ -149,7 +149,7 @@ class TestServers:
             opened.append(workspace.graph(name))
         yield opened
         for graph in opened:
-            result_of(graph.endpoint.close())
+            run_coroutine(graph.endpoint.close())
 
     def test_a_question_that_needs_both_is_joined_and_nothing_else_is_asked(
         self, remote: list[KnowledgeGraph], servers: list[SparqlServer]

@@ -12,9 +12,9 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.descriptions import DatasetDescription
 from askgraph.graph.examples import QueryExample
-from askgraph.llm import estimated_input
+from askgraph.llm import estimate_input_tokens
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.trace import Earlier
+from askgraph.trace import PreviousQuestion
 
 
 @pytest.fixture
@@ -113,11 +113,13 @@ def test_the_message_stays_below_its_bound(moons: KnowledgeGraph, room: int, mos
         QueryExample(f"Is thing {n} {'very ' * 30}large?", EX + f"ASK {{ ?x :is{n} :large }}")
         for n in range(200)
     )
-    before = tuple(Earlier(f"Question {n}?", "SELECT * " + "{ ?a ?b ?c } " * 40) for n in range(20))
+    before = tuple(
+        PreviousQuestion(f"Question {n}?", "SELECT * " + "{ ?a ?b ?c } " * 40) for n in range(20)
+    )
     graph = replace(moons, examples=many)
     _, model = run([GOOD], graph, before=before, shots=200, room=room)
 
-    assert most - 1_500 < estimated_input(model.requests[0]) <= most
+    assert most - 1_500 < estimate_input_tokens(model.requests[0]) <= most
     assert "Question 19?" in told(model) and "Question: Which moons orbit" in told(model)
 
 

@@ -18,19 +18,19 @@ from tests.methods.guiding import reply
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
 from askgraph.graph.glossary import add_note
-from askgraph.llm import Message, Request, System, ToolCall, ToolSchema, estimated_input
-from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.llm import Message, Request, System, ToolCall, ToolSchema, estimate_input_tokens
+from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods import Method
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
-from askgraph.methods.guided import DETAILS, Detail, Guided
+from askgraph.methods.guided import PROMPT_DETAILS, Guided, PromptDetail
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.tools import TOOL_SETS
 from askgraph.methods.tools.toolbox import build_schemas
 from askgraph.trace import Prompt, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 HERE = Path(__file__).parent
 ASKED = Question("Which moons orbit Jupiter?")
@@ -46,7 +46,7 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[KnowledgeG
         opened.append(Workspace(folder / "workspace").open(folder / f"{name}.ttl"))
     yield opened
     for graph in opened:
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 async def prompts(
@@ -66,8 +66,8 @@ def written(messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> st
         f"== tool {tool.name}\n{tool.description}\n{json.dumps(tool.parameters, indent=1)}"
         for tool in tools
     ]
-    request = Request.of(messages or [System("")], {"tools": tools})
-    return "\n\n".join([*parts, f"== about {estimated_input(request):,} tokens\n"])
+    request = Request.from_options(messages or [System("")], {"tools": tools})
+    return "\n\n".join([*parts, f"== about {estimate_input_tokens(request):,} tokens\n"])
 
 
 def check(name: str, text: str) -> None:
@@ -146,12 +146,12 @@ async def test_the_last_prompt_of_a_run(
     monkeypatch: pytest.MonkeyPatch,
     name: str,
     plugin: Callable[..., Method],
-    replies: Sequence[Reply],
+    replies: Sequence[ScriptedReply],
     settings: dict[str, object],
     number: int,
     learnt: bool,
 ) -> None:
-    monkeypatch.setitem(DETAILS, "list", Detail(schema=("list",), values=False))
+    monkeypatch.setitem(PROMPT_DETAILS, "list", PromptDetail(schema=("list",), values=False))
     examples = tuple(QueryExample(text, PREFIXES + query) for text, query in OWN)
     asked = [replace(graphs[0], examples=examples if learnt else ()), graphs[1]][:number]
     given: tuple[str, ...] | None = () if plugin is MultiStage else None
@@ -191,7 +191,9 @@ async def test_instruction_and_tools_of_the_best_set_take_at_most_2_500_tokens(
     [prompt] = await prompts(Grasp(ScriptedModel(["", "", ""]), tools="best"), graphs[:1])
 
     instruction = [message for message in prompt.messages if isinstance(message, System)]
-    assert estimated_input(Request.of(instruction, {"tools": prompt.tools})) <= 2_500
+    assert (
+        estimate_input_tokens(Request.from_options(instruction, {"tools": prompt.tools})) <= 2_500
+    )
 
 
 async def test_the_prompt_of_few_shot_learning_with_examples_about_another_graph(

@@ -14,9 +14,9 @@ from askgraph.graph.descriptions import DatasetDescription
 from askgraph.graph.examples import QueryExample
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.sparql_llm import SparqlLlm
-from askgraph.trace import Earlier, Question
+from askgraph.trace import PreviousQuestion, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 VISITS = """
 @prefix : <http://example.org/> .
@@ -47,13 +47,13 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[KnowledgeG
         opened.append(Workspace(folder / "workspace").open(folder / f"{name}.ttl"))
     yield [replace(opened[0], examples=EXAMPLES), opened[1]]
     for graph in opened:
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 SPLIT = '{"steps": [], "classes": ["moon"], "entities": %s, "intent": "content"}'
 LEAST = {"shots": 0, "without": "properties", "names": False}
 TALKING = {"decompose": True, "interpret": True}
-BEFORE = (Earlier("Which moons are there?", "SELECT ?m WHERE { ?m a onto:Moon }"),)
+BEFORE = (PreviousQuestion("Which moons are there?", "SELECT ?m WHERE { ?m a onto:Moon }"),)
 JOINING = "Which moons of Jupiter did Voyager visit?"
 LICENCE = "And under which licence are they published?"
 
@@ -87,7 +87,7 @@ def test_a_prompt(
     method = SparqlLlm(model, **settings)  # type: ignore[arg-type]
     opened = [first, graphs[1]][: 2 if name == "2-graphs" else 1]
 
-    result_of(trace_of(asked, method=method, name="sparql-llm", graphs=opened))
+    run_coroutine(trace_of(asked, method=method, name="sparql-llm", graphs=opened))
 
     assert len(model.requests) == len(replies)
     messages = model.requests[at].messages

@@ -8,7 +8,7 @@ from tests.search.question_files import graph_named, turtle_of
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 
 @pytest.fixture(scope="session")
@@ -28,4 +28,4 @@ def open_zoo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGrap
     path.write_text(turtle_of("zoo"), encoding="utf-8")
     graph = Workspace(folder / "workspace").open(path)
     yield graph
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())

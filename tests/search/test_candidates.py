@@ -23,9 +23,9 @@ from askgraph.sample import questions_path
 from askgraph.search.decide import Thresholds, choose_outcome, estimate_confidence
 from askgraph.search.operators.query_builder import QueryCandidate
 from askgraph.search.rank import RankedCandidates, cluster_candidates
-from askgraph.sparql import Query, variables_of
-from askgraph.sparql.judge import checked
-from askgraph.sparql.prefixes import best_label
+from askgraph.sparql import Query, find_variables
+from askgraph.sparql.judge import check_query
+from askgraph.sparql.prefixes import choose_label
 from askgraph.sparql.vocabulary import RDFS_LABEL
 
 ASKED = [one.question for one in read_questions("zoo.txt")]
@@ -51,7 +51,7 @@ def confidence(proposal: RankedCandidates) -> float:
 def check_queries(known: Known, proposal: RankedCandidates) -> None:
     for candidate in proposal.candidates[:12]:
         query = known.query(candidate.query)
-        ready = checked(query)
+        ready = check_query(query)
         assert ready.form in ("SELECT", "ASK")
         assert isinstance(known.rows(query), bool) == (ready.form == "ASK")
 
@@ -132,13 +132,13 @@ def labels_of(known: Known, language: str) -> Mapping[str, str]:
     for quad in known.store.quads_for_pattern(None, NamedNode(RDFS_LABEL), None):
         assert isinstance(quad.subject, NamedNode) and isinstance(quad.object, Literal)
         found.setdefault(quad.subject.value, []).append((quad.object.value, quad.object.language))
-    return {iri: best_label(given, [language]) or "" for iri, given in found.items()}
+    return {iri: choose_label(given, [language]) or "" for iri, given in found.items()}
 
 
 def residue(query: Query, text: str) -> Iterator[str]:
     """What no reader should see: IRIs, variables, and what is left of a phrase."""
     yield from re.findall(r"https?:\S*|\w+://\S*|[{}<>]|\?\w+|,,|  | ,", text)
-    hidden = {one.value for one in variables_of(query) if "_" in one.value}
+    hidden = {one.value for one in find_variables(query) if "_" in one.value}
     yield from (name for name in hidden if name in text)
     if len(text) < 3 or "cannot be put" in text:
         yield text

@@ -18,7 +18,7 @@ from askgraph.search.embedding_linking import NameVectors, link_by_embedding, lo
 from askgraph.search.pipeline import link_text
 from askgraph.trace import Answer, Outcome, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 DEATH_DATE = "https://example.org/space/ontology#deathDate"
 
@@ -34,7 +34,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     workspace.add("space", [sample.graph_path()])
     found = workspace.find("space")
     yield found
-    result_of(found.endpoint.close())
+    run_coroutine(found.endpoint.close())
 
 
 async def outcome_of(graph: KnowledgeGraph, question: str, meanings: str = "") -> Outcome:

@@ -13,10 +13,10 @@ from pyoxigraph import NamedNode, QueryBoolean, QuerySolutions, RdfFormat, Store
 from tests.readings import read_table
 
 import askgraph
-from askgraph.answers.codec import plain_value
+from askgraph.answers.codec import to_json_value
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 SPACE = "https://example.org/space/"
 PREFIXES = {"": SPACE, "o": f"{SPACE}ontology#"}
@@ -56,7 +56,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Mapping[s
         after = found[-1] if one.how == "follows" else None
         found.append(askgraph.ask(one.question, graph, after=after))
     yield [result.json() for result in found]
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 def gold(query: str, store: Store) -> bool | Cells:
@@ -65,7 +65,7 @@ def gold(query: str, store: Store) -> bool | Cells:
     if isinstance(found, QueryBoolean):
         return bool(found)
     assert isinstance(found, QuerySolutions)
-    return frozenset(tuple(plain_value(term) for term in row) for row in found)
+    return frozenset(tuple(to_json_value(term) for term in row) for row in found)
 
 
 def is_right(one: Asked, answer: Mapping[str, Any], store: Store) -> bool:
@@ -88,7 +88,7 @@ def describes(
         *store.quads_for_pattern(thing, None, None),
         *store.quads_for_pattern(None, None, thing),
     ]
-    known = {plain_value(term) for quad in said for term in (quad[0], quad[1], quad[2])}
+    known = {to_json_value(term) for quad in said for term in (quad[0], quad[1], quad[2])}
     least = {row[0] for cells in wanted if not isinstance(cells, bool) for row in cells}
     return least <= has <= known | {None}
 

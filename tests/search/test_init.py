@@ -31,11 +31,20 @@ from askgraph.search.query_pieces import (
     name_variables,
     parse_term,
 )
-from askgraph.sparql import Bind, Call, Group, Nested, Query, Union, Values, by_subject
-from askgraph.sparql.elapsed import elapsed
-from askgraph.sparql.parser import read
+from askgraph.sparql import (
+    Bind,
+    Call,
+    Group,
+    Nested,
+    Query,
+    Union,
+    Values,
+    group_patterns_by_subject,
+)
+from askgraph.sparql.elapsed import build_elapsed_time
+from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.serializer import laid_out, render_query
+from askgraph.sparql.serializer import format_tree, render_query
 from askgraph.sparql.vocabulary import RDF_TYPE, XSD_DATE
 
 EX = "http://example.org/"
@@ -81,8 +90,8 @@ QUERIES = [
             Values((C, D), ((Literal(1), IO), (Literal(2), Literal("x")))),
             Bind(Call("COALESCE", (C, DAY)), D),
             Bind(Call("+", (Call("*", (C, Literal(3))), B)), E),
-            Bind(elapsed("years", B, DAY), get_variable(5)),
-            Bind(elapsed("days", B, DAY), get_variable(6)),
+            Bind(build_elapsed_time("years", B, DAY), get_variable(5)),
+            Bind(build_elapsed_time("days", B, DAY), get_variable(6)),
             AVERAGE,
             *(one.to_filter() for one in CONDITIONS),
             Union((Group((BORN,)), Group((MOON,)))),
@@ -97,8 +106,8 @@ QUERIES = [
 def test_the_tree_is_that_of_its_text(numbered: Query) -> None:
     query = name_variables(numbered, NAMES)
 
-    assert read(render_query(query, PREFIXES)) == query
-    assert read(laid_out(query, PREFIXES)) == by_subject(query)
+    assert parse_tree(render_query(query, PREFIXES)) == query
+    assert parse_tree(format_tree(query, PREFIXES)) == group_patterns_by_subject(query)
 
 
 def test_a_query_is_written_with_one_pattern_a_line() -> None:

@@ -11,7 +11,7 @@ from askgraph.search.rank.expected_answer_type import choose_answer_columns, der
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 QUERY = """\
 PREFIX : <http://shops.example/>
@@ -39,7 +39,7 @@ def asked(
     (folder / "shops.ttl").write_text(shops(unit=request.param))
     graph = Workspace(folder / "workspace").open(folder / "shops.ttl")
     yield graph, request.param
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 async def test_graph_search_answers_with_the_node_where_it_tells_the_unit(

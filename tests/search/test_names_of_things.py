@@ -10,7 +10,7 @@ from tests.search.asking import Known
 import askgraph
 from askgraph.search.rank import cluster_candidates
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 
 def test_a_property_that_is_named_in_full_is_meant_whatever_its_other_names_go_on_with(
@@ -75,7 +75,7 @@ def asked(question: str, folder: Path, turtle: str = JAGUARS) -> Mapping[str, An
     file.write_text(turtle, encoding="utf-8")
     graph = Workspace(folder / "workspace").open(file)
     found = askgraph.ask(question, graph, language="en").json()
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
     return found
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx2
 from tests.servers.served import ServedProcess, sample_workspace
 
-from askgraph.server.auth.identify import new_visitor
+from askgraph.server.auth.identify import generate_visitor
 
-VISITOR = {"askgraph_visitor": new_visitor()}
+VISITOR = {"askgraph_visitor": generate_visitor()}
 WORKERS = 6
 ENOUGH = 40
 

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from tests.servers.curl import send_curl
 
-from askgraph.server.page import describe_api, example
+from askgraph.server.page import build_example_request, describe_api
 
 ADDRESS = "http://graphs.example"
 
@@ -47,7 +47,7 @@ def test_requests_of_the_description(openapi: dict[str, Any], client: httpx2.Cli
     schemas, tried = openapi["components"]["schemas"], 0
     for path, methods in openapi["paths"].items():
         for method, said in methods.items():
-            command = example(method.upper(), path, said, schemas, ADDRESS)
+            command = build_example_request(method.upper(), path, said, schemas, ADDRESS)
             if "files=@" in command or path.endswith("/events"):
                 continue
             response = send_curl(client, command.replace("GRAPH", "space"), ADDRESS)
@@ -61,7 +61,9 @@ def test_requests_of_the_description(openapi: dict[str, Any], client: httpx2.Cli
     # Commands quote what they send.
     schema = {"properties": {"it": {"enum": ["it's"]}}, "required": ["it"]}
     body = {"content": {"application/json": {"schema": {"$ref": "#/x/It"}}}}
-    command = example("POST", "/a/{id}", {"requestBody": body}, {"It": schema}, ADDRESS)
+    command = build_example_request(
+        "POST", "/a/{id}", {"requestBody": body}, {"It": schema}, ADDRESS
+    )
     words = shlex.split(command)
     assert words[2] == f"{ADDRESS}/a/ID" or f"{ADDRESS}/a/ID" in words
     assert json.loads(words[-1]) == {"it": "it's"}

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.server.telemetry import MASK, mask, mask_value, remove_secrets
+from askgraph.server.telemetry import MASK, mask_text, mask_value, remove_secrets
 
 KEY = "askgraph_Zm9vYmFyYmF6cXV4Zm9v"
 
@@ -37,18 +37,18 @@ KEY = "askgraph_Zm9vYmFyYmF6cXV4Zm9v"
 )
 def test_a_secret_is_masked_wherever_it_stands(text: str) -> None:
     for around in ("", "x" * 100 + "\n", "İ ſ K\n" * 30):
-        found = mask(around + text)
+        found = mask_text(around + text)
 
         assert "s3cr3t" not in found and MASK in found
 
 
 def test_what_is_masked() -> None:
     # A secret is masked in capitals and letters that count as them.
-    assert mask("OPENAI_API_KEY=s3cr3tvalue") == f"OPENAI_API_KEY={MASK}"
-    assert mask("api_\u212aey=s3cr3tvalue") == f"api_\u212aey={MASK}"
-    assert mask("pa\u017fsword=s3cr3tvalue") == f"pa\u017fsword={MASK}"
+    assert mask_text("OPENAI_API_KEY=s3cr3tvalue") == f"OPENAI_API_KEY={MASK}"
+    assert mask_text("api_\u212aey=s3cr3tvalue") == f"api_\u212aey={MASK}"
+    assert mask_text("pa\u017fsword=s3cr3tvalue") == f"pa\u017fsword={MASK}"
     # Secrets that are known are masked as such.
-    assert mask("the reply repeats hunter2hunter2", ["hunter2hunter2"]).endswith(MASK)
+    assert mask_text("the reply repeats hunter2hunter2", ["hunter2hunter2"]).endswith(MASK)
     # Values are masked by the names of their fields.
     value = {"a": [{"password": "p", "n": 1, "api_key": None}], "Cookie": "x=1", "text": f"k {KEY}"}
     assert mask_value(value) == {
@@ -76,7 +76,7 @@ def test_what_is_masked() -> None:
     ],
 )
 def test_a_key_is_known_by_how_it_begins(key: str) -> None:
-    assert key not in mask(f"the server said: {key} is no key")
+    assert key not in mask_text(f"the server said: {key} is no key")
 
 
 @for_each(
@@ -92,7 +92,7 @@ def test_a_key_is_known_by_how_it_begins(key: str) -> None:
     ],
 )
 def test_other_texts_stay_as_they_are(text: str) -> None:
-    assert mask(text) == text
+    assert mask_text(text) == text
 
 
 _PIECES = st.sampled_from(

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from tests.each import for_each
 
-from askgraph.server.page import PAGES, STATIC, is_built, page_router, start_note
+from askgraph.server.page import PAGES, STATIC, build_page_router, get_start_note, is_built
 
 DOCUMENT = "<!doctype html><title>askgraph</title>"
 SCRIPT = "export const answer = 42;\n" * 50
@@ -34,12 +34,14 @@ def client(static: Path) -> TestClient:
 
 def client_of(static: Path) -> TestClient:
     app = FastAPI()
-    app.include_router(page_router(static))
+    app.include_router(build_page_router(static))
     return TestClient(app, headers={"accept-encoding": "identity"})
 
 
 def test_a_server_without_a_built_page_says_so_at_its_start(static: Path, tmp_path: Path) -> None:
-    assert start_note(static) is None and "make page" in str(start_note(tmp_path / "nothing"))
+    assert get_start_note(static) is None and "make page" in str(
+        get_start_note(tmp_path / "nothing")
+    )
 
 
 @for_each("path", [*PAGES[:2], "/graphs/my%20graph", "/add", "/compare", "/history", "/run/abc"])

@@ -22,9 +22,9 @@ from tests.servers.served import ServedThread
 
 from askgraph.sample import graph_path
 from askgraph.server.app import create_app
-from askgraph.server.protection import LARGEST, protect
+from askgraph.server.protection import MAX_BODY_BYTES, protect
 from askgraph.server.settings import ServeSettings
-from askgraph.server.telemetry import log_handler, question_span, request_span
+from askgraph.server.telemetry import build_log_handler, start_question_span, start_request_span
 from askgraph.workspace import Workspace
 
 Made = Callable[..., AsyncClient]
@@ -67,7 +67,7 @@ def made() -> Made:
 @pytest.fixture
 def logged() -> Iterator[io.StringIO]:
     out = io.StringIO()
-    handler = log_handler(ServeSettings(log_format="json"), out)
+    handler = build_log_handler(ServeSettings(log_format="json"), out)
     logger = logging.getLogger("askgraph.server")
     level = logger.level
     logger.addHandler(handler)
@@ -163,7 +163,7 @@ async def test_pages_of_other_sites_link_here_and_do_nothing_else(
 
 async def test_a_body_is_bounded_by_what_it_says_and_by_what_comes(made: Made) -> None:
     client = made(upload_mb=2)
-    large = "a" * LARGEST
+    large = "a" * MAX_BODY_BYTES
 
     async def drops() -> object:
         for _ in range(40):
@@ -173,7 +173,7 @@ async def test_a_body_is_bounded_by_what_it_says_and_by_what_comes(made: Made) -
     unsaid = await client.post("/json", content=drops())  # type: ignore[arg-type]
     assert unsaid.status_code == 413
     upload = "/api/v1/graphs/upload"
-    assert (await client.post(upload, content=large.encode() * 2)).json() == 2 * LARGEST
+    assert (await client.post(upload, content=large.encode() * 2)).json() == 2 * MAX_BODY_BYTES
     assert (await client.post(upload, content=drops())).status_code == 413  # type: ignore[arg-type]
     forged = await client.post("/json", content=b"{}", headers={"Content-Length": "-1"})
     assert forged.status_code == 413
@@ -285,7 +285,7 @@ async def test_readiness_and_proxies(tmp_path: Path) -> None:
     app.root_path = "/askgraph"
     transport = ASGITransport(app=app)
     async with AsyncClient(transport=transport, base_url="http://localhost") as client:
-        large = b"a" * (LARGEST + 1)
+        large = b"a" * (MAX_BODY_BYTES + 1)
         upload = await client.post("/askgraph/api/v1/graphs/upload", content=large)
         assert upload.json() == len(large)
         assert (await client.post("/askgraph/json", content=large)).status_code == 413
@@ -303,8 +303,8 @@ def test_spans() -> None:
     spans, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
     asked = scope((b"traceparent", PARENT), (b"authorization", b"Bearer s3cr3tvalue"))
-    with request_span(asked, tracer_provider=provider) as end_span:
-        with question_span("id", "graph-search", ["space"], tracer_provider=provider):
+    with start_request_span(asked, tracer_provider=provider) as end_span:
+        with start_question_span("id", "graph-search", ["space"], tracer_provider=provider):
             pass
         end_span(500, "/api/v1/ask")
     question, request = spans.get_finished_spans()
@@ -316,5 +316,5 @@ def test_spans() -> None:
     assert request.status.status_code is trace.StatusCode.ERROR
     assert "s3cr3t" not in request.to_json() + question.to_json()
     # Without a provider nothing is told.
-    with request_span(scope()) as end_span, question_span("id", "guided", ["a", "b"]):
+    with start_request_span(scope()) as end_span, start_question_span("id", "guided", ["a", "b"]):
         end_span(200, "/x")

@@ -12,10 +12,10 @@ from tests.servers.postgres import PostgresServer
 from tests.servers.served import ServedProcess
 from tests.servers.sparql import SparqlServer
 
-from askgraph.server.auth.identify import new_visitor
+from askgraph.server.auth.identify import generate_visitor
 from askgraph.workspace import Workspace
 
-VISITOR = {"askgraph_visitor": new_visitor()}
+VISITOR = {"askgraph_visitor": generate_visitor()}
 LARGER = "Which moons are larger than Mercury?"
 Pair = tuple[httpx2.Client, httpx2.Client]
 

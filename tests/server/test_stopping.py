@@ -15,7 +15,7 @@ from tests.servers.faults import slow_first_byte
 from tests.servers.served import ServedProcess, ServedThread
 from tests.servers.sparql import SparqlServer
 
-from askgraph.server.auth.identify import new_visitor
+from askgraph.server.auth.identify import generate_visitor
 from askgraph.workspace import Workspace
 
 QUESTION = "Which moons are larger than Mercury?"
@@ -59,7 +59,7 @@ def states(server: ServedThread) -> set[str]:
         return {run["state"] for run in client.get("/api/v1/runs?limit=200").json()["runs"]}
 
 
-VISITOR = {"askgraph_visitor": new_visitor()}
+VISITOR = {"askgraph_visitor": generate_visitor()}
 STREAM = {"Accept": "text/event-stream"}
 ASK: dict[str, Any] = {"json": {"question": QUESTION}, "headers": STREAM}
 

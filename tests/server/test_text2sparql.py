@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.each import for_each
 from tests.servers.clients import clients_python
 
-from askgraph.server.problems import Missing
+from askgraph.server.problems import NotFound
 from askgraph.server.sparql import find_graph
 
 ASK = "from text2sparql_client.commands.ask import ask_command; ask_command()"
@@ -96,11 +96,11 @@ def test_a_dataset_is_a_graph_by_its_iri_or_its_name(dataset: str, graph: str) -
 
 @for_each("dataset", ["urn:x", "", "https://example.org/", "https://[/x"])
 def test_a_dataset_that_is_none_says_how_to_name_one(dataset: str) -> None:
-    with pytest.raises(Missing, match=r"\[serve.datasets\]"):
+    with pytest.raises(NotFound, match=r"\[serve.datasets\]"):
         find_graph(dataset, GRAPHS, DATASETS)
 
 
 @given(st.text(max_size=50))
 def test_any_dataset_is_one_of_the_graphs_or_missing(dataset: str) -> None:
-    with suppress(Missing):
+    with suppress(NotFound):
         assert find_graph(dataset, GRAPHS, DATASETS) in GRAPHS

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 
 from askgraph.server.auth import Scope
-from askgraph.server.auth.api_keys import new_key
+from askgraph.server.auth.api_keys import generate_key
 from askgraph.server.store import Store
 
 __all__ = ["Locked"]
@@ -25,7 +25,7 @@ class Locked:
 
     def add_key(self, *scopes: Scope, name: str = "a key", **more: Any) -> str:
         """Add a key with these scopes, and return its text."""
-        row, text = new_key(name, scopes, **more)
+        row, text = generate_key(name, scopes, **more)
         self.change(lambda store: store.add_key(row))
         return text
 

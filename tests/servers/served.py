@@ -18,8 +18,8 @@ from typing import Any, Self
 import httpx2
 
 from askgraph.sample import graph_path
-from askgraph.server.app import server_of
-from askgraph.server.auth.identify import VISITOR, new_visitor
+from askgraph.server.app import build_server
+from askgraph.server.auth.identify import VISITOR_COOKIE, generate_visitor
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
@@ -39,7 +39,7 @@ class Visitor(httpx2.Client):
     """A browser that has not been at a server before."""
 
     def __init__(self, url: str) -> None:
-        super().__init__(base_url=url, cookies={VISITOR: new_visitor()}, timeout=60)
+        super().__init__(base_url=url, cookies={VISITOR_COOKIE: generate_visitor()}, timeout=60)
 
     def get_json(self, path: str, **parameters: Any) -> Any:
         """Return what an address below `/api/v1` gives."""
@@ -72,7 +72,7 @@ class ServedThread:
     """The server on a free port of loopback, in a thread; `url` is its address, without a slash."""
 
     def __init__(self, workspace: Workspace, **settings: Any) -> None:
-        chosen = ServeSettings.of(workspace.folder, {"port": 0, "grace": 2, **settings})
+        chosen = ServeSettings.from_folder(workspace.folder, {"port": 0, "grace": 2, **settings})
         started = threading.Event()
         self.url = ""
 
@@ -80,7 +80,7 @@ class ServedThread:
             self.url = address.rstrip("/")
             started.set()
 
-        self._server, listening = server_of(chosen, workspace, report=tell)
+        self._server, listening = build_server(chosen, workspace, report=tell)
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [listening]}, daemon=True
         )

@@ -8,7 +8,7 @@ from rdflib import XSD, BNode, Literal
 from rdflib.plugins.sparql import prepareQuery
 from rdflib.plugins.sparql.parserutils import CompValue
 
-from askgraph.sparql.lexer import edited, lexed
+from askgraph.sparql.lexer import apply_edits, tokenize
 
 
 def meaning(query: str) -> object:
@@ -19,12 +19,12 @@ def meaning(query: str) -> object:
 def _without_escaped_names(query: str) -> str:
     """Return the query with full IRIs for names like `ex:a\\#b`, of which rdflib keeps the `\\`."""
     edits = []
-    for token in lexed(query).all:
+    for token in tokenize(query).all_tokens:
         prefix, _, local = token.text.partition(":")
-        if token.kind == "pname" and "\\" in local and prefix in lexed(query).declared:
-            iri = lexed(query).declared[prefix] + re.sub(r"\\(.)", r"\1", local)
+        if token.kind == "pname" and "\\" in local and prefix in tokenize(query).declared_prefixes:
+            iri = tokenize(query).declared_prefixes[prefix] + re.sub(r"\\(.)", r"\1", local)
             edits.append((token.start, token.end, f"<{iri}>"))
-    return edited(query, edits)
+    return apply_edits(query, edits)
 
 
 def _canonical(node: object) -> object:

@@ -8,12 +8,12 @@ from tests.each import for_each
 
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.comparison import (
-    alike,
-    cell_of_json,
-    cell_of_term,
-    differing,
-    is_blank,
-    of_columns,
+    compare_results,
+    group_equal_results,
+    has_no_value,
+    parse_json_value,
+    select_columns,
+    to_comparable_value,
 )
 from askgraph.sparql.results import Row, SelectResult, Term
 
@@ -54,7 +54,7 @@ def typed(text: str, datatype: str) -> Literal:
     ],
 )
 def test_values_that_are_equal(one: Literal, other: Literal) -> None:
-    assert cell_of_term(one) == cell_of_term(other)
+    assert to_comparable_value(one) == to_comparable_value(other)
 
 
 @for_each(
@@ -73,21 +73,25 @@ def test_values_that_are_equal(one: Literal, other: Literal) -> None:
     ],
 )
 def test_values_that_are_not_equal(one: Literal, other: Literal) -> None:
-    assert cell_of_term(one) != cell_of_term(other)
+    assert to_comparable_value(one) != to_comparable_value(other)
 
 
 @for_each("text", ["9" * 5000, "1e999", "-.5e-999", "9999-12-31T23:59:59+00:00"])
 def test_extreme_values_have_a_form(text: str) -> None:
-    assert cell_of_json(text) is not None
+    assert parse_json_value(text) is not None
 
 
 def test_a_stored_value_equals_the_term_it_was_taken_from() -> None:
-    assert cell_of_json("2.50") == cell_of_term(typed("2.5", voc.XSD_DECIMAL))
-    assert cell_of_json(2.5) == cell_of_json("2.5")
-    assert cell_of_json(True) == cell_of_term(Literal(True))
-    assert cell_of_json(None) is cell_of_term(None)
+    assert parse_json_value("2.50") == to_comparable_value(typed("2.5", voc.XSD_DECIMAL))
+    assert parse_json_value(2.5) == parse_json_value("2.5")
+    assert parse_json_value(True) == to_comparable_value(Literal(True))
+    assert parse_json_value(None) is to_comparable_value(None)
     iri = NamedNode("http://example.org/e\u0301")
-    assert cell_of_term(iri) == cell_of_json(iri.value) == cell_of_json("http://example.org/\u00e9")
+    assert (
+        to_comparable_value(iri)
+        == parse_json_value(iri.value)
+        == parse_json_value("http://example.org/\u00e9")
+    )
 
 
 CELLS = st.none() | st.sampled_from(
@@ -126,7 +130,7 @@ EMPTY = SelectResult(("x",), ())
     ],
 )
 def test_results_that_give_the_same(one: SelectResult | bool, other: SelectResult | bool) -> None:
-    assert alike([one, other]) == [0, 0]
+    assert group_equal_results([one, other]) == [0, 0]
 
 
 @for_each(
@@ -143,7 +147,7 @@ def test_results_that_give_the_same(one: SelectResult | bool, other: SelectResul
     ],
 )
 def test_results_that_do_not(one: SelectResult | bool, other: SelectResult | bool) -> None:
-    assert alike([one, other]) == [0, 1]
+    assert group_equal_results([one, other]) == [0, 1]
 
 
 @given(TABLES, st.data())
@@ -153,15 +157,15 @@ def test_no_order_of_rows_and_columns_makes_a_difference(
     order = data.draw(st.permutations(range(len(rows[0]))))
     moved = [tuple(row[at] for at in order) for row in data.draw(st.permutations(rows))]
 
-    assert alike([table(*rows), table(*moved)]) == [0, 0]
+    assert group_equal_results([table(*rows), table(*moved)]) == [0, 0]
 
 
 @given(TABLES, TABLES)
 def test_tables_are_the_same_only_if_some_order_of_columns_makes_them_so(
     one: list[tuple[Term | None, ...]], other: list[tuple[Term | None, ...]]
 ) -> None:
-    first, second = alike([table(*one), table(*other)])
-    if first == second and not is_blank(table(*one)):
+    first, second = group_equal_results([table(*one), table(*other)])
+    if first == second and not has_no_value(table(*one)):
         columns = [
             {tuple(sorted({str(row[at]) for row in rows})) for at in range(len(rows[0]))}
             for rows in (_plain(one), _plain(other))
@@ -178,14 +182,14 @@ def test_nine_columns_that_nothing_tells_apart_are_not_tried_in_every_order() ->
     things = [NamedNode(f"http://example.org/{at}") for at in range(9)]
     turned = [tuple(things[at:] + things[:at]) for at in range(9)]
 
-    assert alike([table(*turned), EMPTY, True, table(*turned[::-1])]) == [0, 1, 2, 0]
+    assert group_equal_results([table(*turned), EMPTY, True, table(*turned[::-1])]) == [0, 1, 2, 0]
 
 
 def test_a_result_is_reduced_to_the_columns_that_it_has() -> None:
     result = SelectResult(("x", "label"), ((A, Literal("a")),))
 
-    assert of_columns(result, ["x", "z"]) == SelectResult(("x",), ((A,),))
-    assert of_columns(result, ["z"]) is result
+    assert select_columns(result, ["x", "z"]) == SelectResult(("x",), ((A,),))
+    assert select_columns(result, ["z"]) is result
 
 
 @pytest.mark.parametrize("empty", [10, 40])
@@ -194,7 +198,7 @@ def test_many_columns_without_a_value_are_not_tried_in_every_order(empty: int) -
 
     one, other = table((A, *nothing), (B, *nothing)), table((*nothing, B), (*nothing, A))
 
-    assert alike([one, other, table((A, *nothing), (C, *nothing))]) == [0, 0, 1]
+    assert group_equal_results([one, other, table((A, *nothing), (C, *nothing))]) == [0, 0, 1]
 
 
 CELLS_DIFFERING = st.sampled_from([Literal(1), Literal("1.0"), Literal("a"), Literal("b")])
@@ -210,7 +214,9 @@ def of(rows: list[Row]) -> SelectResult:
 
 
 def test_columns_are_compared_with_those_that_fit_best() -> None:
-    found = differing(pairs(("a", 1), ("b", 2), ("c", 3)), pairs((1, "a"), (2, "b"), (4, "d")))
+    found = compare_results(
+        pairs(("a", 1), ("b", 2), ("c", 3)), pairs((1, "a"), (2, "b"), (4, "d"))
+    )
 
     assert [row[0].value for row in found.only_first if isinstance(row[0], Literal)] == ["c"]
     assert [row[1].value for row in found.only_second if isinstance(row[1], Literal)] == ["d"]
@@ -220,7 +226,7 @@ def test_columns_are_compared_with_those_that_fit_best() -> None:
 def test_a_column_more_is_left_out_of_the_comparison() -> None:
     narrow = SelectResult(("y",), ((Literal(1),), (Literal(3),)))
 
-    found = differing(pairs(("a", 1), ("b", 2)), narrow)
+    found = compare_results(pairs(("a", 1), ("b", 2)), narrow)
 
     assert found.common == 1 and found.mapped == (1,)
     assert found.only_first == ((Literal("b"), Literal("2")),)
@@ -231,15 +237,15 @@ def test_a_column_more_is_left_out_of_the_comparison() -> None:
 def test_results_of_one_width_are_alike_where_no_row_differs(
     one: list[Row], other: list[Row]
 ) -> None:
-    found = differing(of(one), of(other))
+    found = compare_results(of(one), of(other))
 
-    same = alike([of(one), of(other)]) == [0, 0]
+    same = group_equal_results([of(one), of(other)]) == [0, 0]
     assert same == (not found.only_first and not found.only_second)
 
 
 @given(PAIRS, PAIRS)
 def test_the_order_of_the_two_only_swaps_the_sides(one: list[Row], other: list[Row]) -> None:
-    found, turned = differing(of(one), of(other)), differing(of(other), of(one))
+    found, turned = compare_results(of(one), of(other)), compare_results(of(other), of(one))
 
     assert found.common == turned.common
     assert len(found.only_first) == len(turned.only_second)

@@ -8,9 +8,9 @@ from pyoxigraph import Literal, NamedNode, QuerySolutions, Store, Variable
 from tests.each import for_each
 
 from askgraph.sparql import Bind
-from askgraph.sparql.elapsed import elapsed, elapsed_in, elapsed_text
-from askgraph.sparql.parser import read
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.elapsed import build_elapsed_time, format_elapsed_time, parse_elapsed_time
+from askgraph.sparql.parser import parse_tree
+from askgraph.sparql.serializer import to_text
 
 STORE = Store()
 DATES = st.dates(date(1, 1, 1), date(9999, 12, 31))
@@ -23,7 +23,7 @@ def computed(unit: str, start: date, end: date, datatype: str = "date") -> int:
     first, last = (
         Literal(f"{day}{time}", datatype=NamedNode(XSD + datatype)) for day in (start, end)
     )
-    result = STORE.query(f"SELECT ({text_of(elapsed(unit, first, last))} AS ?n) {{}}")
+    result = STORE.query(f"SELECT ({to_text(build_elapsed_time(unit, first, last))} AS ?n) {{}}")
     assert isinstance(result, QuerySolutions)
     value = next(iter(result))["n"]
     assert isinstance(value, Literal)
@@ -59,19 +59,19 @@ def test_a_date_with_a_time_counts_by_its_day() -> None:
 @for_each("unit", ["years", "months", "days", "calendar years"])
 @for_each("end", [Variable("died"), TODAY])
 def test_the_expression_is_known_again(unit: str, end: Variable | Literal) -> None:
-    text = elapsed_text(unit, Variable("born"), end)
-    element = read(f"SELECT * {{ BIND({text} AS ?n) }}", {"xsd": XSD}).where.elements[0]
+    text = format_elapsed_time(unit, Variable("born"), end)
+    element = parse_tree(f"SELECT * {{ BIND({text} AS ?n) }}", {"xsd": XSD}).where.elements[0]
 
     assert isinstance(element, Bind)
-    assert element.value == elapsed(unit, Variable("born"), end)
-    found = elapsed_in(element.value)
+    assert element.value == build_elapsed_time(unit, Variable("born"), end)
+    found = parse_elapsed_time(element.value)
     assert found is not None
     assert (found.unit, found.start, found.end) == (unit, Variable("born"), end)
 
 
 @for_each("text", ["?a - ?b", "YEAR(?a) + YEAR(?b)", "YEAR(?a) - 5", "?a * 2"])
 def test_other_expressions_are_no_elapsed_time(text: str) -> None:
-    element = read(f"SELECT * {{ BIND({text} AS ?n) }}").where.elements[0]
+    element = parse_tree(f"SELECT * {{ BIND({text} AS ?n) }}").where.elements[0]
 
     assert isinstance(element, Bind)
-    assert elapsed_in(element.value) is None
+    assert parse_elapsed_time(element.value) is None

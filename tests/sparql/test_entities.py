@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyoxigraph import RdfFormat
 
 from askgraph.errors import SetupError
-from askgraph.sparql.rdf_files import Statements, check_depth, check_elements
+from askgraph.sparql.rdf_files import RdfStatements, check_json_depth, check_xml_elements
 from askgraph.workspace import Workspace
 
 NAMESPACE = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/"'
@@ -36,7 +36,9 @@ def test_a_file_that_multiplies_or_reaches_out_is_refused_at_once(
     with pytest.raises(SetupError, match=r"bomb\.rdf defines the entity"):
         Workspace(tmp_path / "workspace").add("bomb", [tmp_path / "bomb.rdf"])
     with pytest.raises(SetupError, match="defines the entity"):
-        Statements.parsed(document(definitions, "x"), RdfFormat.RDF_XML, base="http://e/")
+        RdfStatements.parse_document(
+            document(definitions, "x"), RdfFormat.RDF_XML, base="http://e/"
+        )
 
     assert time.process_time() - began < 5
 
@@ -51,7 +53,7 @@ def test_entities_that_stand_for_a_namespace_are_read(tmp_path: Path) -> None:
 
 def test_what_is_no_xml_passes() -> None:
     for text in (b"", b"no xml", b"<http://e/a> <http://e/b> 1 .", b"<r>&undefined;</r>"):
-        check_elements("a", [text])
+        check_xml_elements("a", [text])
 
 
 def test_xml_that_is_too_deep_for_its_reader_is_refused_at_once(tmp_path: Path) -> None:
@@ -75,7 +77,7 @@ def test_json_that_is_too_deep_for_its_reader_is_refused(tmp_path: Path) -> None
     with pytest.raises(SetupError, match=r"deep\.jsonld has more than 1,000 objects and lists"):
         Workspace(tmp_path / "workspace").add("deep", [tmp_path / "deep.jsonld"])
     with pytest.raises(SetupError, match="within each other"):
-        Statements.parsed(deep.encode(), RdfFormat.JSON_LD, base="http://e/")
+        RdfStatements.parse_document(deep.encode(), RdfFormat.JSON_LD, base="http://e/")
 
 
 _JSON = st.recursive(
@@ -96,6 +98,6 @@ def test_json_is_as_deep_as_its_objects_however_it_is_cut(value: object, size: i
         inner = one if isinstance(one, list) else one.values() if isinstance(one, dict) else None
         return 0 if inner is None else 1 + max(map(depth, inner), default=0)
 
-    check_depth("a", parts(nested(1000 - depth(value))))
+    check_json_depth("a", parts(nested(1000 - depth(value))))
     with pytest.raises(SetupError, match="more than 1,000"):
-        check_depth("a", parts(nested(1001 - depth(value))))
+        check_json_depth("a", parts(nested(1001 - depth(value))))

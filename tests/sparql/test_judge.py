@@ -10,10 +10,17 @@ from hypothesis import strategies as st
 from tests.each import for_each
 
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
-from askgraph.sparql.judge import CheckedQuery, admitted, checked, datasets, own_limit, starred
-from askgraph.sparql.parser import read
+from askgraph.sparql.judge import (
+    CheckedQuery,
+    admit_query,
+    check_query,
+    get_limit,
+    get_star_variables,
+    list_datasets,
+)
+from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.serializer import laid_out, text_of
+from askgraph.sparql.serializer import format_tree, to_text
 
 PREFIXES = {"ex": "http://example.org/", "foaf": "http://xmlns.com/foaf/0.1/"}
 BAD_WORDS = ["INSERT", "DELETE", "SERVICE", "LOAD", "DROP", "CLEAR", "service <http://x.example/>"]
@@ -30,22 +37,22 @@ BAD_WORDS = ["INSERT", "DELETE", "SERVICE", "LOAD", "DROP", "CLEAR", "service <h
     ],
 )
 def test_the_four_forms_that_read_pass(query: str, form: str) -> None:
-    assert checked(query).form == admitted(query).form == form
-    assert checked(query).text == query
+    assert check_query(query).form == admit_query(query).form == form
+    assert check_query(query).text == query
 
 
 def test_two_prefixes_may_stand_for_one_namespace() -> None:
     query = "PREFIX a: <http://x.example/> PREFIX b: <http://x.example/> ASK { a:s b:p/a:q 'a:b' }"
-    assert checked(query).form == "ASK"
+    assert check_query(query).form == "ASK"
     with pytest.raises(QuerySyntaxError, match="line 2, column 11"):
-        checked(query.replace("ASK {", "\nASK { a:s ;;"))
+        check_query(query.replace("ASK {", "\nASK { a:s ;;"))
 
 
 def test_queries_are_judged_from_several_threads_at_once() -> None:
     gc.collect()  # results of pyoxigraph that lie about must not be dropped on another thread
     queries = [f"SELECT ?s {{ ?s ex:p{n} [ ex:q {n} ] }} # {n}" for n in range(200)]
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda query: checked(query, prefixes=PREFIXES).form, queries))
+        found = list(pool.map(lambda query: check_query(query, prefixes=PREFIXES).form, queries))
     assert found == ["SELECT"] * 200
 
 
@@ -66,7 +73,7 @@ def test_queries_are_judged_from_several_threads_at_once() -> None:
     ],
 )
 def test_updates_are_refused_and_named(query: str, name: str) -> None:
-    for judge in (checked, admitted):
+    for judge in (check_query, admit_query):
         with pytest.raises(ForbiddenQuery, match=rf"only SELECT, ASK.*update \({name} …\)"):
             judge(query)
 
@@ -80,7 +87,7 @@ def test_updates_are_refused_and_named(query: str, name: str) -> None:
     ],
 )
 def test_an_update_after_a_read_does_not_pass(query: str) -> None:
-    for judge in (checked, admitted):
+    for judge in (check_query, admit_query):
         with pytest.raises(QueryError):
             judge(query)
 
@@ -111,26 +118,29 @@ def test_an_update_after_a_read_does_not_pass(query: str) -> None:
 )
 def test_no_service_outside_the_list_passes_in_any_disguise(query: str) -> None:
     with pytest.raises(QueryError):
-        checked(query, allowed_services=frozenset({"http://ok.example/"}))
+        check_query(query, allowed_services=frozenset({"http://ok.example/"}))
     with pytest.raises(QueryError):
-        admitted(query)
+        admit_query(query)
 
 
 def test_services_within_an_exists_in_another_are_seen() -> None:
     query = """PREFIX ex: <http://ok.example/> SELECT * { ?a ?p ?b FILTER NOT EXISTS {
         ?b ?q ?c FILTER NOT EXISTS { SERVICE ex:x { ?c ?r ?d } } } }"""
     allowed = frozenset({"http://ok.example/x"})
-    assert checked(query, allowed_services=allowed).services == ("http://ok.example/x",)
+    assert check_query(query, allowed_services=allowed).services == ("http://ok.example/x",)
     with pytest.raises(ForbiddenQuery, match=r"ok\.example"):
-        checked(query)
+        check_query(query)
 
 
 def test_allowed_services_pass_and_are_listed() -> None:
     query = "SELECT * { SERVICE <http://ok.example/> { ?s ?p ?o } SERVICE <a:b> { ?s ?q ?r } }"
     both = frozenset({"http://ok.example/", "a:b"})
-    assert sorted(checked(query, allowed_services=both).services) == ["a:b", "http://ok.example/"]
+    assert sorted(check_query(query, allowed_services=both).services) == [
+        "a:b",
+        "http://ok.example/",
+    ]
     with pytest.raises(ForbiddenQuery, match=r"<a:b> is not allowed.*allowed: http"):
-        checked(query, allowed_services=frozenset({"http://ok.example/"}))
+        check_query(query, allowed_services=frozenset({"http://ok.example/"}))
 
 
 def test_all_services_that_are_missing_are_named_with_how_to_add_one() -> None:
@@ -139,7 +149,7 @@ def test_all_services_that_are_missing_are_named_with_how_to_add_one() -> None:
     )
 
     with pytest.raises(ForbiddenQuery) as refused:
-        checked(query + " }")
+        check_query(query + " }")
 
     assert "<https://a.example/sparql> is not allowed, nor to <ftp://b>: " in str(refused.value)
     assert str(refused.value).endswith("add it: askgraph add NAME https://a.example/sparql")
@@ -149,7 +159,7 @@ def test_a_hash_before_a_service_is_no_comment() -> None:
     query = (
         "PREFIX o: <http://o.example/#> SELECT * { ?s o:p 'C# x' . SERVICE <a:b> { ?s ?p '#' } }"
     )
-    assert checked(query, allowed_services=frozenset({"a:b"})).services == ("a:b",)
+    assert check_query(query, allowed_services=frozenset({"a:b"})).services == ("a:b",)
 
 
 harmless = st.text(
@@ -165,8 +175,8 @@ def test_words_in_strings_comments_and_iris_fool_nobody(a: str, b: str, c: str) 
     query = (
         f'SELECT ?s # {a}\n{{ ?s <http://x.example/{iri}#SERVICE> \'{b}\', """{c}"""@en }} # {b}'
     )
-    assert checked(query).form == admitted(query).form == "SELECT"
-    assert checked(query).services == ()
+    assert check_query(query).form == admit_query(query).form == "SELECT"
+    assert check_query(query).services == ()
 
 
 @settings(deadline=None, max_examples=60)
@@ -177,13 +187,13 @@ def test_a_real_service_among_such_words_is_found(a: str, silent: str, space: st
         "{ ?s ?p ?o } }"
     )
     with pytest.raises(ForbiddenQuery, match=r"evil\.example"):
-        admitted(query)
+        admit_query(query)
 
 
 @settings(deadline=None, max_examples=200)
 @given(st.text(max_size=60) | words.map(lambda text: "SELECT * { " + text))
 def test_any_text_gives_a_verdict_or_our_own_error(text: str) -> None:
-    for judge in (checked, admitted):
+    for judge in (check_query, admit_query):
         try:
             judge(text)
         except QueryError as problem:
@@ -192,13 +202,13 @@ def test_any_text_gives_a_verdict_or_our_own_error(text: str) -> None:
 
 def test_prefixes_not_declared_are_supplied() -> None:
     query = "SELECT ?n { ex:a foaf:name ?n }"
-    ready = checked(query, prefixes=PREFIXES)
+    ready = check_query(query, prefixes=PREFIXES)
     assert ready.text == (
         "PREFIX ex: <http://example.org/>\nPREFIX foaf: <http://xmlns.com/foaf/0.1/>\n" + query
     )
-    assert admitted(query, prefixes=PREFIXES).text == ready.text
+    assert admit_query(query, prefixes=PREFIXES).text == ready.text
     declared = "PREFIX ex: <a:> ASK { ex:a <ex:b> 'ex:c' } # ex:d"
-    assert checked(declared, prefixes=PREFIXES).text == declared
+    assert check_query(declared, prefixes=PREFIXES).text == declared
 
 
 @for_each(
@@ -219,16 +229,16 @@ def test_syntax_errors_say_where_and_what(
     query: str, line: int, column: int | None, words: str
 ) -> None:
     with pytest.raises(QuerySyntaxError) as raised:
-        checked(query, prefixes={"ex": "http://example.org/"})
+        check_query(query, prefixes={"ex": "http://example.org/"})
     assert words in str(raised.value)
     assert raised.value.line == line
     assert column is None or raised.value.column == column
 
 
 def test_codepoint_escapes_are_written_out_and_cannot_end_a_string() -> None:
-    assert checked(r"ASK { ?s ?p '\u00e9\U0001F600' }").text == "ASK { ?s ?p 'é😀' }"
-    assert checked(r"ASK { ?s ?p '\u0027\u000A\u005C' }").text == r"ASK { ?s ?p '\'\n\\' }"
-    assert checked(r"ASK { ?s ?p '\\u0041' }").text == r"ASK { ?s ?p '\\u0041' }"
+    assert check_query(r"ASK { ?s ?p '\u00e9\U0001F600' }").text == "ASK { ?s ?p 'é😀' }"
+    assert check_query(r"ASK { ?s ?p '\u0027\u000A\u005C' }").text == r"ASK { ?s ?p '\'\n\\' }"
+    assert check_query(r"ASK { ?s ?p '\\u0041' }").text == r"ASK { ?s ?p '\\u0041' }"
 
 
 @for_each(
@@ -251,19 +261,19 @@ def test_codepoint_escapes_are_written_out_and_cannot_end_a_string() -> None:
 def test_monstrous_queries_are_refused_soon(query: str) -> None:
     began = time.process_time()
     with pytest.raises(QueryError):
-        checked(query)
+        check_query(query)
     assert time.process_time() - began < 10
 
 
 def test_services_that_are_not_allowed_are_refused_before_a_parse() -> None:
     clauses = "SERVICE <http://ok.example/> { ?s ?p ?o } " * 3
     with pytest.raises(ForbiddenQuery, match=r"<http://evil\.example/a> is not allowed"):
-        checked(
+        check_query(
             f"PREFIX e: <http://evil.example/> SELECT * {{ {clauses} SERVICE e:a {{ broken",
             allowed_services=["http://ok.example/"],
         )
     with pytest.raises(QueryError, match="60 SERVICE clauses; at most 16"):
-        checked(f"SELECT * {{ {clauses * 20} }}", allowed_services=["http://ok.example/"])
+        check_query(f"SELECT * {{ {clauses * 20} }}", allowed_services=["http://ok.example/"])
 
 
 def test_data_is_not_counted_but_what_a_store_recurses_over_is() -> None:
@@ -273,11 +283,11 @@ def test_data_is_not_counted_but_what_a_store_recurses_over_is() -> None:
         f"SELECT * {{ VALUES (?a ?b) {{ {rows} }} ?a ?c ?b }}",
         f"SELECT * {{ ?a ?c ?b FILTER(?b NOT IN ({listed})) }}",
     ):
-        assert admitted(query).text == query
+        assert admit_query(query).text == query
     with pytest.raises(QueryError, match="more than 5,000 words and signs outside VALUES"):
-        admitted(f"SELECT * {{ ?a ?c {listed} }}")
+        admit_query(f"SELECT * {{ ?a ?c {listed} }}")
     with pytest.raises(QueryError, match="more than 5,000"):
-        admitted("SELECT * { FILTER(1 IN (1" + "+1" * 5_000 + ")) }")
+        admit_query("SELECT * { FILTER(1 IN (1" + "+1" * 5_000 + ")) }")
 
 
 @for_each(
@@ -290,14 +300,14 @@ def test_data_is_not_counted_but_what_a_store_recurses_over_is() -> None:
     ],
 )
 def test_what_no_parser_should_be_given_is_refused_before_one_is(query: str, words: str) -> None:
-    for judge in (checked, admitted):
+    for judge in (check_query, admit_query):
         with pytest.raises(QueryError, match=words):
             judge(query)
 
 
 def test_long_but_honest_queries_pass() -> None:
     patterns = " ".join(f"?s <http://example.org/p{n}> ?o{n} ." for n in range(300))
-    assert checked(f"SELECT * {{ {patterns} }}").form == "SELECT"
+    assert check_query(f"SELECT * {{ {patterns} }}").form == "SELECT"
     few, many = (min(_admitting(values) for _ in range(3)) for values in (5_000, 20_000))
     assert many < 12 * few  # four times as many: 16 times as long if it were quadratic
 
@@ -307,52 +317,62 @@ def _admitting(values: int) -> float:
     listed = " ".join(f"<http://example.org/item/{n}>" for n in range(values))
     query = f"SELECT * {{ VALUES ?s {{ {listed} }} ?s ?p ?o }}"
     began = time.process_time()
-    assert admitted(query).text == query
+    assert admit_query(query).text == query
     return time.process_time() - began
 
 
 def test_graphs_and_limit_are_read() -> None:
-    assert datasets(
+    assert list_datasets(
         "PREFIX x: <u:> SELECT * FROM <a:b> FROM NAMED x:c { ?from ?p 'FROM <a:d>' }"
     ) == (
         "a:b",
         "u:c",
     )
     with pytest.raises(QuerySyntaxError, match="a FROM stands where none can"):
-        datasets("SELECT * { { SELECT * FROM <a:b> { ?s ?p ?o } } }")
-    assert own_limit("SELECT * { { SELECT * { ?s ?p ?o } LIMIT 5 } } LIMIT 7 OFFSET 1") == 7
-    assert own_limit("SELECT * { { SELECT * { ?s ?p 'LIMIT 3' } LIMIT 5 } } # LIMIT 9") is None
+        list_datasets("SELECT * { { SELECT * FROM <a:b> { ?s ?p ?o } } }")
+    assert get_limit("SELECT * { { SELECT * { ?s ?p ?o } LIMIT 5 } } LIMIT 7 OFFSET 1") == 7
+    assert get_limit("SELECT * { { SELECT * { ?s ?p 'LIMIT 3' } LIMIT 5 } } # LIMIT 9") is None
 
 
 def test_the_variables_of_a_star_come_in_the_order_written() -> None:
-    assert starred("PREFIX s: <a:> SELECT DISTINCT * { ?z s:p ?a . ?a ?z $m }") == ("z", "a", "m")
-    assert starred("SELECT ?z { { SELECT * { ?z ?p ?a } } }") is None
-    assert starred("ASK { ?z ?p ?a }") is None
+    assert get_star_variables("PREFIX s: <a:> SELECT DISTINCT * { ?z s:p ?a . ?a ?z $m }") == (
+        "z",
+        "a",
+        "m",
+    )
+    assert get_star_variables("SELECT ?z { { SELECT * { ?z ?p ?a } } }") is None
+    assert get_star_variables("ASK { ?z ?p ?a }") is None
 
 
 def test_what_the_program_wrote_from_a_tree_is_not_read_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     query = "SELECT ?z FROM <a:b> { ?s ?p 'DROP SERVICE' } LIMIT 7"
-    texts = [text_of(read(query)), laid_out(read(query), PrefixMap())]
-    plain = text_of(read("CONSTRUCT { ?s ?p 1 } { ?s ?p 2 }"))
-    monkeypatch.setattr("askgraph.sparql.lexer.tokens", None)
+    texts = [to_text(parse_tree(query)), format_tree(parse_tree(query), PrefixMap())]
+    plain = to_text(parse_tree("CONSTRUCT { ?s ?p 1 } { ?s ?p 2 }"))
+    monkeypatch.setattr("askgraph.sparql.lexer.split_tokens", None)
 
     for text in texts:
-        assert admitted(text) == CheckedQuery(text, "SELECT")
-        assert (datasets(text), own_limit(text), starred(text)) == (("a:b",), 7, None)
-    assert admitted(plain).form == "CONSTRUCT"
+        assert admit_query(text) == CheckedQuery(text, "SELECT")
+        assert (list_datasets(text), get_limit(text), get_star_variables(text)) == (
+            ("a:b",),
+            7,
+            None,
+        )
+    assert admit_query(plain).form == "CONSTRUCT"
 
 
 def test_a_service_in_a_tree_is_judged_like_any_other() -> None:
-    text = text_of(read("SELECT * { ?s ?p ?o FILTER EXISTS { SERVICE <http://x.example/> { } } }"))
+    text = to_text(
+        parse_tree("SELECT * { ?s ?p ?o FILTER EXISTS { SERVICE <http://x.example/> { } } }")
+    )
     with pytest.raises(ForbiddenQuery, match=r"x\.example"):
-        admitted(text)
+        admit_query(text)
 
 
 def test_a_literal_that_is_none_of_its_datatype_is_no_news(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     date = "<http://www.w3.org/2001/XMLSchema#dateTime>"
-    checked(f'SELECT ?s {{ ?s ?p "the day before yesterday"^^{date} }}')
+    check_query(f'SELECT ?s {{ ?s ?p "the day before yesterday"^^{date} }}')
     assert caplog.records == []

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from tests.each import for_each
 
 from askgraph.sparql.prefixes import (
-    best_label,
-    english_plural,
-    english_singular,
-    language_chain,
-    with_article,
-    within_sentence,
-    words_of_local_name,
+    add_article,
+    build_language_chain,
+    choose_label,
+    lower_first_letter,
+    pluralize,
+    singularize,
+    split_local_name,
 )
 
 
@@ -42,12 +42,12 @@ from askgraph.sparql.prefixes import (
     ],
 )
 def test_an_iri_is_split_into_words(iri: str, words: str) -> None:
-    assert words_of_local_name(iri) == words
+    assert split_local_name(iri) == words
 
 
 @given(st.text())
 def test_any_text_gives_words_without_leading_or_trailing_space(text: str) -> None:
-    words = words_of_local_name("http://x/" + text)
+    words = split_local_name("http://x/" + text)
     assert words
 
 
@@ -73,31 +73,31 @@ LABELS = [("Moon", "en"), ("Mond", "de"), ("Måne", "da"), ("Mond AT", "de-at"),
 def test_the_label_in_the_best_language_is_taken(
     labels: list[tuple[str, str | None]], languages: list[str], label: str | None
 ) -> None:
-    assert best_label(labels, languages) == label
+    assert choose_label(labels, languages) == label
 
 
 def test_the_chain_names_each_language_once() -> None:
-    assert language_chain(["de-AT", "de"]) == ("de-at", "de", "mul", "", "en")
+    assert build_language_chain(["de-AT", "de"]) == ("de-at", "de", "mul", "", "en")
 
 
 @for_each(
     ("change", "word", "changed"),
     [
-        (english_plural, "moon", "moons"),
-        (english_plural, "space agency", "space agencies"),
-        (english_plural, "launch", "launches"),
-        (english_plural, "person", "people"),
-        (english_plural, "spacecraft", "spacecraft"),
-        (english_plural, "point of departure", "points of departure"),
-        (english_plural, "cars", "cars"),
-        (english_singular, "moons", "moon"),
-        (english_singular, "cities", "city"),
-        (english_singular, "bus", "bus"),
-        (with_article, "age", "an age"),
-        (with_article, "radius", "a radius"),
-        (with_article, "university", "a university"),
-        (within_sentence, "Launch site", "launch site"),
-        (within_sentence, "GDP", "GDP"),
+        (pluralize, "moon", "moons"),
+        (pluralize, "space agency", "space agencies"),
+        (pluralize, "launch", "launches"),
+        (pluralize, "person", "people"),
+        (pluralize, "spacecraft", "spacecraft"),
+        (pluralize, "point of departure", "points of departure"),
+        (pluralize, "cars", "cars"),
+        (singularize, "moons", "moon"),
+        (singularize, "cities", "city"),
+        (singularize, "bus", "bus"),
+        (add_article, "age", "an age"),
+        (add_article, "radius", "a radius"),
+        (add_article, "university", "a university"),
+        (lower_first_letter, "Launch site", "launch site"),
+        (lower_first_letter, "GDP", "GDP"),
     ],
 )
 def test_a_noun_is_put_into_the_form_that_it_has_in_a_sentence(

@@ -13,7 +13,7 @@ from tests.each import for_each
 from tests.sparql.same_algebra import meaning
 
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.rewrite import formatted
+from askgraph.sparql.rewrite import lay_out_query
 
 EX = PrefixMap({"ex": "http://example.org/"})
 DATA = Path(os.environ.get("ASKGRAPH_DATA", "../shared/data"))
@@ -26,7 +26,7 @@ def test_a_query_is_laid_out_one_pattern_a_line() -> None:
     ?m rdf:type e:Mission . filter( ?n!='Bob'&&! regex(?n,"^A",'i') ) optional { ?m e:date ?d }
     ?m e:crew ?p } group by ?n having(count(*)>2) order by desc(?c) ?n limit 3 offset 1"""
     assert (
-        formatted(query, EX, {})
+        lay_out_query(query, EX, {})
         == """\
 PREFIX ex: <http://example.org/>
 SELECT DISTINCT ?n (COUNT(*) AS ?c) WHERE {
@@ -54,7 +54,7 @@ def test_labels_explain_opaque_names_only() -> None:
         "http://example.org/P1": "code of\nthe firm",
     }
     assert (
-        formatted(query, EX, labels)
+        lay_out_query(query, EX, labels)
         == """\
 PREFIX ex: <http://example.org/>
 SELECT ?x WHERE {
@@ -109,22 +109,22 @@ SELECT ?x WHERE {
     ],
 )
 def test_every_form_has_its_layout(query: str, lines: str) -> None:
-    out = formatted(query, EX, {})
+    out = lay_out_query(query, EX, {})
     assert "\n".join(line for line in out.splitlines() if not line.startswith("PREFIX")) == lines
-    assert meaning(EX.header(query) + query) == meaning(out)
+    assert meaning(EX.build_header(query) + query) == meaning(out)
 
 
 def test_strings_over_several_lines_become_one_line_with_the_same_text() -> None:
     query = """SELECT * { ?s ?p '''It's "so"
     ex:Q1 # no comment''', "a\\tb", 'say "x"' }"""
-    out = formatted(query, EX, {"http://example.org/Q1": "label"})
+    out = lay_out_query(query, EX, {"http://example.org/Q1": "label"})
     assert r'"It' in out
     assert "# label" not in out
     assert meaning(query) == meaning(out)
 
 
 def test_comments_before_the_query_stay() -> None:
-    out = formatted("# Who?\nSELECT * { ?s ?p ?o } # all", EX, {})
+    out = lay_out_query("# Who?\nSELECT * { ?s ?p ?o } # all", EX, {})
     assert out == "# Who?\nSELECT * WHERE {\n  ?s ?p ?o .\n}"
 
 
@@ -133,11 +133,11 @@ def test_comments_before_the_query_stay() -> None:
     ["", "hello", "SELECT ?x", "ASK { FILTER(?a ?b) }", "DROP ALL", 'SELECT * { ?s ?p "x }', "{{{"],
 )
 def test_what_is_no_query_comes_back_unchanged(text: str) -> None:
-    assert formatted(text, EX, {}) == text
+    assert lay_out_query(text, EX, {}) == text
 
 
 def test_an_unknown_prefix_is_left_as_it_is() -> None:
-    assert "?s no:such ?o ." in formatted("SELECT * { ?s no:such ?o }", EX, {})
+    assert "?s no:such ?o ." in lay_out_query("SELECT * { ?s no:such ?o }", EX, {})
 
 
 VARIABLES = st.sampled_from(["?x", "?y", "$z"])
@@ -199,11 +199,11 @@ ENDINGS = st.sampled_from(
 def test_a_formatted_query_means_the_same_and_stays_as_it_is(body: str, ending: str) -> None:
     head = "select ?x" if "group" in ending else "select distinct ?x ?y"
     query = f"{head} {{ {body} }} {ending}"
-    query = EX.header(query) + query
-    out = formatted(query, EX, {"http://example.org/a": "some label"})
+    query = EX.build_header(query) + query
+    out = lay_out_query(query, EX, {"http://example.org/a": "some label"})
     assert out != query.strip()
     assert meaning(out) == meaning(query)
-    assert formatted(out, EX, {"http://example.org/a": "some label"}) == out
+    assert lay_out_query(out, EX, {"http://example.org/a": "some label"}) == out
 
 
 def _gold(folder: str, every: int) -> Iterator[str]:
@@ -220,6 +220,6 @@ def _gold(folder: str, every: int) -> Iterator[str]:
 @pytest.mark.parametrize(("folder", "every"), [("supply-kgrep", 3), ("spider4sparql", 13)])
 def test_gold_queries_keep_their_meaning(folder: str, every: int) -> None:
     for query in _gold(folder, every):
-        out = formatted(query, PrefixMap(), {})
+        out = lay_out_query(query, PrefixMap(), {})
         assert meaning(out) == meaning(query)
-        assert formatted(out, PrefixMap(), {}) == out
+        assert lay_out_query(out, PrefixMap(), {}) == out

@@ -17,15 +17,15 @@ from askgraph.sparql import (
     Nested,
     Pattern,
     Query,
-    by_subject,
-    children,
+    get_children,
+    group_patterns_by_subject,
     transform,
     walk,
 )
-from askgraph.sparql.lexer import lexed, tokens, with_declared
-from askgraph.sparql.parser import read
-from askgraph.sparql.rewrite import formatted
-from askgraph.sparql.serializer import laid_out, text_of, tree_of
+from askgraph.sparql.lexer import declare_prefixes, split_tokens, tokenize
+from askgraph.sparql.parser import parse_tree
+from askgraph.sparql.rewrite import lay_out_query
+from askgraph.sparql.serializer import format_tree, to_text, to_tree
 from askgraph.sparql.vocabulary import XSD_INTEGER
 
 KNOWN = {"ex": "http://example.org/", "other": "http://example.com/"}
@@ -35,31 +35,31 @@ def test_open_prefixes_outside_strings_and_iris_are_declared_if_they_are_known()
     query = 'PREFIX a: <http://a/> SELECT * { ?s a:b ex:c ; :d "no:text" ; <urn:no:name> ex:e }'
     own = "prefix ex: <http://else/> SELECT * { ?s ex:c 1 }"
 
-    assert tuple(lexed(query).undeclared) == ("ex", "")
-    assert with_declared(query, KNOWN) == f"PREFIX ex: <http://example.org/>\n{query}"
-    assert with_declared(own, KNOWN) == own
+    assert tuple(tokenize(query).undeclared_prefixes) == ("ex", "")
+    assert declare_prefixes(query, KNOWN) == f"PREFIX ex: <http://example.org/>\n{query}"
+    assert declare_prefixes(own, KNOWN) == own
 
 
 def test_a_text_is_cut_once_also_when_prefixes_are_put_before_it() -> None:
     query = 'SELECT * { ?s ex:c "d"@en-GB, :e # ex:f\n }'
-    once = lexed(query)
-    whole = with_declared(query, KNOWN)
+    once = tokenize(query)
+    whole = declare_prefixes(query, KNOWN)
 
-    assert lexed(query) is once
-    assert "all" in vars(lexed(whole))
-    assert lexed(whole).all == tuple(tokens(whole))
+    assert tokenize(query) is once
+    assert "all" in vars(tokenize(whole))
+    assert tokenize(whole).all_tokens == tuple(split_tokens(whole))
 
 
 def test_names_end_where_the_grammar_ends_them_and_long_gaps_are_no_tokens() -> None:
     query = "a:b..c. :x%41.-\\-d.." + " " * 50 + "\n" * 9 + "::.: a:-b e.f:g"
 
-    assert [token.text for token in tokens(query)] == (
+    assert [token.text for token in split_tokens(query)] == (
         ["a:b..c", ".", ":x%41.-\\-d", ".", ".", "::.:", "a:", "-", "b", "e.f:g"]
     )
-    assert [token.start for token in tokens(query)][5] == query.index("::.:")
+    assert [token.start for token in split_tokens(query)][5] == query.index("::.:")
 
 
-QUERY = read("SELECT ?a { ?a <x:p> ?b SERVICE <x:s> { ?b <x:q> <x:c> } FILTER(?b > 1) }")
+QUERY = parse_tree("SELECT ?a { ?a <x:p> ?b SERVICE <x:s> { ?b <x:q> <x:c> } FILTER(?b > 1) }")
 
 
 def test_all_nodes_and_terms_are_walked_in_order() -> None:
@@ -68,7 +68,7 @@ def test_all_nodes_and_terms_are_walked_in_order() -> None:
 
 
 def test_a_walk_stays_out_of_what_it_may_not_enter() -> None:
-    found = walk(QUERY, into=lambda node: () if isinstance(node, Nested) else children(node))
+    found = walk(QUERY, into=lambda node: () if isinstance(node, Nested) else get_children(node))
     assert [node for node in found if isinstance(node, Pattern)] == [QUERY.where.elements[0]]
 
 
@@ -79,7 +79,7 @@ def test_an_element_may_become_none_or_several() -> None:
         return (node, node) if isinstance(node, Pattern) else node
 
     changed = transform(QUERY, change, enter=lambda node: not isinstance(node, Nested))
-    assert text_of(changed.where) == (
+    assert to_text(changed.where) == (
         "{ ?a <x:p> ?b . ?a <x:p> ?b . SERVICE <x:s> { ?b <x:q> <x:c> . } }"
     )
 
@@ -102,7 +102,7 @@ def test_a_tree_is_laid_out_without_being_read_from_a_text() -> None:
         order=((Call("COUNT", ()), False),),
         limit=3,
     )
-    assert laid_out(query, EX, {"http://example.org/radius": "mean width"}) == (
+    assert format_tree(query, EX, {"http://example.org/radius": "mean width"}) == (
         "PREFIX ex: <http://example.org/>\n"
         "SELECT ?x (COUNT(DISTINCT ?x) AS ?n) WHERE {\n"
         "  ?x ex:radius ex:Moon .  # mean width\n"
@@ -114,11 +114,11 @@ def test_a_tree_is_laid_out_without_being_read_from_a_text() -> None:
 
 
 def test_a_text_carries_its_tree_and_a_copy_is_mere_text() -> None:
-    query = read("SELECT ?x { ?x a ?y . ?z a ?x . ?x a ?y }")
-    text = laid_out(query, EX)
+    query = parse_tree("SELECT ?x { ?x a ?y . ?z a ?x . ?x a ?y }")
+    text = format_tree(query, EX)
 
-    assert tree_of(text) == read(text) == by_subject(query)
-    assert text_of(query).tree is query
+    assert to_tree(text) == parse_tree(text) == group_patterns_by_subject(query)
+    assert to_text(query).tree is query
     assert [type(one) for one in (copy.copy(text), pickle.loads(pickle.dumps(text)))] == [str, str]
 
 
@@ -133,8 +133,8 @@ def test_a_text_carries_its_tree_and_a_copy_is_mere_text() -> None:
     ],
 )
 def test_what_is_laid_out_stays_as_it_is(text: str) -> None:
-    query = EX.header(text) + text
-    assert laid_out(read(query), EX) == formatted(query, EX, {}) == query
+    query = EX.build_header(text) + text
+    assert format_tree(parse_tree(query), EX) == lay_out_query(query, EX, {}) == query
 
 
 @pytest.mark.slow
@@ -143,10 +143,10 @@ def test_what_is_laid_out_stays_as_it_is(text: str) -> None:
 def test_a_tree_laid_out_and_read_again_means_the_same(body: str, ending: str) -> None:
     head = "select ?x" if "group" in ending else "select distinct ?x ?y"
     query = f"{head} {{ {body} }} {ending}"
-    query = EX.header(query) + query
-    tree = read(query)
-    out = laid_out(tree, EX, {"http://example.org/a": "some label"})
-    assert laid_out(read(out), EX, {"http://example.org/a": "some label"}) == out
-    assert text_of(read(text_of(tree))) == text_of(tree)
+    query = EX.build_header(query) + query
+    tree = parse_tree(query)
+    out = format_tree(tree, EX, {"http://example.org/a": "some label"})
+    assert format_tree(parse_tree(out), EX, {"http://example.org/a": "some label"}) == out
+    assert to_text(parse_tree(to_text(tree))) == to_text(tree)
     if "values ?x" not in ending:
         assert meaning(out) == meaning(query)

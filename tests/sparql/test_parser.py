@@ -19,28 +19,28 @@ from askgraph.sparql import (
     Query,
     Union,
     Values,
-    calls_in,
-    variables_of,
+    find_calls,
+    find_variables,
     walk,
 )
 from askgraph.sparql import Path as PropertyPath
-from askgraph.sparql.parser import parse_query, read
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.parser import parse_query, parse_tree
+from askgraph.sparql.serializer import to_text
 
 Node = TypeVar("Node")
 A = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 
 
 def test_the_order_of_writing_is_kept() -> None:
-    query = read("SELECT ?b { ?a <x:p>+ ?b ; a <x:C> . FILTER(?b > 1 + 2 * 3 || !?c) }")
+    query = parse_tree("SELECT ?b { ?a <x:p>+ ?b ; a <x:C> . FILTER(?b > 1 + 2 * 3 || !?c) }")
     first, second, last = query.where.elements
     assert first == Pattern(Variable("a"), PropertyPath("+", (NamedNode("x:p"),)), Variable("b"))
     assert isinstance(second, Pattern)
     assert isinstance(last, Filter)
     assert isinstance(last.condition, Call)
     assert last.condition.name == "||"
-    assert text_of(last) == "FILTER((?b > (1 + (2 * 3))) || !(?c))"
-    assert [name.value for name in variables_of(query)] == ["b"]
+    assert to_text(last) == "FILTER((?b > (1 + (2 * 3))) || !(?c))"
+    assert [name.value for name in find_variables(query)] == ["b"]
 
 
 @for_each(
@@ -71,47 +71,51 @@ def test_the_order_of_writing_is_kept() -> None:
 def test_what_may_be_left_out_and_what_stands_after_the_group_is_read(
     query: str, written: str
 ) -> None:
-    assert text_of(read(query)) == written
-    assert text_of(read(written)) == written
+    assert to_text(parse_tree(query)) == written
+    assert to_text(parse_tree(written)) == written
 
 
 def test_escapes_and_unknown_prefixes_are_resolved() -> None:
-    query = read(r"PREFIX e: <http://x/> SELECT * { e:a\#b no:such 'it''s' }".replace("''", "\\'"))
+    query = parse_tree(
+        r"PREFIX e: <http://x/> SELECT * { e:a\#b no:such 'it''s' }".replace("''", "\\'")
+    )
     assert query.where.elements[0] == Pattern(
         NamedNode("http://x/a#b"), NamedNode("no:such"), Literal("it's")
     )
 
 
 def test_blank_nodes_and_collections_become_variables() -> None:
-    query = read("SELECT * { [ <x:p> 1 ] <x:q> (2 _:b) }")
+    query = parse_tree("SELECT * { [ <x:p> 1 ] <x:q> (2 _:b) }")
     assert len(query.where.elements) == 6
-    assert all(name.value.startswith("__") for name in variables_of(query.where))
+    assert all(name.value.startswith("__") for name in find_variables(query.where))
 
 
 @for_each("next", ["{ ?a <x:q> ?c }", "BIND(1 AS ?c)", "FILTER(?b > 1)", ". ?b ?c ?d"])
 def test_a_semicolon_may_end_what_is_said_of_a_thing(next: str) -> None:
     ended = next.removeprefix(". ")
-    assert read(f"ASK {{ ?a <x:p> ?b ; {next} }}") == read(f"ASK {{ ?a <x:p> ?b . {ended} }}")
+    assert parse_tree(f"ASK {{ ?a <x:p> ?b ; {next} }}") == parse_tree(
+        f"ASK {{ ?a <x:p> ?b . {ended} }}"
+    )
 
 
 @for_each("text", ["", "hello", "SELECT ?x", "DELETE WHERE { ?s ?p ?o }", "ASK {"])
 def test_what_is_no_query_is_refused(text: str) -> None:
     with pytest.raises(QuerySyntaxError):
-        read(text)
+        parse_tree(text)
 
 
 @settings(max_examples=100, deadline=None)
 @given(GROUPS, ENDINGS)
 def test_a_tree_written_as_text_is_parsed_into_the_same_tree(body: str, ending: str) -> None:
     head = "select reduced ?x" if "group" in ending else "select distinct ?x (?y + 1 as ?z1)"
-    tree = parse_query(EX.header("ex:a") + f"{head} {{ {body} }} {ending}").tree
-    assert parse_query(text_of(tree)).tree == tree
+    tree = parse_query(EX.build_header("ex:a") + f"{head} {{ {body} }} {ending}").tree
+    assert parse_query(to_text(tree)).tree == tree
 
 
 @settings(max_examples=100, deadline=None)
 @given(GROUPS)
 def test_the_place_of_a_node_holds_a_text_of_that_node(body: str) -> None:
-    text = EX.header("ex:a") + f"select * {{ {body} }}"
+    text = EX.build_header("ex:a") + f"select * {{ {body} }}"
     for node in walk(parse_query(text).tree.where):
         if not isinstance(node, Call | PropertyPath | Filter | Bind | Values | Nested | Union):
             continue
@@ -133,7 +137,7 @@ def test_the_place_of_a_node_holds_a_text_of_that_node(body: str) -> None:
 
 
 def _first(text: str, kind: type[Node]) -> Node:
-    tree = parse_query(EX.header("ex:a") + text).tree
+    tree = parse_query(EX.build_header("ex:a") + text).tree
     return next(node for node in walk(tree) if isinstance(node, kind))
 
 
@@ -142,10 +146,10 @@ CASTS = [f"xsd:{name}" for name in ("int", "long", "float", "dateTime", "date", 
 
 @for_each("function", [*CASTS, "xsd:boolean", "<http://x.example/f>", "geof:distance"])
 def test_casts_and_functions_by_an_iri_are_calls(function: str) -> None:
-    query = read(f"ASK {{ ?s ?p ?o FILTER({function}(?o) > {function}(DISTINCT ?o, 1)) }}")
+    query = parse_tree(f"ASK {{ ?s ?p ?o FILTER({function}(?o) > {function}(DISTINCT ?o, 1)) }}")
     condition = query.where.elements[1]
     assert isinstance(condition, Filter)
-    assert len(list(calls_in(condition))) == 3
+    assert len(list(find_calls(condition))) == 3
 
 
 @for_each(
@@ -175,12 +179,12 @@ def test_what_is_wrong_is_named_with_its_place_and_what_should_stand_there(
     query: str, words: str
 ) -> None:
     with pytest.raises(QuerySyntaxError, match=re.escape(words)):
-        read(query)
+        parse_tree(query)
 
 
 def test_a_sign_belongs_to_the_number_behind_it_only_where_no_operand_is_before() -> None:
-    query = read("ASK { ?s <x:p> +1 ; <x:q>+ 2 . FILTER(?a -5 = - 5 + -5) }")
-    assert text_of(query) == (
+    query = parse_tree("ASK { ?s <x:p> +1 ; <x:q>+ 2 . FILTER(?a -5 = - 5 + -5) }")
+    assert to_text(query) == (
         'ASK WHERE { ?s <x:p> "+1"^^<http://www.w3.org/2001/XMLSchema#integer> . ?s <x:q>+ 2 .'
         " FILTER((?a - 5) = (-(5) + "
         '"-5"^^<http://www.w3.org/2001/XMLSchema#integer>)) }'

@@ -14,8 +14,8 @@ from askgraph.sparql.results import (
     Row,
     SelectResult,
     Term,
-    format_named,
-    serialised,
+    get_result_format,
+    serialize_result,
 )
 from askgraph.sparql.vocabulary import XSD_INTEGER
 
@@ -41,14 +41,14 @@ ANY_ROWS = st.lists(st.tuples(ANY_TERMS, ANY_TERMS), max_size=8)
 def test_the_same_rows_come_in_the_same_order(rows: list[Row], chance: object) -> None:
     shuffled = list(rows)
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
-    one, other = (SelectResult(("a", "b"), tuple(given)).sorted() for given in (rows, shuffled))
+    one, other = (SelectResult(("a", "b"), tuple(given)).sort_rows() for given in (rows, shuffled))
     assert one.rows == other.rows
     assert sorted(map(str, one.rows)) == sorted(map(str, rows))
 
 
 def test_numbers_come_by_value_and_unbound_first() -> None:
     rows = tuple((term,) for term in (Literal("x"), Literal(10), Literal(9), None))
-    found = SelectResult(("n",), rows).sorted().column("n")
+    found = SelectResult(("n",), rows).sort_rows().get_column("n")
     assert found == (None, Literal(9), Literal(10), Literal("x"))
 
 
@@ -83,13 +83,13 @@ TEXTS = st.text(
 @given(TEXTS, st.sampled_from(sorted(EXACT)))
 def test_any_text_is_the_same_when_read_again(text: str, name: str) -> None:
     result = SelectResult(("t",), ((Literal(text),),))
-    assert rows_in(serialised(result, form(name)), name) == [[Literal(text)]]
-    assert rows_in(serialised(ROWS, form(name)), name) == [list(row) for row in ROWS.rows]
+    assert rows_in(serialize_result(result, form(name)), name) == [[Literal(text)]]
+    assert rows_in(serialize_result(ROWS, form(name)), name) == [list(row) for row in ROWS.rows]
 
 
 def test_csv_has_plain_values_and_tsv_has_terms() -> None:
-    csv = serialised(ROWS, form("csv")).decode()
-    tsv = serialised(ROWS, form("tsv")).decode()
+    csv = serialize_result(ROWS, form("csv")).decode()
+    tsv = serialize_result(ROWS, form("tsv")).decode()
 
     assert csv.startswith('thing,value\r\nhttp://example.org/Mars,6.4\r\n_:b1,"a, ""b""')
     assert tsv.startswith("?thing\t?value\n<http://example.org/Mars>\t")
@@ -97,7 +97,7 @@ def test_csv_has_plain_values_and_tsv_has_terms() -> None:
 
 
 def test_a_boolean_has_all_formats_of_rows() -> None:
-    texts = {one.name: serialised(True, one).decode() for one in ROW_FORMATS}
+    texts = {one.name: serialize_result(True, one).decode() for one in ROW_FORMATS}
 
     assert texts["json"] == '{"head":{},"boolean":true}'
     assert "<boolean>true</boolean>" in texts["xml"]
@@ -110,20 +110,20 @@ def test_a_boolean_has_all_formats_of_rows() -> None:
 )
 def test_triples_are_the_same_when_read_again(name: str, kind: RdfFormat) -> None:
     prefixes = {"ex": "http://example.org/", "other": "http://other.org/"}
-    document = serialised(TRIPLES, form(name), prefixes=prefixes)
+    document = serialize_result(TRIPLES, form(name), prefixes=prefixes)
     assert b"other" not in document
     assert [quad.triple for quad in pyoxigraph.parse(document, format=kind)] == [*TRIPLES.triples]
 
 
 def test_what_a_format_cannot_say_is_refused() -> None:
     with pytest.raises(ValueError, match="a table cannot be had as 'ttl': take one of json, xml"):
-        format_named("ttl", ROWS)
+        get_result_format("ttl", ROWS)
     with pytest.raises(ValueError, match="triples cannot be had as 'csv': take one of ttl, nt"):
-        serialised(TRIPLES, form("csv"))
+        serialize_result(TRIPLES, form("csv"))
     nameless = GraphResult((Triple(MARS, NamedNode("http://example.org/1"), MARS),))
     nested = GraphResult((Triple(MARS, MASS, Triple(MARS, MASS, MARS)),))
 
     with pytest.raises(ValueError, match="RDF/XML has no way to write the predicate"):
-        serialised(nameless, form("rdf"))
+        serialize_result(nameless, form("rdf"))
     with pytest.raises(ValueError, match="take ttl or nt"):
-        serialised(nested, form("jsonld"))
+        serialize_result(nested, form("jsonld"))

@@ -18,7 +18,6 @@ from askgraph.trace import (
     Answer,
     Clarification,
     Draft,
-    Earlier,
     Evidence,
     Findings,
     Heard,
@@ -27,6 +26,7 @@ from askgraph.trace import (
     Observation,
     Option,
     Outcome,
+    PreviousQuestion,
     Prompt,
     Question,
     Refusal,
@@ -35,9 +35,16 @@ from askgraph.trace import (
     ToolUse,
     Trace,
     Usage,
-    follow_up,
+    build_follow_up,
 )
-from askgraph.trace.codec import GraphState, Head, line_of, read_trace, step_of, write_trace
+from askgraph.trace.codec import (
+    GraphState,
+    TraceHead,
+    parse_step,
+    read_trace,
+    serialize_step,
+    write_trace,
+)
 
 MOON = NamedNode("http://example.org/Moon")
 ROWS = (
@@ -88,7 +95,7 @@ STEPS: tuple[Step, ...] = (
 def test_every_kind_of_step_is_read_as_it_was_written() -> None:
     assert {type(step) for step in STEPS} == set(get_args(Step))
 
-    assert tuple(step_of(line_of(step)) for step in STEPS) == STEPS
+    assert tuple(parse_step(serialize_step(step)) for step in STEPS) == STEPS
 
 
 texts = st.text(st.characters(exclude_categories=[]))  # lone surrogates among them
@@ -155,14 +162,14 @@ steps = st.one_of(
 
 @given(steps)
 def test_whatever_a_step_holds_comes_back(step: Step) -> None:
-    assert step_of(line_of(step)) == step
+    assert parse_step(serialize_step(step)) == step
 
 
 def test_a_trace_is_read_with_all_that_was_said_of_it(tmp_path: Path) -> None:
-    question = Question("Which \ud800 moons?", "en", (Earlier("And Mars?", "ASK {}"),))
+    question = Question("Which \ud800 moons?", "en", (PreviousQuestion("And Mars?", "ASK {}"),))
     trace = Trace(question, "grasp", STEPS)
     settings: dict[str, object] = {"steps": 5, "model": {"provider": "openai", "model": "m"}}
-    head = Head(settings, (GraphState("space", "abc"),))
+    head = TraceHead(settings, (GraphState("space", "abc"),))
 
     write_trace(tmp_path / "run.jsonl", trace, head)
 
@@ -221,13 +228,15 @@ def test_a_file_that_is_not_there_or_cannot_be_written_is_said_so(tmp_path: Path
 
 
 def test_fields_that_came_later_have_their_defaults_in_older_files() -> None:
-    older = json.loads(line_of(ANSWER))
+    older = json.loads(serialize_step(ANSWER))
     del older["why_empty"], older["usage"]
 
-    assert step_of(json.dumps(older)) == replace(ANSWER, usage=Usage())
+    assert parse_step(json.dumps(older)) == replace(ANSWER, usage=Usage())
 
 
-FIRST = Question("Which moons orbit Jupiter?", "en", (Earlier("Planets?", "SELECT ?p {}"),))
+FIRST = Question(
+    "Which moons orbit Jupiter?", "en", (PreviousQuestion("Planets?", "SELECT ?p {}"),)
+)
 FOUND = Answer("SELECT ?moon {}", "space", SelectResult((), ()), (), "", 0.9)
 
 
@@ -235,16 +244,16 @@ FOUND = Answer("SELECT ?moon {}", "space", SelectResult((), ()), (), "", 0.9)
     "outcome", [FOUND, Refusal("unsure", FOUND), Clarification("Which?", (), FOUND)]
 )
 def test_what_was_asked_before_comes_oldest_first_with_its_queries(outcome: Outcome) -> None:
-    second = follow_up("Und der Mars?", FIRST, outcome, language="de")
+    second = build_follow_up("Und der Mars?", FIRST, outcome, language="de")
 
     assert (second.text, second.language) == ("Und der Mars?", "de")
     assert second.before == (
-        Earlier("Planets?", "SELECT ?p {}"),
-        Earlier("Which moons orbit Jupiter?", "SELECT ?moon {}"),
+        PreviousQuestion("Planets?", "SELECT ?p {}"),
+        PreviousQuestion("Which moons orbit Jupiter?", "SELECT ?moon {}"),
     )
 
 
 def test_a_question_that_came_to_no_query_is_passed_over() -> None:
-    found = follow_up("And Mars?", FIRST, Refusal("not here"))
+    found = build_follow_up("And Mars?", FIRST, Refusal("not here"))
 
-    assert found.before == (Earlier("Planets?", "SELECT ?p {}"),)
+    assert found.before == (PreviousQuestion("Planets?", "SELECT ?p {}"),)

@@ -12,7 +12,7 @@ from askgraph.index.names import Kind
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.writing.prompt import build_prompt, parse_query
 from askgraph.methods.writing.references import References, list_required_terms
-from askgraph.sparql.rewrite.canonical import canonical_query
+from askgraph.sparql.rewrite.canonical import canonicalize_query
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.training.pairs import (
     SkippedQuestion,
@@ -26,7 +26,7 @@ from askgraph.training.pairs import (
     write_pairs,
 )
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 PREFIX = (
     "PREFIX space: <https://example.org/space/> PREFIX ont: <https://example.org/space/ontology#> "
@@ -42,7 +42,7 @@ def terms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TermSearch]:
     graph = Workspace(tmp_path_factory.mktemp("pairs")).open(sample.graph_path())
     with open_term_search(graph) as found:
         yield found
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 def test_a_pair_lists_the_right_terms_and_one_to_three_near_ones_of_each(
@@ -57,7 +57,7 @@ def test_a_pair_lists_the_right_terms_and_one_to_three_near_ones_of_each(
         for kind in (Kind.ENTITY, Kind.PREDICATE):  # no other class has the word moon
             assert 2 <= len([one for one in pair.listed if one.kind is kind]) <= 4
         back = parse_query(pair.target, References(pair.listed))
-        assert canonical_query(back) == canonical_query(ASKED[0].query)
+        assert canonicalize_query(back) == canonicalize_query(ASKED[0].query)
     copies = [pair.id for pair in made if "#" in pair.id]
     assert 0 < len(copies) < 40
     assert len({tuple(one.target for one in pair.listed) for pair in made}) > 10
@@ -104,7 +104,7 @@ def test_a_plain_pair_wants_the_query_as_an_endpoint_takes_it(
     assert "THEN" not in second.target and second.target.count("SELECT") == 2
     assert f"<{space}Io>: Io" in build_prompt(second.question, second.references)
     model = ScriptedModel([f"```sparql\n{first.target}\n```", second.target])
-    found = result_of(evaluate_pairs(model, [first, second]))
+    found = run_coroutine(evaluate_pairs(model, [first, second]))
     assert (found.first, found.sound) == (2, 2)
 
 
@@ -143,4 +143,4 @@ def test_a_pair_that_wants_no_query_is_told_before_anything_is_asked() -> None:
     ]
 
     with pytest.raises(SetupError, match="'odd' wants no query"):
-        result_of(evaluate_pairs(model, pairs))
+        run_coroutine(evaluate_pairs(model, pairs))

@@ -15,13 +15,13 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import completed
+from askgraph.llm import read_completion
 from askgraph.llm.transformers import TransformersModel
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.writing.model_writer import PromptedWriter, build_query_grammar
 from askgraph.methods.writing.prompt import build_messages, build_prompt, parse_query
 from askgraph.methods.writing.references import References, list_required_terms
-from askgraph.sparql.parser import read
+from askgraph.sparql.parser import parse_tree
 from askgraph.trace import Draft, Prompt, Question
 from askgraph.training.pairs import (
     TrainingPair,
@@ -33,7 +33,7 @@ from askgraph.training.pairs import (
 from askgraph.training.settings import TrainSettings, build_settings
 from askgraph.training.train import merge_adapters, to_result_object, train
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 pytestmark = [
     pytest.mark.slow,
@@ -48,7 +48,7 @@ QUICK = build_settings("quick", epochs=30, batch=4, rate=4e-3, warmup=10)
 def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     graph = Workspace(tmp_path_factory.mktemp("trained")).open(sample.graph_path())
     yield graph
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ async def _hypotheses_are_listed_queries(
     for pair in pairs:
         references = References(pair.listed)
         grammar = build_query_grammar(references)
-        reply = await completed(
+        reply = await read_completion(
             model.complete(
                 build_messages(pair.question, references),
                 n=3,
@@ -99,7 +99,7 @@ async def _hypotheses_are_listed_queries(
         )
         for choice in reply.choices:
             query = parse_query(choice.text, references)
-            read(query)
+            parse_tree(query)
             Store().query(query)
             assert {target for _, target in list_required_terms(query)} <= {
                 one.target for one in pair.listed
@@ -155,12 +155,12 @@ def test_trained_on_plain_sparql_it_answers_with_it(space: KnowledgeGraph, tmp_p
     train(str(base), pairs, tmp_path / "ours", settings=settings, data="d", device="cpu")
 
     model = TransformersModel(str(tmp_path / "ours"), device="cpu")
-    found = result_of(evaluate_pairs(model, pairs))
+    found = run_coroutine(evaluate_pairs(model, pairs))
     method = MultiStage(model=model, writer="model", form="plain", n=1, near=0)
-    trace = result_of(
+    trace = run_coroutine(
         trace_of(Question(asked[0].text), method=method, name="multi-stage", graphs=[space])
     )
-    result_of(model.close())
+    run_coroutine(model.close())
 
     assert found.sound == found.hypotheses == len(pairs) and found.first > 0
     [prompted] = [step for step in trace.steps if isinstance(step, Prompt)]
@@ -182,7 +182,7 @@ async def test_trained_by_adapters_it_can_be_merged_and_writes_the_same(
         said = []
         for folder in ("adapters", "merged"):
             model = TransformersModel(str(tmp_path / folder), device="cpu", dtype="float32")
-            reply = await completed(model.complete(asked, max_tokens=10, logprobs=True))
+            reply = await read_completion(model.complete(asked, max_tokens=10, logprobs=True))
             said.append((reply.first.text, pytest.approx(reply.first.logprob, abs=1e-3)))
             await model.close()
         assert said[0] == said[1]

@@ -11,7 +11,7 @@ from tests.servers.sparql import SparqlServer
 from askgraph import sample
 from askgraph.graph import KnowledgeGraph
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 MODEL_VARIABLES = (
     "ASKGRAPH_MODEL", "ASKGRAPH_BASE_URL", "ASKGRAPH_API_KEY", "OPENAI_API_KEY",
@@ -50,7 +50,7 @@ def source(workspace: Workspace) -> Path:
 def graph(workspace: Workspace) -> Iterator[KnowledgeGraph]:
     graph = workspace.graph()
     yield graph
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 @pytest.fixture

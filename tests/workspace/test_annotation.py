@@ -9,8 +9,8 @@ from tests.workspace.conftest import workspace_of
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.workspace.annotation import Annotated, annotated, read_table
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.annotation import AnnotatedTable, annotate_table, read_table
+from askgraph.workspace.run_sync import run_coroutine
 
 # Two cities are called Springfield, and the river is called like a city.
 CITIES = """
@@ -40,36 +40,42 @@ EX = "http://example.org/"
 def cities(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     graph = workspace_of(tmp_path_factory.mktemp("cities"), cities=CITIES).graph()
     yield graph
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 @pytest.fixture(scope="module")
-def found(cities: KnowledgeGraph) -> Annotated:
-    return result_of(annotated(cities, HEADS, ROWS))
+def found(cities: KnowledgeGraph) -> AnnotatedTable:
+    return run_coroutine(annotate_table(cities, HEADS, ROWS))
 
 
-def best(found: Annotated) -> dict[tuple[int, int], str]:
+def best(found: AnnotatedTable) -> dict[tuple[int, int], str]:
     return {
         (cell.row, cell.column): cell.candidates[0].iri.removeprefix(EX) if cell.candidates else ""
         for cell in found.cells
     }
 
 
-def test_things_of_one_name_are_told_apart_by_what_stands_beside_them(found: Annotated) -> None:
+def test_things_of_one_name_are_told_apart_by_what_stands_beside_them(
+    found: AnnotatedTable,
+) -> None:
     cells = best(found)
 
     assert (cells[0, 0], cells[1, 0]) == ("Springfield_B", "Springfield_A")
 
 
 def test_the_class_of_the_column_decides_between_things_of_one_name(cities: KnowledgeGraph) -> None:
-    alone = result_of(annotated(cities, ("Place",), [("Chicago",), ("Springfield",), ("Salem",)]))
+    alone = run_coroutine(
+        annotate_table(cities, ("Place",), [("Chicago",), ("Springfield",), ("Salem",)])
+    )
 
     assert best(alone)[2, 0] == "Salem"
     [salem, river] = alone.cells[2].candidates
     assert salem.score > river.score and river.iri == f"{EX}Salem_river"
 
 
-def test_columns_have_classes_and_pairs_predicates_with_the_share_of_rows(found: Annotated) -> None:
+def test_columns_have_classes_and_pairs_predicates_with_the_share_of_rows(
+    found: AnnotatedTable,
+) -> None:
     place, where, inhabitants = found.columns
 
     assert (place.classes[0].label, place.classes[0].score) == ("city", 0.8)
@@ -80,13 +86,13 @@ def test_columns_have_classes_and_pairs_predicates_with_the_share_of_rows(found:
     assert pairs[0, 2].iri == f"{EX}people"
 
 
-def test_what_nothing_is_called_is_left_unlinked(found: Annotated) -> None:
+def test_what_nothing_is_called_is_left_unlinked(found: AnnotatedTable) -> None:
     assert best(found)[4, 0] == "" and (3, 1) not in best(found)
-    assert found.linked == len(found.cells) - 1
+    assert found.linked_count == len(found.cells) - 1
 
 
-def test_the_table_comes_back_with_iris_beside_it(found: Annotated) -> None:
-    heads, first, *_, last = found.csv_rows()
+def test_the_table_comes_back_with_iris_beside_it(found: AnnotatedTable) -> None:
+    heads, first, *_, last = found.iterate_csv_rows()
 
     assert list(heads[3:]) == [
         *("Place iri", "Place score", "Place others", "Where iri", "Where score", "Where others")
@@ -124,7 +130,7 @@ def test_numbers_may_have_a_comma_before_their_decimals(
     cities: KnowledgeGraph, people: str
 ) -> None:
     rows = [("Springfield", people), ("Chicago", "2746388")]
-    found = result_of(annotated(cities, ("Place", "Inhabitants"), rows))
+    found = run_coroutine(annotate_table(cities, ("Place", "Inhabitants"), rows))
 
     assert found.pairs[0].predicates[0].score == 1.0
     assert best(found)[0, 0] == "Springfield_B"
@@ -137,7 +143,7 @@ def test_heads_that_are_as_the_rows_below_are_noticed(cities: KnowledgeGraph) ->
         (HEADS, False),
         (("Place", "Where", "2020"), False),
     ):
-        assert result_of(annotated(cities, heads, ROWS)).headless is expected
+        assert run_coroutine(annotate_table(cities, heads, ROWS)).headless is expected
 
 
 @for_each(

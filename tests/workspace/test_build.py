@@ -13,7 +13,7 @@ from askgraph.errors import SetupError
 from askgraph.graph.profile import Profile
 from askgraph.graph.void_text import serialize_void
 from askgraph.workspace import Workspace, build
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 pytestmark = pytest.mark.usefixtures("big")
 
@@ -42,34 +42,41 @@ def busy(store: Store) -> Iterator[Busy]:
 def test_a_graph_is_there_before_all_is_asked_and_grows(
     tmp_path: Path, busy: Busy, exact: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build, "_FIRST", 8.0)
+    monkeypatch.setattr(build, "_FIRST_SURVEY_SECONDS", 8.0)
     place = Workspace(tmp_path)
     first = place.add("space", [busy.url])
     counts = {p.iri: p.triples for p in exact.predicates}
     subjects = {p.iri: p.subjects for p in exact.predicates}
     assert {p.iri: p.triples for p in first.predicates} == counts
-    assert {p.iri: p.subjects for p in first.predicates} != subjects and place.unasked("space")
+    assert {p.iri: p.subjects for p in first.predicates} != subjects and place.has_pending_survey(
+        "space"
+    )
     busy.free, asked = True, len(busy.requests)
-    grown = place.grow("space")
-    assert {p.iri: p.subjects for p in grown.predicates} == subjects and not place.unasked("space")
+    grown = place.complete_survey("space")
+    assert {
+        p.iri: p.subjects for p in grown.predicates
+    } == subjects and not place.has_pending_survey("space")
     assert 0 < len(busy.requests) - asked < asked  # only what had not come
     asked = len(busy.requests)
-    assert place.grow("space") == grown == place.profile("space") and len(busy.requests) == asked
+    assert (
+        place.complete_survey("space") == grown == place.load_profile("space")
+        and len(busy.requests) == asked
+    )
 
 
 def test_a_graph_without_a_name_says_that_it_stays_as_it_was_asked_at_first(
     tmp_path: Path, busy: Busy, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(build, "_FIRST", 8.0)
+    monkeypatch.setattr(build, "_FIRST_SURVEY_SECONDS", 8.0)
     graph = Workspace(tmp_path).open(busy.url)
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
     assert "known as far as it was asked at first" in caplog.text
 
 
 def test_growing_leaves_a_graph_that_was_removed_alone(
     tmp_path: Path, busy: Busy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build, "_FIRST", 8.0)
+    monkeypatch.setattr(build, "_FIRST_SURVEY_SECONDS", 8.0)
     place = Workspace(tmp_path)
     place.add("space", [busy.url])
     busy.free = True
@@ -79,8 +86,8 @@ def test_growing_leaves_a_graph_that_was_removed_alone(
             place.remove("space")
 
     with pytest.raises(SetupError, match="removed meanwhile"):
-        place.grow("space", progress=gone)
-    assert not place.data("space").exists()
+        place.complete_survey("space", progress=gone)
+    assert not place.get_data_folder("space").exists()
 
 
 def test_what_a_profile_made_elsewhere_says_is_not_asked_for(

@@ -14,16 +14,16 @@ from tests.workspace.conftest import workspace_of
 from askgraph.errors import SetupError
 from askgraph.graph.advice import AdviceKind
 from askgraph.graph.definitions import DefinedProperty, Definitions
-from askgraph.sparql.rewrite.virtual import read_path
+from askgraph.sparql.rewrite.virtual import parse_path
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.enrichment import (
     add_enriched,
-    definitions_for,
+    build_advised_definitions,
     enrich_virtually,
     write_enriched,
 )
-from askgraph.workspace.run_sync import outcome_of, result_of
+from askgraph.workspace.run_sync import ask_method, run_coroutine
 
 PLACE = "http://example.org/"
 CLOSURE: tuple[AdviceKind, ...] = ("closure",)
@@ -42,31 +42,32 @@ def rows(workspace: Workspace, name: str, query: str) -> set[str]:
     graph = workspace.graph(name)
     try:
         return {
-            str(row[0]).replace(PLACE, "") for row in result_of(graph.endpoint.select(query)).rows
+            str(row[0]).replace(PLACE, "")
+            for row in run_coroutine(graph.endpoint.select(query)).rows
         }
     finally:
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 def answer_of(workspace: Workspace, name: str) -> Answer:
     graph = workspace.graph(name)
     question = Question("Which firms are from Southland?")
     try:
-        answer = result_of(outcome_of(question, workspace.method(), [graph]))
+        answer = run_coroutine(ask_method(question, workspace.method(), [graph]))
     finally:
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
     assert isinstance(answer, Answer)
     return answer
 
 
 def test_a_virtual_predicate_is_asked_like_any_other(workspace: Workspace, tmp_path: Path) -> None:
-    plain = definitions_for(workspace, "firms", ("chain", "nary"))
+    plain = build_advised_definitions(workspace, "firms", ("chain", "nary"))
     profile = enrich_virtually(workspace, "firms", plain)
 
     assert rows(workspace, "firms", SOUTH) == {"<f1>", "<f3>", "<f5>"}
     # It is known to the profile and the arrays.
     found = next(p for p in profile.predicates if p.iri == VIRTUAL + "seatPartOf")
-    _, arrays = workspace.known("firms")
+    _, arrays = workspace.load_content("firms")
     assert (found.triples, found.steps) == (18, 2)
     assert arrays is not None and arrays.get_predicate_number(found.iri) is not None
     # It is among all that leaves a thing, and has a label.
@@ -75,7 +76,10 @@ def test_a_virtual_predicate_is_asked_like_any_other(workspace: Workspace, tmp_p
     said = rows(workspace, "firms", f"SELECT ?o {{ <{VIRTUAL}seatPartOf> ?p ?o }}")
     assert '"seat part of"@en' in said
     # Advice does not build upon advice.
-    assert definitions_for(workspace, "firms", ("chain", "nary")).properties == plain.properties
+    assert (
+        build_advised_definitions(workspace, "firms", ("chain", "nary")).properties
+        == plain.properties
+    )
     # It is not written out as the graph's own.
     with pytest.raises(SetupError, match="--plain"):
         write_enriched(workspace, "firms", Definitions(), tmp_path / "new.nt")
@@ -86,7 +90,7 @@ def test_a_virtual_predicate_is_asked_like_any_other(workspace: Workspace, tmp_p
 
 
 def test_an_answer_has_a_query_that_the_graph_itself_understands(workspace: Workspace) -> None:
-    definitions = definitions_for(workspace, "firms")
+    definitions = build_advised_definitions(workspace, "firms")
     enrich_virtually(workspace, "firms", definitions, as_name="virtual")
     answer = answer_of(workspace, "virtual")
 
@@ -96,7 +100,7 @@ def test_an_answer_has_a_query_that_the_graph_itself_understands(workspace: Work
 
 
 def test_a_change_of_the_definitions_takes_effect(workspace: Workspace) -> None:
-    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+    enrich_virtually(workspace, "firms", build_advised_definitions(workspace, "firms"))
     path = workspace.folder / "enrichments" / "firms.toml"
     path.write_text(path.read_text().replace("hasSeat", "hasPlant"))
 
@@ -104,20 +108,22 @@ def test_a_change_of_the_definitions_takes_effect(workspace: Workspace) -> None:
 
 
 def test_taken_away_it_is_unknown_again(workspace: Workspace) -> None:
-    before = workspace.profile("firms").predicates
-    enrich_virtually(workspace, "firms", definitions := definitions_for(workspace, "firms"))
+    before = workspace.load_profile("firms").predicates
+    enrich_virtually(
+        workspace, "firms", definitions := build_advised_definitions(workspace, "firms")
+    )
     enrich_virtually(workspace, "firms", definitions.select(
         inverse=False, shortcuts=False, comments=False, names=False
     ))  # fmt: skip
 
-    assert workspace.profile("firms").predicates == before
+    assert workspace.load_profile("firms").predicates == before
     assert rows(workspace, "firms", SOUTH) == set()
 
 
 def test_written_out_it_holds_the_graph_and_what_was_added(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    definitions = definitions_for(workspace, "firms", ("chain", "declared", "name"))
+    definitions = build_advised_definitions(workspace, "firms", ("chain", "declared", "name"))
     added = write_enriched(workspace, "firms", definitions, tmp_path / "new.ttl")
 
     store = Store()
@@ -131,7 +137,7 @@ def test_written_out_it_holds_the_graph_and_what_was_added(
 
 
 def test_made_a_graph_of_its_own_it_answers_the_same(workspace: Workspace) -> None:
-    definitions = definitions_for(workspace, "firms")
+    definitions = build_advised_definitions(workspace, "firms")
     add_enriched(workspace, "firms", definitions, "more")
     enrich_virtually(workspace, "firms", definitions)
 
@@ -139,7 +145,7 @@ def test_made_a_graph_of_its_own_it_answers_the_same(workspace: Workspace) -> No
 
 
 def test_a_name_that_is_taken_or_outside_the_workspace_is_refused(workspace: Workspace) -> None:
-    definitions = definitions_for(workspace, "firms")
+    definitions = build_advised_definitions(workspace, "firms")
     with pytest.raises(SetupError, match="is a graph 'firms' already"):
         add_enriched(workspace, "firms", definitions, "firms")
     with pytest.raises(SetupError, match="is a graph 'firms' already"):
@@ -150,9 +156,9 @@ def test_a_name_that_is_taken_or_outside_the_workspace_is_refused(workspace: Wor
 
 
 def test_what_cannot_be_built_leaves_all_as_it_was(workspace: Workspace) -> None:
-    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
-    wrong = definitions_for(workspace, "firms", CLOSURE)
-    starred = replace(wrong.properties[0], path=read_path(":partOf*", {"": PLACE}))
+    enrich_virtually(workspace, "firms", build_advised_definitions(workspace, "firms"))
+    wrong = build_advised_definitions(workspace, "firms", CLOSURE)
+    starred = replace(wrong.properties[0], path=parse_path(":partOf*", {"": PLACE}))
 
     with pytest.raises(SetupError, match="may be empty"):
         enrich_virtually(workspace, "firms", Definitions((starred,)))
@@ -172,7 +178,7 @@ def test_behind_an_endpoint_an_answer_is_found_by_a_virtual_predicate(
     behind: tuple[Workspace, SparqlServer],
 ) -> None:
     workspace, _ = behind
-    definitions = definitions_for(workspace, "firms", ("chain", "nary"))
+    definitions = build_advised_definitions(workspace, "firms", ("chain", "nary"))
     profile = enrich_virtually(workspace, "firms", definitions)
     answer = answer_of(workspace, "firms")
 
@@ -190,18 +196,18 @@ def test_behind_an_endpoint_it_is_taken_away_again(
     behind: tuple[Workspace, SparqlServer],
 ) -> None:
     workspace, _ = behind
-    before = workspace.profile("firms")
-    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms", NARY))
+    before = workspace.load_profile("firms")
+    enrich_virtually(workspace, "firms", build_advised_definitions(workspace, "firms", NARY))
     enrich_virtually(workspace, "firms", Definitions())
 
-    assert workspace.profile("firms") == before
+    assert workspace.load_profile("firms") == before
     assert rows(workspace, "firms", SOUTH) == set()
     with pytest.raises(SetupError, match="not at an endpoint"):
-        enrich_virtually(workspace, "firms", definitions_for(workspace, "firms", NAME))
+        enrich_virtually(workspace, "firms", build_advised_definitions(workspace, "firms", NAME))
 
 
 def test_what_the_graph_has_and_what_begins_at_literals_is_refused(workspace: Workspace) -> None:
     for iri, path, said in (("buyer", ":seller", "already"), ("of", "^:year", "no subjects")):
-        one = DefinedProperty(PLACE + iri, read_path(path, {"": PLACE}))
+        one = DefinedProperty(PLACE + iri, parse_path(path, {"": PLACE}))
         with pytest.raises(SetupError, match=said):
             enrich_virtually(workspace, "firms", Definitions((one,)))

@@ -19,10 +19,10 @@ from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.guided import Guided
 from askgraph.trace import Usage
 from askgraph.workspace import Workspace
-from askgraph.workspace.evaluation import Crew, evaluated
-from askgraph.workspace.plans import Wishes, method_choices, sampled
-from askgraph.workspace.run_sync import result_of
-from askgraph.workspace.selection import Selection, selected
+from askgraph.workspace.evaluation import ExecutorOptions, evaluate_benchmarks
+from askgraph.workspace.plans import RunOptions, parse_method_choices, sample_questions
+from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.selection import Selection, select_benchmarks
 
 NEEDS = {"processes": "concurrent.futures", "dask": "distributed"}
 QUESTIONS = str(sample.questions_path().with_suffix(".jsonl"))
@@ -32,18 +32,20 @@ def run(
     space: Workspace,
     *methods: str,
     selection: Selection | None = None,
-    crew: Crew | None = None,
-    wishes: Wishes | None = None,
+    crew: ExecutorOptions | None = None,
+    wishes: RunOptions | None = None,
     folder: Path | None = None,
     benchmarks: tuple[str, ...] = (QUESTIONS,),
 ) -> EvaluationRun:
     chosen = selection or Selection(sample=8)
-    asked = selected(space, benchmarks, chosen)
+    asked = select_benchmarks(space, benchmarks, chosen)
     with_methods = replace(
-        wishes or Wishes(()), methods=method_choices(methods or ["graph-search"])
+        wishes or RunOptions(()), methods=parse_method_choices(methods or ["graph-search"])
     )
-    work = evaluated(space, asked, with_methods, chosen, crew or Crew(), folder=folder)
-    return result_of(work)
+    work = evaluate_benchmarks(
+        space, asked, with_methods, chosen, crew or ExecutorOptions(), folder=folder
+    )
+    return run_coroutine(work)
 
 
 def timeless(run: EvaluationRun) -> list[Record]:
@@ -56,13 +58,13 @@ def test_every_question_is_asked_with_every_method_as_often_as_wanted(
     space: Workspace,
 ) -> None:
     methods = ("graph-search", "graph-search:operators=false")
-    done = run(space, *methods, wishes=Wishes((), repeat=2))
+    done = run(space, *methods, wishes=RunOptions((), repeat=2))
     assert len(done.records) == 8 * 2 * 2
     assert {(record.method, record.repeat) for record in done.records} == {
         (method, repeat) for method in methods for repeat in (0, 1)
     }
     graph = space.graph("space")
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
     assert done.settings["graphs"] == [{"name": "space", "snapshot": graph.snapshot}]
 
 
@@ -81,7 +83,7 @@ def test_elsewhere_the_run_is_the_same_as_here(space: Workspace, where: str) -> 
     pytest.importorskip(NEEDS[where])
     methods = ("graph-search", "graph-search:operators=false")
     here = run(space, *methods)
-    there = run(space, *methods, crew=Crew(where, workers=2))
+    there = run(space, *methods, crew=ExecutorOptions(where, workers=2))
     assert timeless(there) == timeless(here)
 
 
@@ -89,17 +91,17 @@ def test_executors_processes_and_settings() -> None:
     # Every executor is found by name.
     assert plugins.list_names("executor") == ("dask", "processes")
     # Many questions without a model have a process a core.
-    crew, search = Crew("auto"), [GraphSearch()]
+    crew, search = ExecutorOptions("auto"), [GraphSearch()]
     cores = os.cpu_count() or 1
-    many = crew.chosen(500, search)
-    assert (many.on, many.size) == ("processes" if cores > 1 else "local", cores)
-    assert crew.chosen(20, search).on == "local"
-    assert crew.chosen(500, [*search, Guided(ScriptedModel([]))]).on == "local"
-    assert replace(crew, workers=3).chosen(20, search) == Crew("processes", workers=3)
-    assert replace(crew, concurrency=4).chosen(500, search).on == "local"
-    assert Crew().chosen(500, search) == Crew()
+    many = crew.resolve(500, search)
+    assert (many.executor, many.worker_count) == ("processes" if cores > 1 else "local", cores)
+    assert crew.resolve(20, search).executor == "local"
+    assert crew.resolve(500, [*search, Guided(ScriptedModel([]))]).executor == "local"
+    assert replace(crew, workers=3).resolve(20, search) == ExecutorOptions("processes", workers=3)
+    assert replace(crew, concurrency=4).resolve(500, search).executor == "local"
+    assert ExecutorOptions().resolve(500, search) == ExecutorOptions()
     # Settings for all methods give way to a methods own.
-    one, other = method_choices(["a:x=1", "b"], ["x=2", "y=text"])
+    one, other = parse_method_choices(["a:x=1", "b"], ["x=2", "y=text"])
     assert json.loads(one.settings) == {"x": 1, "y": "text"}
     assert json.loads(other.settings) == {"x": 2, "y": "text"}
     assert (one.label, other.label) == ('a:x=1,y="text"', 'b:x=2,y="text"')
@@ -107,11 +109,11 @@ def test_executors_processes_and_settings() -> None:
 
 def test_a_cluster_is_only_for_other_processes(space: Workspace) -> None:
     with pytest.raises(SetupError, match="--on processes"):
-        run(space, crew=Crew(address="tcp://127.0.0.1:8786"))
+        run(space, crew=ExecutorOptions(address="tcp://127.0.0.1:8786"))
     with pytest.raises(SetupError, match="no executor named 'moon'"):
-        run(space, crew=Crew("moon"))
+        run(space, crew=ExecutorOptions("moon"))
     with pytest.raises(SetupError, match="no metric 'beauty'; there are"):
-        run(space, wishes=Wishes((), metric="beauty"))
+        run(space, wishes=RunOptions((), metric="beauty"))
 
 
 def test_another_state_of_the_graph_is_another_run(space: Workspace, tmp_path: Path) -> None:
@@ -131,7 +133,7 @@ def test_folds_never_show_a_method_its_own_question(space: Workspace, tmp_path: 
     kept = read_run(tmp_path / "run")
     queries = {
         question.id: question.sparql
-        for asked in selected(space, [QUESTIONS], Selection())
+        for asked in select_benchmarks(space, [QUESTIONS], Selection())
         for question in asked.questions
     }
     files = sorted((tmp_path / "run" / "examples").iterdir())
@@ -163,7 +165,9 @@ def test_a_method_that_is_to_have_links_gets_those_of_gold_and_no_other_does(
 ) -> None:
     model = f"model=m,base_url={llm_server.base}/v1"
     methods = [f"dfsl:links={how},variant=zero,{model}" for how in ("given", "linked")]
-    asked = sampled(selected(space, [QUESTIONS], Selection())[0].questions, 1, seed=1)
+    asked = sample_questions(
+        select_benchmarks(space, [QUESTIONS], Selection())[0].questions, 1, seed=1
+    )
 
     done = run(space, *methods, selection=Selection(sample=1, seed=1), folder=tmp_path / "run")
 
@@ -228,7 +232,7 @@ def test_examples_that_changed_make_another_run(space: Workspace, tmp_path: Path
 
 
 def test_drafts_are_scored_for_the_oracle(space: Workspace) -> None:
-    done = run(space, wishes=Wishes((), options=EvaluationOptions(drafts=5)))
+    done = run(space, wishes=RunOptions((), options=EvaluationOptions(drafts=5)))
     assert any(record.drafts for record in done.records)
     assert all(len(record.drafts) <= 5 for record in done.records)
     assert all(record.usage != Usage() for record in done.records if record.status == "answer")
@@ -251,10 +255,10 @@ def test_a_method_that_cannot_be_made_is_said(
 
 
 def test_a_sample_is_the_same_for_a_seed_and_holds_smaller_ones(space: Workspace) -> None:
-    [asked] = selected(space, [QUESTIONS], Selection())
-    ten, twenty = (sampled(asked.questions, size, seed=3) for size in (10, 20))
-    backwards = sampled(asked.questions[::-1], 10, seed=3)
-    other = sampled(asked.questions, 10, seed=4)
+    [asked] = select_benchmarks(space, [QUESTIONS], Selection())
+    ten, twenty = (sample_questions(asked.questions, size, seed=3) for size in (10, 20))
+    backwards = sample_questions(asked.questions[::-1], 10, seed=3)
+    other = sample_questions(asked.questions, 10, seed=4)
     assert set(ten) < set(twenty)
     assert set(backwards) == set(ten) != set(other)
     assert list(ten) == [question for question in asked.questions if question in ten]
@@ -266,7 +270,7 @@ def test_benchmarks_of_one_name_are_told_apart(space: Workspace, tmp_path: Path)
         line = '{"id": "1", "question": "?", "sparql": "ASK {}"}'
         (tmp_path / name / "dev.jsonl").write_text(line + "\n")
     paths = [str(tmp_path / name / "dev.jsonl") for name in "ab"]
-    names = [asked.name for asked in selected(space, paths, Selection())]
+    names = [asked.name for asked in select_benchmarks(space, paths, Selection())]
     assert names == ["dev", "b-dev"]
 
 
@@ -276,11 +280,11 @@ def test_a_split_without_questions_is_an_error_that_names_the_others(
     path = tmp_path / "parts.jsonl"
     line = '{"id": "%s", "question": "?", "sparql": "ASK {}", "split": "%s"}\n'
     path.write_text(line % ("a", "test") + line % ("b", "dev"))
-    assert len(selected(space, [str(path)], Selection(split="dev"))[0].questions) == 1
+    assert len(select_benchmarks(space, [str(path)], Selection(split="dev"))[0].questions) == 1
     with pytest.raises(
         SetupError, match="no question is of the split 'train'; there are dev, test"
     ):
-        selected(space, [str(path)], Selection(split="train"))
+        select_benchmarks(space, [str(path)], Selection(split="train"))
 
 
 def ids(file: Path) -> set[str]:

@@ -14,8 +14,15 @@ from askgraph.evaluation.benchmarks.formats import read_example_file
 from askgraph.graph.examples import QueryExample, Wording
 from askgraph.sample import questions_path
 from askgraph.workspace import Workspace
-from askgraph.workspace.examples import check, confirm, convert, read_source, stored, withdraw
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.examples import (
+    check_examples,
+    confirm_example,
+    convert_examples,
+    list_stored,
+    read_examples,
+    withdraw_example,
+)
+from askgraph.workspace.run_sync import run_coroutine
 
 MARS = "SELECT ?m { ?m onto:orbits <http://example.org/Mars> }"
 COUNT = "SELECT (COUNT(*) AS ?n) { ?m a onto:Moon }"
@@ -24,19 +31,19 @@ ASKED = QueryExample("Which moons has Mars?", MARS, "en", (Wording("Welche Monde
 
 def known(workspace: Workspace) -> list[tuple[str, str]]:
     graph = workspace.graph("moons")
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
     return [(example.question, example.origin) for example in graph.examples]
 
 
 def statuses(workspace: Workspace) -> list[tuple[str, str]]:
-    return [(one.status, one.detail) for one in check(workspace)]
+    return [(one.status, one.detail) for one in check_examples(workspace)]
 
 
 def test_a_confirmed_question_is_kept_with_what_its_query_gives(workspace: Workspace) -> None:
-    kept = confirm(workspace, ASKED)
+    kept = confirm_example(workspace, ASKED)
 
     graph = workspace.graph("moons")
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
     assert graph.examples == (kept.example,)
     assert kept.path.parent == workspace.folder / "examples" / "moons"
     assert kept.example.query.startswith("PREFIX onto: <http://example.org/onto#>\n")
@@ -47,11 +54,11 @@ def test_a_confirmed_question_is_kept_with_what_its_query_gives(workspace: Works
 
 
 def test_another_query_for_the_same_question_takes_its_place(workspace: Workspace) -> None:
-    confirm(workspace, ASKED)
-    confirm(workspace, QueryExample("which moons has Mars", "ASK { ?s ?p ?o }"))
+    confirm_example(workspace, ASKED)
+    confirm_example(workspace, QueryExample("which moons has Mars", "ASK { ?s ?p ?o }"))
     with pytest.raises(QueryError):  # what fails is not kept
-        confirm(workspace, QueryExample("Why?", "SELECT ?m { ?m nosuch:prefix 1 }"))
-    ((_, one),) = stored(workspace)
+        confirm_example(workspace, QueryExample("Why?", "SELECT ?m { ?m nosuch:prefix 1 }"))
+    ((_, one),) = list_stored(workspace)
     assert (one.example.query, one.example.language) == ("ASK { ?s ?p ?o }", "en")
 
 
@@ -71,27 +78,27 @@ def test_a_graph_that_changed_is_flagged_with_how_the_result_did(
     source, place = tmp_path / "moons.ttl", Workspace(tmp_path / "own")
     source.write_text(MOONS)
     place.add("moons", [source])
-    confirm(place, QueryExample("What?", query))
+    confirm_example(place, QueryExample("What?", query))
     source.write_text(text)
     assert statuses(place) == [status]
 
 
 def test_examples_of_a_graph_that_is_gone_are_gone_but_stay(workspace: Workspace) -> None:
-    confirm(workspace, ASKED)
+    confirm_example(workspace, ASKED)
     workspace.remove("moons")
     assert [status for status, _ in statuses(workspace)] == ["gone"]
-    assert len(stored(workspace)) == 1
+    assert len(list_stored(workspace)) == 1
 
 
 def test_a_query_that_no_longer_runs_is_failed(workspace: Workspace) -> None:
-    kept = confirm(workspace, ASKED)
+    kept = confirm_example(workspace, ASKED)
     kept.path.write_text(kept.path.read_text().replace("onto:orbits", "nosuch:orbits"))
     ((status, detail),) = statuses(workspace)
     assert status == "failed" and "nosuch" in detail
 
 
 def test_an_example_written_by_hand_runs_but_cannot_be_compared(workspace: Workspace) -> None:
-    folder = workspace.examples("moons")
+    folder = workspace.get_examples_folder("moons")
     folder.mkdir(parents=True)
     (folder / "mine.ttl").write_text(
         "prefix sh: <http://www.w3.org/ns/shacl#> "
@@ -107,10 +114,10 @@ def test_an_endpoint_is_asked_again_whatever_its_cache_holds(tmp_path: Path) -> 
     with SparqlServer(store) as server:
         workspace = Workspace(tmp_path)
         workspace.add("moons", [server.url])
-        kept = confirm(workspace, ASKED)
+        kept = confirm_example(workspace, ASKED)
         graph = workspace.graph("moons")
-        result_of(graph.endpoint.select(kept.example.query))
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.select(kept.example.query))
+        run_coroutine(graph.endpoint.close())
         store.load(EXTRA.encode(), RdfFormat.TURTLE)
 
         found = statuses(workspace)
@@ -121,15 +128,15 @@ def test_an_endpoint_is_asked_again_whatever_its_cache_holds(tmp_path: Path) -> 
 
 @for_each("which", ["Which moons has Mars", "welche monde", "id", "iri"])
 def test_an_example_is_withdrawn_by_question_id_or_iri(workspace: Workspace, which: str) -> None:
-    kept = confirm(workspace, ASKED)
+    kept = confirm_example(workspace, ASKED)
     names = {"id": kept.id, "iri": str(kept.example.iri)}
 
-    name, gone = withdraw(workspace, names.get(which, which))
+    name, gone = withdraw_example(workspace, names.get(which, which))
 
     assert (name, gone.example) == ("moons", kept.example)
     assert known(workspace) == []
     with pytest.raises(SetupError, match="no example is 'Why'"):
-        withdraw(workspace, "Why")
+        withdraw_example(workspace, "Why")
 
 
 def test_confirmed_examples_come_before_those_of_the_setting(
@@ -141,7 +148,7 @@ def test_confirmed_examples_come_before_those_of_the_setting(
     workspace.add(
         "moons", [tmp_path / "moons.ttl"], settings={"examples": "asked.jsonl"}, replace=True
     )
-    confirm(workspace, ASKED)
+    confirm_example(workspace, ASKED)
     assert known(workspace) == [
         ("Which moons has Mars?", "confirmed"),
         ("Which planets?", "written"),
@@ -151,13 +158,13 @@ def test_confirmed_examples_come_before_those_of_the_setting(
 def test_a_setting_may_name_a_folder_and_tells_what_is_no_example(
     workspace: Workspace, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kept = confirm(workspace, ASKED)
+    kept = confirm_example(workspace, ASKED)
     shared = tmp_path / "shared"
     shared.mkdir()
     (shared / "prefixes.ttl").write_text((kept.path.parent / "prefixes.ttl").read_text())
     (shared / "1.ttl").write_text(kept.path.read_text())
     (shared / "2.ttl").write_text("oops")
-    withdraw(workspace, kept.id)
+    withdraw_example(workspace, kept.id)
 
     with caplog.at_level(logging.WARNING, "askgraph"):
         workspace.add(
@@ -171,26 +178,28 @@ def test_a_setting_may_name_a_folder_and_tells_what_is_no_example(
 def test_examples_are_read_from_a_graph_and_from_the_url_of_an_endpoint(
     workspace: Workspace,
 ) -> None:
-    kept = confirm(workspace, ASKED)
+    kept = confirm_example(workspace, ASKED)
     text = kept.path.read_text() + (kept.path.parent / "prefixes.ttl").read_text()
     with SparqlServer(store_of(text)) as server:
-        theirs = read_source(workspace, server.url)
-    assert read_source(workspace, "moons").examples == (kept.example,)
+        theirs = read_examples(workspace, server.url)
+    assert read_examples(workspace, "moons").examples == (kept.example,)
     assert [example.query for example in theirs.examples] == [kept.example.query]
     with pytest.raises(SetupError, match="no file, folder, URL or graph 'nowhere'"):
-        read_source(workspace, "nowhere")
+        read_examples(workspace, "nowhere")
 
 
 @pytest.mark.parametrize("target", ["folder", "examples.ttl"])
 def test_turtle_holds_the_same_examples(tmp_path: Path, target: str) -> None:
-    found, faults = convert(Workspace(tmp_path), str(questions_path()), tmp_path / target)
+    found, faults = convert_examples(Workspace(tmp_path), str(questions_path()), tmp_path / target)
     again = read_example_file(tmp_path / target).examples
     assert {reason.partition(":")[0] for _, reason in faults} == {"it has no query"}
     assert {one.iri: one for one in again} == {one.iri: one for one in found.examples}
 
 
 def test_lines_hold_every_wording(tmp_path: Path) -> None:
-    found, _ = convert(Workspace(tmp_path), str(questions_path()), tmp_path / "examples.jsonl")
+    found, _ = convert_examples(
+        Workspace(tmp_path), str(questions_path()), tmp_path / "examples.jsonl"
+    )
     wordings = sum(len(example.wordings) for example in found.examples)
     assert len(read_example_file(tmp_path / "examples.jsonl").examples) == wordings
 
@@ -198,7 +207,7 @@ def test_lines_hold_every_wording(tmp_path: Path) -> None:
 def test_a_query_that_does_not_parse_is_written_and_listed(tmp_path: Path) -> None:
     source = tmp_path / "asked.jsonl"
     source.write_text('{"question": "Why?", "sparql": "SELECT WHERE"}\n')
-    found, faults = convert(Workspace(tmp_path), str(source), tmp_path / "out.ttl")
+    found, faults = convert_examples(Workspace(tmp_path), str(source), tmp_path / "out.ttl")
     assert len(found.examples) == 1
     assert [place for place, _ in faults] == ["Why?"]
 
@@ -208,7 +217,7 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     target.mkdir()
     (target / "mine.txt").write_text("keep me")
     with pytest.raises(SetupError, match="is there already"):
-        convert(Workspace(tmp_path), str(questions_path()), target)
+        convert_examples(Workspace(tmp_path), str(questions_path()), target)
     assert [path.name for path in target.iterdir()] == ["mine.txt"]
 
 
@@ -216,5 +225,5 @@ def test_a_source_without_examples_is_a_setup_error(tmp_path: Path) -> None:
     source = tmp_path / "asked.jsonl"
     source.write_text('{"question": "Why?", "sparql": null}\n')
     with pytest.raises(SetupError, match="holds no examples"):
-        convert(Workspace(tmp_path), str(source), tmp_path / "out.ttl")
+        convert_examples(Workspace(tmp_path), str(source), tmp_path / "out.ttl")
     assert not (tmp_path / "out.ttl").exists()

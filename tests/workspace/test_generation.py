@@ -10,44 +10,44 @@ from tests.servers.sparql import SparqlServer
 
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
-from askgraph.workspace.examples import check, stored
-from askgraph.workspace.generation import generate
+from askgraph.workspace.examples import check_examples, list_stored
+from askgraph.workspace.generation import generate_examples
 
 
 def questions(workspace: Workspace) -> list[str]:
-    return sorted(one.example.question for _, one in stored(workspace))
+    return sorted(one.example.question for _, one in list_stored(workspace))
 
 
 @pytest.fixture
 def workspace(space: Workspace) -> Iterator[Workspace]:
     yield space
-    shutil.rmtree(space.examples("space"), ignore_errors=True)
+    shutil.rmtree(space.get_examples_folder("space"), ignore_errors=True)
 
 
 def test_examples_are_kept_marked_and_give_what_they_gave(workspace: Workspace) -> None:
-    made = generate(workspace, number=4, seconds=0)
+    made = generate_examples(workspace, number=4, seconds=0)
     assert (made.examples, made.drafted) == ((), 0)
-    assert made.ended == "0 seconds were over" and stored(workspace) == []
+    assert made.ended == "0 seconds were over" and list_stored(workspace) == []
 
-    made = generate(workspace, number=12, seconds=60, seed=1)
-    kept = [one.example for _, one in stored(workspace)]
+    made = generate_examples(workspace, number=12, seconds=60, seed=1)
+    kept = [one.example for _, one in list_stored(workspace)]
     assert len(kept) == len(made.examples) == 12
     assert {example.origin for example in kept} == {"generated"}
     assert len({example.keywords for example in kept}) >= 8  # kinds of questions
-    assert {one.status for one in check(workspace)} == {"same"}
+    assert {one.status for one in check_examples(workspace)} == {"same"}
 
     # The same seed gives the same questions, another seed others.
     first = [example.question for example in made.examples[:5]]
     for seed in (1, 2):
-        shutil.rmtree(workspace.examples("space"))
-        again = generate(workspace, number=5, seconds=60, seed=seed)
+        shutil.rmtree(workspace.get_examples_folder("space"))
+        again = generate_examples(workspace, number=5, seconds=60, seed=seed)
         assert ([example.question for example in again.examples] == first) is (seed == 1)
 
 
 def test_a_second_run_makes_other_examples(workspace: Workspace) -> None:
-    generate(workspace, number=4, seconds=60)
+    generate_examples(workspace, number=4, seconds=60)
     before = questions(workspace)
-    generate(workspace, number=4, seconds=60)
+    generate_examples(workspace, number=4, seconds=60)
     assert set(before) < set(questions(workspace)) and len(questions(workspace)) == 8
 
 
@@ -57,5 +57,5 @@ def test_a_graph_behind_an_endpoint_gets_examples_too(tmp_path: Path) -> None:
     with SparqlServer(store) as server:
         workspace = Workspace(tmp_path)
         workspace.add("space", [server.url])
-        made = generate(workspace, number=3, seconds=60)
+        made = generate_examples(workspace, number=3, seconds=60)
     assert len(made.examples) == 3

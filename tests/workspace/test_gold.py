@@ -15,7 +15,7 @@ from askgraph.evaluation.benchmarks.formats import read_benchmark, read_question
 from askgraph.evaluation.gold.frozen import read_frozen_gold
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.workspace import Workspace
-from askgraph.workspace.gold import Checks, check_gold, convert, freeze_gold
+from askgraph.workspace.gold import GoldCheckOptions, check_gold, convert_questions, freeze_gold
 
 
 def tell(what: str, done: int, total: int | None) -> None:
@@ -27,7 +27,7 @@ QUESTIONS = sample.questions_path().with_name("questions.jsonl")
 
 def test_the_gold_of_the_sample_graph_has_no_errors(space: Workspace) -> None:
     _, contents = read_benchmark(QUESTIONS)
-    found = check_gold(space, QUESTIONS, contents, Checks(graph="space"), progress=tell)
+    found = check_gold(space, QUESTIONS, contents, GoldCheckOptions(graph="space"), progress=tell)
     assert [finding for finding in found if finding.severity == "error"] == []
 
 
@@ -40,7 +40,7 @@ def test_findings_stand_in_the_order_of_the_file(space: Workspace, tmp_path: Pat
         (UnreadableItem("line 3", "no 'id'"),),
     )
     path = tmp_path / "made-up.jsonl"
-    found = check_gold(space, path, contents, Checks(graph="space"), progress=tell)
+    found = check_gold(space, path, contents, GoldCheckOptions(graph="space"), progress=tell)
     assert [(f.benchmark, f.id, f.kind) for f in found] == [
         ("made-up", "line 3", "unreadable"),
         ("made-up", "z", "empty"),
@@ -53,7 +53,7 @@ def test_frozen_gold_has_not_changed_on_the_same_graph(space: Workspace, tmp_pat
     out = tmp_path / "gold.jsonl"
 
     count, failed = freeze_gold(space, QUESTIONS, contents, out, graph="space", progress=tell)
-    checks = Checks(graph="space", frozen=read_frozen_gold(out))
+    checks = GoldCheckOptions(graph="space", frozen=read_frozen_gold(out))
     found = check_gold(space, QUESTIONS, contents, checks, progress=tell)
 
     assert failed == 0
@@ -68,7 +68,9 @@ def test_frozen_gold_has_not_changed_on_the_same_graph(space: Workspace, tmp_pat
 def test_offline_nothing_is_looked_up(tmp_path: Path) -> None:
     contents = BenchmarkContents((GoldQuestion("a", "?", sparql="ASK {}", graph="nowhere.ttl"),))
     none = Workspace(tmp_path / "none")
-    found = check_gold(none, tmp_path / "q.jsonl", contents, Checks(offline=True), progress=tell)
+    found = check_gold(
+        none, tmp_path / "q.jsonl", contents, GoldCheckOptions(offline=True), progress=tell
+    )
     assert found == ()
 
 
@@ -94,7 +96,7 @@ QALD = {
 
 def test_the_examples_that_an_endpoint_publishes_become_lines(tmp_path: Path) -> None:
     with SparqlServer(store_of(EXAMPLES)) as server:
-        read = convert(Workspace(tmp_path), server.url, tmp_path / "out.jsonl")
+        read = convert_questions(Workspace(tmp_path), server.url, tmp_path / "out.jsonl")
     [question] = read_questions(tmp_path / "out.jsonl", need_gold=True)
     assert question.text == "Moons of Mars"
     assert question.sparql == "PREFIX ex: <http://example.org/>\nSELECT ?m { ?m ex:p ?o }"
@@ -103,7 +105,7 @@ def test_the_examples_that_an_endpoint_publishes_become_lines(tmp_path: Path) ->
 
 def test_a_file_of_another_format_becomes_lines(tmp_path: Path) -> None:
     (tmp_path / "qald.json").write_text(json.dumps(QALD))
-    convert(Workspace(tmp_path), str(tmp_path / "qald.json"), tmp_path / "out.jsonl")
+    convert_questions(Workspace(tmp_path), str(tmp_path / "qald.json"), tmp_path / "out.jsonl")
     [question] = read_questions(tmp_path / "out.jsonl", need_gold=True)
     assert (question.id, question.text, question.language) == ("1", "Moons of Mars?", "en")
 
@@ -112,9 +114,9 @@ def test_where_there_is_nothing_to_write_nothing_is_written(
     space: Workspace, tmp_path: Path
 ) -> None:
     with SparqlServer(Store()) as server, pytest.raises(SetupError, match="gives no question"):
-        convert(Workspace(tmp_path), server.url, tmp_path / "out.jsonl")
+        convert_questions(Workspace(tmp_path), server.url, tmp_path / "out.jsonl")
     with pytest.raises(ServiceError):
-        convert(Workspace(tmp_path), "http://127.0.0.1:1/sparql", tmp_path / "out.jsonl")
+        convert_questions(Workspace(tmp_path), "http://127.0.0.1:1/sparql", tmp_path / "out.jsonl")
     with pytest.raises(SetupError, match="was read from files"):
-        convert(space, "space", tmp_path / "out.jsonl")
+        convert_questions(space, "space", tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()

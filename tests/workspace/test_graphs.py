@@ -13,8 +13,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods import Method
 from askgraph.workspace import Workspace
-from askgraph.workspace.graphs import ready_graphs
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.graphs import prepare_graphs
+from askgraph.workspace.run_sync import run_coroutine
 
 HOLDS = "ASK { ?s ?p ?o }"
 
@@ -46,12 +46,12 @@ def find(place: Workspace) -> Iterator[Finder]:
     finder = Finder(place)
     yield finder
     for graph in finder.opened:
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 def is_open(graph: KnowledgeGraph) -> bool:
     try:
-        return result_of(graph.endpoint.ask(HOLDS))
+        return run_coroutine(graph.endpoint.ask(HOLDS))
     except ServiceError:
         return False
 
@@ -63,17 +63,17 @@ def test_indices_that_methods_need(place: Workspace, find: Finder, searching: Me
     def tell(what: str, done: int, total: int | None) -> None:
         told.append(what)
 
-    ready_graphs(["moons", "pets"], find, searching, progress=tell)
+    prepare_graphs(["moons", "pets"], find, searching, progress=tell)
     first, told[:] = set(told), []
-    ready_graphs(["moons", "pets"], find, searching, progress=tell)
+    prepare_graphs(["moons", "pets"], find, searching, progress=tell)
     assert first == {"indexing entities", "indexing properties", "indexing literals"} and told == []
     for name in ("moons", "pets"):
-        assert (place.data(name) / "indices" / "literals.json").exists()
+        assert (place.get_data_folder(name) / "indices" / "literals.json").exists()
     # An index that turns out damaged when it is first looked at is built again.
-    ready_graphs(["moons"], find, searching)
-    for file in (place.data("moons") / "indices" / "entities").iterdir():
+    prepare_graphs(["moons"], find, searching)
+    for file in (place.get_data_folder("moons") / "indices" / "entities").iterdir():
         file.write_bytes(b"")
-    ready = ready_graphs(["moons"], find, searching)
+    ready = prepare_graphs(["moons"], find, searching)
     hits = ready.graphs[0].indices["entities"].search("Europa")
     assert [hit.item.label for hit in hits][:1] == ["Europa"]
 
@@ -84,17 +84,17 @@ def test_only_graphs_that_were_opened_for_it_are_closed(
     mine = place.graph("pets")
     wanted: list[KnowledgeGraph | str | None] = [mine, "moons"]
     try:
-        ready = ready_graphs(wanted, find, searching)
-        result_of(ready.close())
+        ready = prepare_graphs(wanted, find, searching)
+        run_coroutine(ready.close())
         assert is_open(mine) and [is_open(graph) for graph in find.opened] == [False]
     finally:
-        result_of(mine.endpoint.close())
+        run_coroutine(mine.endpoint.close())
 
 
 def test_a_method_that_searches_none_builds_none(place: Workspace, find: Finder) -> None:
-    ready_graphs(["moons"], find, place.method("graph-search"))
+    prepare_graphs(["moons"], find, place.method("graph-search"))
 
-    assert not (place.data("moons") / "indices").exists()
+    assert not (place.get_data_folder("moons") / "indices").exists()
 
 
 @for_each(
@@ -114,5 +114,5 @@ def test_what_cannot_be_made_ready_leaves_no_graph_open(
         place.add("broken", source, settings={"entities": "nowhere.tsv"})
     find = Finder(place)
     with pytest.raises(SetupError, match=said):
-        ready_graphs(names, find, searching)
+        prepare_graphs(names, find, searching)
     assert [is_open(graph) for graph in find.opened] == [False] * opened

@@ -15,9 +15,9 @@ from typer.testing import CliRunner, Result
 from askgraph.cli import app
 from askgraph.errors import ForbiddenQuery
 from askgraph.graph import get_service_iri
-from askgraph.sparql.results import value_of
+from askgraph.sparql.results import to_plain_value
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 VISITS = """
 @prefix : <http://example.org/> .
@@ -96,9 +96,11 @@ def test_a_graph_tells_the_iri_that_a_service_calls_it_by(
     for iri in iris:
         query = PREFIX + JOIN.replace("?s :visited ?m", "VALUES ?m { :Io :Europa }")
         joined = graphs[0].endpoint.select(query.replace("askgraph:moons", iri))
-        assert [[value_of(term) for term in row] for row in result_of(joined).rows] == JOINED
+        assert [
+            [to_plain_value(term) for term in row] for row in run_coroutine(joined).rows
+        ] == JOINED
     for graph in graphs:
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 @for_each(
@@ -127,13 +129,13 @@ def test_a_graph_opened_in_python_refuses_alike_and_sees_graphs_added_later(
     graph = workspace.graph("visits")
     query = PREFIX + JOIN.replace("askgraph:moons", server.url)
     with pytest.raises(ForbiddenQuery, match=r"askgraph:moons, askgraph:visits; to call it, add"):
-        result_of(graph.endpoint.select(query))
+        run_coroutine(graph.endpoint.select(query))
     assert server.requests == []
 
     workspace.add("remote", [server.url])
 
-    assert len(result_of(graph.endpoint.select(query)).rows) == 2
-    result_of(graph.endpoint.close())
+    assert len(run_coroutine(graph.endpoint.select(query)).rows) == 2
+    run_coroutine(graph.endpoint.close())
 
 
 def test_a_url_with_a_key_or_of_two_graphs_is_no_name_and_not_shown(

@@ -15,8 +15,8 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource, SearchIndex
 from askgraph.workspace import Workspace
-from askgraph.workspace.index_operations import build_indices, index_info
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.index_operations import build_indices, inspect_indices
+from askgraph.workspace.run_sync import run_coroutine
 
 EX = "http://example.org/"
 ROWS = "iri\tlabel\tscore\nhttp://example.org/Io\tthe pizza moon\t3\n"
@@ -39,7 +39,7 @@ def found(graph: KnowledgeGraph, text: str, key: str = "entities") -> list[str]:
     try:
         return [hit.item.iri.removeprefix(EX) for hit in graph.indices[key].search(text)]
     finally:
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 def test_an_index_is_built_at_the_first_look_and_opened_at_the_next(
@@ -50,7 +50,7 @@ def test_an_index_is_built_at_the_first_look_and_opened_at_the_next(
     assert "entities" in graph.indices and "pictures" not in graph.indices
     with pytest.raises(KeyError):
         graph.indices["pictures"]
-    assert not (workspace.data("moons") / "indices").exists()
+    assert not (workspace.get_data_folder("moons") / "indices").exists()
     for key, text, iri in (
         ("entities", "io", EX + "Io"),
         ("properties", "orbits", EX + "onto#orbits"),
@@ -79,7 +79,9 @@ def test_a_damaged_index_is_built_again(
     workspace: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
     found(workspace.graph(), "io")
-    next((workspace.data("moons") / "indices" / "entities").glob("*.npy")).write_bytes(b"")
+    next((workspace.get_data_folder("moons") / "indices" / "entities").glob("*.npy")).write_bytes(
+        b""
+    )
     assert found(workspace.graph(), "io") == ["Io"]
     assert "is damaged" in caplog.text
 
@@ -111,7 +113,7 @@ def test_a_remote_graph_is_found_by_its_profile_and_names(tmp_path: Path) -> Non
         assert found(place.graph(), "orbits", "properties") == ["onto#orbits"]
         assert found(place.graph(), "jup", "literals") == ['"JUP"']
         build_indices(place, "far", settings={"entities": "default"}, progress=silent)
-        [entities, *_] = index_info(place, "far", progress=silent)
+        [entities, *_] = inspect_indices(place, "far", progress=silent)
     assert (entities.source, entities.problem) == ("queries default", None)
 
 
@@ -224,7 +226,7 @@ def test_a_failed_build_leaves_the_index_that_was_there(workspace: Workspace) ->
     (workspace.folder / "bad.tsv").write_text(ROWS + "no columns\n")
     with pytest.raises(SetupError, match="line 3"):
         build_indices(workspace, None, settings={"entities": "bad.tsv"}, progress=silent)
-    entities, *_ = index_info(workspace, None, progress=silent)
+    entities, *_ = inspect_indices(workspace, None, progress=silent)
     assert entities.problem is None
 
 
@@ -244,12 +246,12 @@ def test_examples_that_cannot_be_read_are_a_setup_error_and_build_nothing(
     with pytest.raises(SetupError, match=r"cannot read the examples .*missing\.jsonl"):
         workspace.add("more", [source], settings={"examples": "missing.jsonl"})
     assert list(workspace.graphs()) == ["moons"]
-    assert not workspace.data("more").exists()
+    assert not workspace.get_data_folder("more").exists()
 
 
 def opened_examples(workspace: Workspace) -> list[str]:
     graph = workspace.graph("moons")
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
     return [example.question for example in graph.examples]
 
 
@@ -261,7 +263,7 @@ def test_entities_and_properties_may_be_of_two_kinds(workspace: Workspace) -> No
     kinds = {one.key: one.kind for one in built}
 
     assert kinds == {"entities": "keyword", "properties": "vector", "literals": "keyword"}
-    assert not any(one.problem for one in index_info(workspace, "moons", progress=silent))
+    assert not any(one.problem for one in inspect_indices(workspace, "moons", progress=silent))
     assert found(again, "orbit", "properties")[:1] == ["onto#orbits"]
     assert found(again, "no such name") == []
 

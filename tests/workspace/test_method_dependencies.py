@@ -23,10 +23,16 @@ from askgraph.methods.nearest_example import NearestExample
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Question, Refusal, Step
 from askgraph.workspace import Workspace
-from askgraph.workspace.graphs import ready_graphs
-from askgraph.workspace.plans import Host, Site, Wishes, method_choices, planned
-from askgraph.workspace.run_sync import head_of, result_of
-from askgraph.workspace.selection import Selection, selected
+from askgraph.workspace.graphs import prepare_graphs
+from askgraph.workspace.plans import (
+    RunOptions,
+    TaskRunner,
+    WorkerContext,
+    parse_method_choices,
+    plan_run,
+)
+from askgraph.workspace.run_sync import head_of, run_coroutine
+from askgraph.workspace.selection import Selection, select_benchmarks
 
 pytestmark = pytest.mark.usefixtures("no_model")
 TABLES = """
@@ -164,8 +170,8 @@ def test_what_consulted_methods_need(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     workspace.add("moons", [tmp_path / "moons.ttl"])
     method = Council(others={"sparql-llm": SparqlLlm(ScriptedModel([]))})
-    result_of(ready_graphs(["moons"], workspace.graph, method).close())
-    assert (workspace.data("moons") / "indices" / "literals.json").exists()
+    run_coroutine(prepare_graphs(["moons"], workspace.graph, method).close())
+    assert (workspace.get_data_folder("moons") / "indices" / "literals.json").exists()
     # A trace says who was asked and how.
     settings = head_of(guided(place(tmp_path), models="large", consult="dfsl"), []).settings
     further, others = settings["further"], settings["others"]
@@ -209,10 +215,10 @@ async def test_closing_a_method_closes_every_model_once() -> None:
 
 
 def test_a_changed_setting_of_a_consulted_method_makes_it_another_run(tmp_path: Path) -> None:
-    choices = method_choices(["guided:consult=dfsl,models=large"])
+    choices = parse_method_choices(["guided:consult=dfsl,models=large"])
 
     def made() -> str:
-        return repr(Host(Site(tmp_path, choices)).method(choices[0].label))
+        return repr(TaskRunner(WorkerContext(tmp_path, choices)).get_method(choices[0].label))
 
     place(tmp_path)
     first, same = made(), made()
@@ -233,17 +239,19 @@ def test_other_examples_of_a_consulted_method_make_it_another_run(tmp_path: Path
         tmp_path, TABLES + f'[methods.dfsl]\nexamples = "{tmp_path / "learnt.jsonl"}"\n'
     )
     workspace.add("moons", [tmp_path / "moons.ttl"])
-    choices = method_choices(["guided:consult=dfsl"])
+    choices = parse_method_choices(["guided:consult=dfsl"])
 
     async def fingerprint() -> str:
-        asked = selected(workspace, [str(tmp_path / "asked.jsonl")], Selection(graph="moons"))
-        async with Host(Site(tmp_path, choices)) as host:
-            return (await planned(host, asked, Wishes(choices))).tasks[0].fingerprint
+        asked = select_benchmarks(
+            workspace, [str(tmp_path / "asked.jsonl")], Selection(graph="moons")
+        )
+        async with TaskRunner(WorkerContext(tmp_path, choices)) as host:
+            return (await plan_run(host, asked, RunOptions(choices))).tasks[0].fingerprint
 
-    first, same = result_of(fingerprint()), result_of(fingerprint())
+    first, same = run_coroutine(fingerprint()), run_coroutine(fingerprint())
     (tmp_path / "learnt.jsonl").write_text(json.dumps(line | {"question": "Any?"}) + "\n")
 
-    assert first == same != result_of(fingerprint())
+    assert first == same != run_coroutine(fingerprint())
 
 
 def test_all_who_are_consulted_are_asked_and_what_they_cost_is_told(

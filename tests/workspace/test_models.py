@@ -13,14 +13,14 @@ import askgraph
 from askgraph import plugins, sample
 from askgraph.errors import Overloaded, SetupError, TimedOut
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import LanguageModel, Message, User, completed
-from askgraph.llm.budget import Prices
+from askgraph.llm import LanguageModel, Message, User, read_completion
+from askgraph.llm.budget import PriceTable
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods import closed
 from askgraph.trace import ModelTurn, Question, Refusal, Step, Usage
 from askgraph.workspace import Workspace
-from askgraph.workspace.models import Models, with_model
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.models import Models, resolve_model
+from askgraph.workspace.run_sync import run_coroutine
 
 pytestmark = pytest.mark.usefixtures("no_model")
 ASKED: list[Message] = [User("What orbits the Earth?")]
@@ -32,12 +32,12 @@ class Talker:
 
     model: LanguageModel
     loud: bool = False
-    prices: Prices | None = None
+    prices: PriceTable | None = None
 
     async def answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> AsyncIterator[Step]:
-        said = await completed(self.model.complete([User(question.text)]))
+        said = await read_completion(self.model.complete([User(question.text)]))
         yield ModelTurn(said.first, Usage(llm_calls=1), said.model)
         yield Refusal(said.first.text.upper() if self.loud else said.first.text)
 
@@ -65,11 +65,11 @@ def place(folder: Path, *lines: str) -> Workspace:
 def said(model: LanguageModel, messages: list[Message] = ASKED) -> str:
     async def run() -> str:
         try:
-            return (await completed(model.complete(messages))).first.text
+            return (await read_completion(model.complete(messages))).first.text
         finally:
             await model.close()
 
-    return result_of(run())
+    return run_coroutine(run())
 
 
 def test_tables_and_caches(
@@ -144,8 +144,8 @@ def test_without_a_name_it_is_the_default_then_the_environment(
     assert named.model().identity.model == "m"
     # Equal settings share a model and its limits.
     models = Models(tmp_path)
-    one, same = models.model("m", base_url=URL), models.model("m", base_url=URL)
-    assert one is same and one is not models.model("m", base_url=URL, seed=1)
+    one, same = models.get_model("m", base_url=URL), models.get_model("m", base_url=URL)
+    assert one is same and one is not models.get_model("m", base_url=URL, seed=1)
 
 
 URL = "http://localhost:8000/v1"
@@ -172,7 +172,7 @@ def test_a_name_and_what_is_said_besides_make_the_settings(
 ) -> None:
     place(tmp_path, "[models.mine]", 'model = "qwen"', f'base_url = "{URL}"', 'key_env = "MY_KEY"')
 
-    made = Models(tmp_path).settings(name, **overrides)
+    made = Models(tmp_path).resolve_settings(name, **overrides)
     assert (made.provider, made.model, made.base_url, made.key_env) == found
 
 
@@ -183,9 +183,9 @@ def test_the_key_of_the_environment_goes_to_the_server_named_there_and_to_no_tab
     place(tmp_path, "[models.mine]", 'model = "qwen"', f'base_url = "{URL}"')
     models = Models(tmp_path)
 
-    assert models.settings("m", base_url=URL).key_env == "ASKGRAPH_API_KEY"
-    assert models.settings("mine").key_env is None
-    assert models.settings("gpt-x").key_env == "OPENAI_API_KEY"
+    assert models.resolve_settings("m", base_url=URL).key_env == "ASKGRAPH_API_KEY"
+    assert models.resolve_settings("mine").key_env is None
+    assert models.resolve_settings("gpt-x").key_env == "OPENAI_API_KEY"
 
 
 WRONG = {
@@ -233,7 +233,7 @@ def test_a_method_gets_the_model_that_its_settings_name(
 
     assert isinstance(default, Talker) and isinstance(other, Talker)
     assert (default.model.identity.model, default.loud) == ("qwen", True)
-    assert default.prices is not None and default.prices.of("qwen").input == 1
+    assert default.prices is not None and default.prices.get_price("qwen").input == 1
     assert (other.model.identity.model, other.model.identity.address) == ("m", URL)
     assert other.prices is None
 
@@ -250,8 +250,8 @@ async def test_a_model_that_is_there_already_is_taken_as_it_is_and_closed(tmp_pa
         workspace.method("graph-search", {"model": "m"})
     # One that can do without a model gets it only if it is named.
     silent, models = plugins.load("method", "silent"), Models(tmp_path)
-    assert with_model(silent, {"states": 2}, models) == {"states": 2}
-    assert with_model(silent, {"model": "m", "base_url": URL}, models)["model"]
+    assert resolve_model(silent, {"states": 2}, models) == {"states": 2}
+    assert resolve_model(silent, {"model": "m", "base_url": URL}, models)["model"]
     # Whoever closes a method closes its model.
     await closed(method)
     await closed(workspace.method("graph-search"))
@@ -309,9 +309,9 @@ def test_ask_takes_a_model_by_name_or_as_an_object(tmp_path: Path, llm_server: L
 def test_local_models(tmp_path: Path) -> None:
     # A folder is looked for from the workspace on.
     (tmp_path / "models" / "ours").mkdir(parents=True)
-    model = Models(tmp_path).model("transformers/models/ours")
+    model = Models(tmp_path).get_model("transformers/models/ours")
     assert model.identity.provider == "transformers"
     assert model.identity.model == str(tmp_path / "models" / "ours")
     # Settings of servers are refused.
     with pytest.raises(SetupError, match="timeout would change nothing"):
-        Models(tmp_path).model("transformers/ours", timeout=3.0)
+        Models(tmp_path).get_model("transformers/ours", timeout=3.0)

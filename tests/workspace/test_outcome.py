@@ -11,7 +11,7 @@ from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.trace import Answer, Question, Refusal, Step, Thought, Usage
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import head_of, outcome_of, result_of, steps_of
+from askgraph.workspace.run_sync import ask_method, head_of, run_coroutine, stream_steps
 
 MOONS = Question("Which moons does Jupiter have?")
 
@@ -39,12 +39,12 @@ def test_the_steps_come_one_by_one_and_end_in_the_outcome(space: Workspace) -> N
     method, graph = space.method("graph-search"), space.graph("space")
 
     async def asked() -> tuple[list[Step], object]:
-        steps = [step async for step in steps_of(MOONS, method, [graph])]
-        outcome = await outcome_of(MOONS, method, [graph])
+        steps = [step async for step in stream_steps(MOONS, method, [graph])]
+        outcome = await ask_method(MOONS, method, [graph])
         await graph.endpoint.close()
         return steps, outcome
 
-    steps, outcome = result_of(asked())
+    steps, outcome = run_coroutine(asked())
     answer = steps[-1]
     assert isinstance(answer, Answer) and isinstance(outcome, Answer)
     assert not any(isinstance(step, Answer) for step in steps[:-1])
@@ -56,28 +56,28 @@ async def test_deadlines() -> None:
     # A question that takes too long is given up and its stream closed.
     slow = Slow(wait=60)
     with pytest.raises(TimedOut, match=r"no answer within 0\.05 seconds"):
-        await outcome_of(MOONS, slow, [], timeout=0.05)
+        await ask_method(MOONS, slow, [], timeout=0.05)
     assert slow.closed == [True]
     # A method that misses its deadline has refused and its stream is closed.
     slow = Slow(wait=60, seconds=0.05)
-    outcome = await outcome_of(MOONS, slow, [])
+    outcome = await ask_method(MOONS, slow, [])
     reason = "No answer was found: the 0.05 seconds for the question are over."
     assert outcome == Refusal(reason, usage=Usage(seconds=0.05))
     assert slow.closed == [True]
     # Who stops reading ends the run.
     slow = Slow(wait=60)
-    async with aclosing(steps_of(MOONS, slow, [])) as stream:
+    async with aclosing(stream_steps(MOONS, slow, [])) as stream:
         assert isinstance(await anext(stream), Thought)
     assert slow.closed == [True]
     # A refusal in time is the outcome.
-    assert await outcome_of(MOONS, Slow(wait=0), [], timeout=5) == Refusal("It took too long.")
+    assert await ask_method(MOONS, Slow(wait=0), [], timeout=5) == Refusal("It took too long.")
 
 
 def test_the_head_of_a_trace_has_the_settings_and_the_states_of_the_graphs(
     space: Workspace,
 ) -> None:
     graph = space.graph("space")
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
     head = head_of(space.method("graph-search", {"operators": False}), [graph])
 

@@ -14,7 +14,7 @@ from askgraph.methods.writing.prompt import parse_query
 from askgraph.methods.writing.references import NAMES, list_required_terms
 from askgraph.training.pairs import read_pairs
 from askgraph.workspace import Workspace
-from askgraph.workspace.pairs import Chosen, PairForm, make_pairs
+from askgraph.workspace.pairs import PairForm, QuestionSelection, make_pairs
 
 
 def test_questions_of_a_benchmark_become_pairs(space: Workspace, tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def test_questions_of_a_benchmark_become_pairs(space: Workspace, tmp_path: Path)
 
     made = make_pairs(
         space,
-        Chosen(((sample.questions_path().with_suffix(".jsonl"), None),)),
+        QuestionSelection(((sample.questions_path().with_suffix(".jsonl"), None),)),
         output,
         form=PairForm(copies=False),
     )
@@ -41,7 +41,7 @@ def test_if_no_question_makes_a_pair_the_file_stays(space: Workspace, tmp_path: 
     questions.write_text(json.dumps(record) + "\n")
 
     with pytest.raises(SetupError):
-        make_pairs(space, Chosen(((questions, None),)), output)
+        make_pairs(space, QuestionSelection(((questions, None),)), output)
 
     assert output.read_text() == "kept"
 
@@ -51,7 +51,7 @@ def test_of_what_graph_search_proposes_the_right_query_is_the_reply(
 ) -> None:
     output = tmp_path / "pairs.jsonl"
     questions = sample.questions_path().with_suffix(".jsonl")
-    chosen = Chosen(((questions, None),), number=12, language="en")
+    chosen = QuestionSelection(((questions, None),), number=12, language="en")
 
     made = make_pairs(space, chosen, output, form=PairForm(NAMES, proposed=True))
 
@@ -87,7 +87,12 @@ def test_questions_of_several_graphs_are_chosen_by_tag_and_number(tmp_path: Path
 
     def ids(**more: Any) -> list[str]:
         output = tmp_path / "pairs.jsonl"
-        make_pairs(workspace, Chosen(((file, None),), **more), output, form=PairForm(copies=False))
+        make_pairs(
+            workspace,
+            QuestionSelection(((file, None),), **more),
+            output,
+            form=PairForm(copies=False),
+        )
         return [one.id for one in read_pairs([output])[0]]
 
     assert len(ids()) == 9

@@ -10,62 +10,64 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.runs import Done
 from askgraph.workspace import Workspace
 from askgraph.workspace.plans import (
-    Asked,
-    Host,
-    Plan,
-    Wishes,
-    described,
-    file_hash,
-    method_choices,
-    planned,
+    BenchmarkQuestions,
+    RunOptions,
+    RunPlan,
+    TaskRunner,
+    describe_benchmark,
+    hash_file,
+    parse_method_choices,
+    plan_run,
 )
-from askgraph.workspace.run_sync import result_of
-from askgraph.workspace.selection import Selection, selected
+from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.selection import Selection, select_benchmarks
 
 QUESTIONS = sample.questions_path().with_suffix(".jsonl")
 METHODS = ("graph-search", "graph-search:operators=false")
 
 
 @pytest.fixture(scope="module")
-def asked(space: Workspace) -> tuple[Asked, ...]:
-    return selected(space, [str(QUESTIONS)], Selection(limit=2))
+def asked(space: Workspace) -> tuple[BenchmarkQuestions, ...]:
+    return select_benchmarks(space, [str(QUESTIONS)], Selection(limit=2))
 
 
-def plan(space: Workspace, asked: tuple[Asked, ...], wishes: Wishes) -> Plan:
-    async def made() -> Plan:
-        async with Host.of(space, wishes.methods) as host:
-            return await planned(host, asked, wishes)
+def plan(space: Workspace, asked: tuple[BenchmarkQuestions, ...], wishes: RunOptions) -> RunPlan:
+    async def made() -> RunPlan:
+        async with TaskRunner.from_workspace(space, wishes.methods) as host:
+            return await plan_run(host, asked, wishes)
 
-    return result_of(made())
+    return run_coroutine(made())
 
 
 def test_there_is_a_task_for_each_question_method_and_repetition(
-    space: Workspace, asked: tuple[Asked, ...]
+    space: Workspace, asked: tuple[BenchmarkQuestions, ...]
 ) -> None:
-    wishes = Wishes(method_choices(METHODS), repeat=2)
+    wishes = RunOptions(parse_method_choices(METHODS), repeat=2)
 
     found = plan(space, asked, wishes)
     graph = space.graph("space")
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
     keys = {(task.question.id, task.method, task.repeat) for task in found.tasks}
     assert len(keys) == len(found.tasks) == 2 * 2 * 2
     assert {task.snapshot for task in found.tasks} == {graph.snapshot}
     assert [one["name"] for one in found.settings["methods"]] == list(METHODS)  # type: ignore[attr-defined]
     assert found.settings["graphs"][0]["name"] == "space"  # type: ignore[index]
-    said = described(asked[0])
-    assert (said["questions"], said["sha256"]) == (2, file_hash(QUESTIONS))
+    said = describe_benchmark(asked[0])
+    assert (said["questions"], said["sha256"]) == (2, hash_file(QUESTIONS))
 
 
 def test_the_fingerprint_of_a_task_changes_with_what_decides_its_answer(
-    space: Workspace, asked: tuple[Asked, ...]
+    space: Workspace, asked: tuple[BenchmarkQuestions, ...]
 ) -> None:
-    wishes = Wishes(method_choices(METHODS[:1]))
+    wishes = RunOptions(parse_method_choices(METHODS[:1]))
     changed = replace(asked[0], questions=(replace(asked[0].questions[0], text="Another?"),),
                       graphs=asked[0].graphs[:1])  # fmt: skip
 
     same, again = (plan(space, asked, wishes).tasks[0].fingerprint for _ in range(2))
-    other_method = plan(space, asked, Wishes(method_choices(METHODS[1:]))).tasks[0].fingerprint
+    other_method = (
+        plan(space, asked, RunOptions(parse_method_choices(METHODS[1:]))).tasks[0].fingerprint
+    )
     other_text = plan(space, (changed,), wishes).tasks[0].fingerprint
 
     assert same == again
@@ -73,39 +75,39 @@ def test_the_fingerprint_of_a_task_changes_with_what_decides_its_answer(
 
 
 def test_examples_are_refused_for_a_method_that_learns_nothing(
-    space: Workspace, asked: tuple[Asked, ...]
+    space: Workspace, asked: tuple[BenchmarkQuestions, ...]
 ) -> None:
     given = replace(asked[0], examples=(QUESTIONS,) * 2)
     with pytest.raises(SetupError, match="leave --folds and --leave-out away"):
-        plan(space, (given,), Wishes(method_choices(["graph-search"])))
+        plan(space, (given,), RunOptions(parse_method_choices(["graph-search"])))
 
 
 def test_a_host_opens_a_graph_once_and_answers_tasks(
-    space: Workspace, asked: tuple[Asked, ...]
+    space: Workspace, asked: tuple[BenchmarkQuestions, ...]
 ) -> None:
-    wishes = Wishes(method_choices(METHODS[:1]))
+    wishes = RunOptions(parse_method_choices(METHODS[:1]))
 
     async def worked() -> tuple[bool, list[Done]]:
-        async with Host.of(space, wishes.methods) as host:
-            async with host.graph("space") as one, host.graph("space") as other:
+        async with TaskRunner.from_workspace(space, wishes.methods) as host:
+            async with host.use_graph("space") as one, host.use_graph("space") as other:
                 once = one is other
-            tasks = (await planned(host, asked, wishes)).tasks
-            return once, list(await asyncio.gather(*map(host.work, tasks)))
+            tasks = (await plan_run(host, asked, wishes)).tasks
+            return once, list(await asyncio.gather(*map(host.run_task, tasks)))
 
-    once, done = result_of(worked())
+    once, done = run_coroutine(worked())
     assert once
     assert [one.record.get_score("best_column").f1 for one in done] == [1.0, 1.0]
 
 
 def test_a_graph_that_was_built_anew_is_not_the_one_of_the_plan(
-    space: Workspace, asked: tuple[Asked, ...]
+    space: Workspace, asked: tuple[BenchmarkQuestions, ...]
 ) -> None:
-    wishes = Wishes(method_choices(METHODS[:1]))
+    wishes = RunOptions(parse_method_choices(METHODS[:1]))
 
     async def worked() -> None:
-        async with Host.of(space, wishes.methods) as host:
-            task = (await planned(host, asked, wishes)).tasks[0]
-            await host.work(replace(task, snapshot="another"))
+        async with TaskRunner.from_workspace(space, wishes.methods) as host:
+            task = (await plan_run(host, asked, wishes)).tasks[0]
+            await host.run_task(replace(task, snapshot="another"))
 
     with pytest.raises(SetupError, match="another one than where the run was planned"):
-        result_of(worked())
+        run_coroutine(worked())

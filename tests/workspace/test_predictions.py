@@ -13,18 +13,20 @@ from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.runs import EvaluationOptions, EvaluationRun, read_run
 from askgraph.evaluation.runs.predictions import Prediction
 from askgraph.workspace import Workspace
-from askgraph.workspace.evaluation import needs_graph, score_predictions
-from askgraph.workspace.plans import Asked
+from askgraph.workspace.evaluation import is_graph_required, score_predictions
+from askgraph.workspace.plans import BenchmarkQuestions
 
 MARS = "SELECT ?m { ?m <http://example.org/onto#orbits> <http://example.org/Mars> }"
 PHOBOS = ResultTable.from_json(["m"], [["http://example.org/Phobos"]])
 QUESTION = GoldQuestion("mars", "Which moons has Mars?", sparql=MARS)
 
 
-def asked(folder: Path, *questions: GoldQuestion, graphs: tuple[str, ...] = ("moons",)) -> Asked:
+def asked(
+    folder: Path, *questions: GoldQuestion, graphs: tuple[str, ...] = ("moons",)
+) -> BenchmarkQuestions:
     path = folder / "questions.jsonl"
     path.write_text("")
-    return Asked(
+    return BenchmarkQuestions(
         "made-up", path, "questions_jsonl", BenchmarkContents(questions), questions, graphs
     )
 
@@ -102,4 +104,4 @@ def test_a_graph_is_needed_only_where_something_is_run(
     tmp_path: Path,
 ) -> None:
     one = asked(tmp_path, question, graphs=())
-    assert needs_graph(one, [prediction], stored_gold=stored_gold) is needed
+    assert is_graph_required(one, [prediction], stored_gold=stored_gold) is needed

@@ -16,10 +16,10 @@ from askgraph.graph.examples import QueryExample
 from askgraph.llm import Choice, Finish, ToolCall
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.trace import Answer, Question, Trace
-from askgraph.trace.codec import Head, read_trace, write_trace
+from askgraph.trace.codec import TraceHead, read_trace, write_trace
 from askgraph.workspace import Workspace
 from askgraph.workspace.replay import replayed
-from askgraph.workspace.run_sync import head_of, result_of
+from askgraph.workspace.run_sync import head_of, run_coroutine
 
 QUERY = "SELECT ?moon { ?moon onto:orbits :Jupiter }"
 MOONS_OF_JUPITER = {"http://example.org/Io", "http://example.org/Europa"}
@@ -55,7 +55,7 @@ def graphs(workspace: Workspace) -> Iterator[dict[str, KnowledgeGraph]]:
     opened = {name: workspace.graph(name) for name in ("moons", "pets")}
     yield opened
     for graph in opened.values():
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 @for_each("method", ["grasp", "graf-von-data"], share_folder=True)
@@ -113,7 +113,7 @@ async def test_what_cannot_be_run_again_is_told(
     method: str, settings: dict[str, object], told: str
 ) -> None:
     with pytest.raises(SetupError, match=told):
-        await replayed(Trace(Question("?"), method, ()), Head(settings, askgraph="0.0"))
+        await replayed(Trace(Question("?"), method, ()), TraceHead(settings, askgraph="0.0"))
 
 
 async def test_a_confirmed_answer_has_the_settings_of_its_method_and_nothing_to_run_again(

@@ -12,7 +12,13 @@ from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.questions import GoldQuestion, write_questions
 from askgraph.workspace import Workspace
-from askgraph.workspace.selection import Division, Selection, graph_of, selected, write_splits
+from askgraph.workspace.selection import (
+    Selection,
+    SplitOptions,
+    resolve_graph,
+    select_benchmarks,
+    write_splits,
+)
 
 
 @pytest.fixture
@@ -43,7 +49,7 @@ def about(graph: str | None) -> GoldQuestion:
 def test_a_graph_is_found(
     graph: str | None, named: str | None, found: str, workspace: Workspace, benchmark: Path
 ) -> None:
-    source = graph_of(workspace, about(graph), benchmark, named)
+    source = resolve_graph(workspace, about(graph), benchmark, named)
     expected = benchmark.parent / found if found.endswith(".ttl") else found
     assert source == expected
 
@@ -54,7 +60,7 @@ def test_what_is_nowhere_is_said_with_where_it_was_looked_for(
     with pytest.raises(
         SetupError, match=r"no graph 'cars\.ttl' for question 'q'.*askgraph add cars"
     ):
-        graph_of(workspace, about("cars.ttl"), benchmark)
+        resolve_graph(workspace, about("cars.ttl"), benchmark)
 
 
 def test_of_several_graphs_one_has_to_be_named(
@@ -62,7 +68,7 @@ def test_of_several_graphs_one_has_to_be_named(
 ) -> None:
     workspace.add("again", [tmp_path / "moons.ttl"])
     with pytest.raises(SetupError, match=r"which graph it is about: .*there are moons, again"):
-        graph_of(workspace, about(None), benchmark)
+        resolve_graph(workspace, about(None), benchmark)
 
 
 def test_questions_without_rows_are_left_out_before_a_sample(
@@ -76,8 +82,8 @@ def test_questions_without_rows_are_left_out_before_a_sample(
     path = tmp_path / "questions.jsonl"
     write_questions(path, questions)
 
-    (asked,) = selected(workspace, [str(path)], Selection(sample=10, with_rows=True))
-    (some,) = selected(workspace, [str(path)], Selection(sample=10))
+    (asked,) = select_benchmarks(workspace, [str(path)], Selection(sample=10, with_rows=True))
+    (some,) = select_benchmarks(workspace, [str(path)], Selection(sample=10))
 
     assert [one.id for one in asked.questions] == [f"q{n}" for n in range(0, 40, 4)]
     assert any(one.answers == empty for one in some.questions)
@@ -87,7 +93,7 @@ def test_with_rows_needs_known_answers(workspace: Workspace, tmp_path: Path) -> 
     path = tmp_path / "questions.jsonl"
     write_questions(path, [GoldQuestion("q", "Moons?", sparql="SELECT * {}")])
     with pytest.raises(SetupError, match=r"not known of 1 questions, as 'q': .*benchmark freeze"):
-        selected(workspace, [str(path)], Selection(with_rows=True))
+        select_benchmarks(workspace, [str(path)], Selection(with_rows=True))
 
 
 CARS = GoldQuestion(
@@ -100,7 +106,7 @@ def test_each_graph_is_left_out_once(tmp_path: Path) -> None:
     contents = BenchmarkContents((CARS, DOGS), prefixes={"ex": "http://example.org/"})
 
     entries = write_splits(
-        {tmp_path / "all.jsonl": contents}, Division(leave_out="graph"), tmp_path / "parts"
+        {tmp_path / "all.jsonl": contents}, SplitOptions(leave_out="graph"), tmp_path / "parts"
     )
 
     assert entries == (
@@ -118,15 +124,15 @@ def test_ids_that_two_benchmarks_share_get_their_names(tmp_path: Path) -> None:
         tmp_path / "other.jsonl": BenchmarkContents((GoldQuestion("1", "how many cars are red"),)),
     }
 
-    entries = write_splits(both, Division(leave_out="dataset"), tmp_path / "parts")
+    entries = write_splits(both, SplitOptions(leave_out="dataset"), tmp_path / "parts")
 
     assert [(entry["name"], entry["repeated"]) for entry in entries] == [("one", 1), ("other", 1)]
     (tested,) = read_questions(tmp_path / "parts" / "one-test.jsonl")
     assert tested.id == "one/1"
 
 
-@pytest.mark.parametrize("division", [Division(), Division(folds=2, leave_out="graph")])
-def test_one_way_to_divide_has_to_be_named(division: Division, tmp_path: Path) -> None:
+@pytest.mark.parametrize("division", [SplitOptions(), SplitOptions(folds=2, leave_out="graph")])
+def test_one_way_to_divide_has_to_be_named(division: SplitOptions, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="either into how many folds, or to leave out"):
         write_splits(
             {tmp_path / "a.jsonl": BenchmarkContents((CARS, DOGS))}, division, tmp_path / "parts"

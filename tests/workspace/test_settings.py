@@ -13,11 +13,11 @@ from tests.servers.sparql import SparqlServer
 from askgraph.errors import NotPublic, SetupError
 from askgraph.workspace import Workspace
 from askgraph.workspace.settings import (
-    FILE,
+    SETTINGS_FILE,
     GraphSettings,
     check_settings,
-    method_settings,
-    method_spec,
+    load_method_settings,
+    parse_method_spec,
 )
 
 
@@ -26,13 +26,13 @@ def test_a_relative_path_of_a_method_starts_at_the_folder_of_the_file(
     method: str, tmp_path: Path
 ) -> None:
     table = f"[methods.{method.replace('-', '_')}]\n"
-    (tmp_path / FILE).write_text(f'{table}ranking = "weights/{{graph}}.bin"\n', "utf-8")
+    (tmp_path / SETTINGS_FILE).write_text(f'{table}ranking = "weights/{{graph}}.bin"\n', "utf-8")
     path = str(tmp_path / "weights" / "{graph}.bin")
-    assert method_settings(tmp_path, method) == {"ranking": path}
+    assert load_method_settings(tmp_path, method) == {"ranking": path}
     # A name and a whole path stay as they are.
     for value in ("", "grown", "model", "/elsewhere/weights.bin"):
-        (tmp_path / FILE).write_text(f'{table}ranking = "{value}"\n', "utf-8")
-        assert method_settings(tmp_path, method) == {"ranking": value}
+        (tmp_path / SETTINGS_FILE).write_text(f'{table}ranking = "{value}"\n', "utf-8")
+        assert load_method_settings(tmp_path, method) == {"ranking": value}
 
 
 def test_guarded_graphs(sparql_server: SparqlServer, tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_guarded_graphs(sparql_server: SparqlServer, tmp_path: Path) -> None:
     settings = GraphSettings(
         url="https://example.org/sparql", public_only=True, private_addresses=("10.0.0.0/8",)
     )
-    assert GraphSettings.of("it", settings.table()) == settings
+    assert GraphSettings.from_table("it", settings.to_table()) == settings
     # A guarded graph is not profiled at a private address.
     workspace = Workspace(tmp_path)
     with pytest.raises(NotPublic):
@@ -53,10 +53,10 @@ def test_guarded_graphs(sparql_server: SparqlServer, tmp_path: Path) -> None:
     )
     assert workspace.graphs()["inside"].public_only
     # A name alone has no settings.
-    assert method_spec("graph-search") == ("graph-search", {})
+    assert parse_method_spec("graph-search") == ("graph-search", {})
     for spec in ("dfsl:n", "dfsl:=3"):
         with pytest.raises(SetupError, match="NAME=VALUE"):
-            method_spec(spec)
+            parse_method_spec(spec)
 
 
 @for_each(
@@ -70,7 +70,7 @@ def test_guarded_graphs(sparql_server: SparqlServer, tmp_path: Path) -> None:
 )
 def test_a_setting_of_another_kind_is_refused(setting: str, value: object, wanted: str) -> None:
     with pytest.raises(SetupError, match=wanted):
-        GraphSettings.of("it", {"url": "https://example.org", setting: value})
+        GraphSettings.from_table("it", {"url": "https://example.org", setting: value})
 
 
 @dataclass(frozen=True)
@@ -114,4 +114,4 @@ TEXTS = st.from_regex(r"x[a-z0-9/]*", fullmatch=True)
 def test_settings_follow_the_name(name: str, settings: dict[str, object]) -> None:
     told = [f"{key}={v if isinstance(v, str) else json.dumps(v)}" for key, v in settings.items()]
 
-    assert method_spec(f"{name}:{','.join(told)}") == (name, settings)
+    assert parse_method_spec(f"{name}:{','.join(told)}") == (name, settings)

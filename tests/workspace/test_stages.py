@@ -10,11 +10,11 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.questions import GoldQuestion, write_questions
 from askgraph.evaluation.studies.stages import CONFIGURATIONS
 from askgraph.workspace import Workspace
-from askgraph.workspace.evaluation import Crew
-from askgraph.workspace.plans import Asked
-from askgraph.workspace.run_sync import result_of
-from askgraph.workspace.selection import Selection, selected
-from askgraph.workspace.stages import keep_tuned, staged, tune_bm25
+from askgraph.workspace.evaluation import ExecutorOptions
+from askgraph.workspace.plans import BenchmarkQuestions
+from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.selection import Selection, select_benchmarks
+from askgraph.workspace.stages import evaluate_stages, store_tuned, tune_bm25
 
 PREFIXES = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
 
@@ -33,17 +33,24 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return workspace
 
 
-def asked(place: Workspace, *questions: GoldQuestion) -> tuple[Asked, ...]:
+def asked(place: Workspace, *questions: GoldQuestion) -> tuple[BenchmarkQuestions, ...]:
     path = place.folder / f"{questions[0].id}.jsonl"
     write_questions(path, questions)
-    return selected(place, [str(path)], Selection())
+    return select_benchmarks(place, [str(path)], Selection())
 
 
 def test_each_configuration_has_a_case_and_each_index_a_recall(place: Workspace) -> None:
     given = asked(place, question("mars", "Which moons orbit Mars?", "Mars"))
 
-    work = staged(place, given, Selection(), settings={}, metric="best_column", crew=Crew())
-    found = result_of(work)
+    work = evaluate_stages(
+        place,
+        given,
+        Selection(),
+        settings={},
+        metric="best_column",
+        executor_options=ExecutorOptions(),
+    )
+    found = run_coroutine(work)
 
     assert [case.record.method for case in found.cases] == list(CONFIGURATIONS)
     assert all(case.gold.entities == {"http://example.org/Mars"} for case in found.cases)
@@ -59,8 +66,8 @@ def test_numbers_are_searched_tested_and_kept(place: Workspace) -> None:
     told: list[str] = []
 
     work = tune_bm25(place, training, test, progress=lambda what, done, total: told.append(what))
-    found = result_of(work)
-    keep_tuned(place, found)
+    found = run_coroutine(work)
+    store_tuned(place, found)
 
     assert [one.what for one in found] == ["entities", "predicates"]
     assert all(
@@ -76,4 +83,4 @@ def test_numbers_are_searched_tested_and_kept(place: Workspace) -> None:
 def test_a_test_question_may_not_be_learnt_from(place: Workspace) -> None:
     given = asked(place, question("mars", "Which moons orbit Mars?", "Mars"))
     with pytest.raises(SetupError, match="a test question and a training question"):
-        result_of(tune_bm25(place, given, given))
+        run_coroutine(tune_bm25(place, given, given))

@@ -16,16 +16,16 @@ from askgraph.evaluation.studies.representations import EXPERIMENTS as EXPERIMEN
 from askgraph.evaluation.studies.representations import Experiment
 from askgraph.graph.definitions import Definitions, read_definitions
 from askgraph.workspace import Workspace
-from askgraph.workspace.graphs import build_missing
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.graphs import build_missing_indices
+from askgraph.workspace.run_sync import run_coroutine
 from askgraph.workspace.selection import Selection
 from askgraph.workspace.study import (
     PaperStudy,
     PlannedRow,
     Study,
-    lacking,
-    planned_rows,
-    studied,
+    find_missing_requirement,
+    plan_rows,
+    run_study,
 )
 
 QUERY = "PREFIX : <http://example.org/> SELECT DISTINCT ?x { ?x :hasSeat/:partOf+ :south }"
@@ -64,10 +64,10 @@ def test_variants_are_made_once_and_what_needs_definitions_is_left_out(place: Wo
     def of_run(name: str) -> None:
         asked.append(name)
 
-    found = studied(place, study(place, "geo"), progress=of_run)  # type: ignore[arg-type]
+    found = run_study(place, study(place, "geo"), progress=of_run)  # type: ignore[arg-type]
 
     assert asked == ["plain", "shortcuts"]  # graph search has no boundaries: 1 and 2 are one run
-    assert not found.bounded
+    assert not found.has_boundaries
     assert [one.number for one in found.figures] == [1, 2, 3]
     assert all(len(figures) == 2 for figures in found.figures.values())
     assert found.left_out == (
@@ -75,7 +75,7 @@ def test_variants_are_made_once_and_what_needs_definitions_is_left_out(place: Wo
         "that could draft them (--model)",
     )
     assert set(place.graphs()) == {"firms", "firms.shortcuts"}
-    again = studied(place, study(place, "geo"))
+    again = run_study(place, study(place, "geo"))
     assert again.figures == found.figures and again.records == found.records
 
 
@@ -83,18 +83,20 @@ def test_comments_are_wanted_only_from_what_could_have_them(place: Workspace) ->
     last = EXPERIMENTS[-1]
     no_comments = read_definitions_of(place, DEFINED.partition("[[comment]]")[0])
 
-    assert "no language model is named" in lacking(place, study(place), last)
-    assert "no definition" in lacking(place, study(place, definitions=no_comments), last)
+    assert "no language model is named" in find_missing_requirement(place, study(place), last)
+    assert "no definition" in find_missing_requirement(
+        place, study(place, definitions=no_comments), last
+    )
     for more in ({"variants": {"comments": "firms"}}, {"settings": ("model=gpt-5-mini",)}):
-        assert not lacking(place, study(place, **more), last)
-    assert not lacking(place, study(place), EXPERIMENTS[0])
+        assert not find_missing_requirement(place, study(place, **more), last)
+    assert not find_missing_requirement(place, study(place), EXPERIMENTS[0])
 
 
 def test_what_no_question_or_graph_is_called_is_told_before_any_run(place: Workspace) -> None:
     with pytest.raises(SetupError, match="no question has the tag 'history'; there are: geo"):
-        studied(place, study(place, "history"))
+        run_study(place, study(place, "history"))
     with pytest.raises(SetupError, match="there is no graph 'nowhere'"):
-        studied(place, study(place, variants={"inverse": "nowhere"}))
+        run_study(place, study(place, variants={"inverse": "nowhere"}))
     assert not (place.folder / "runs").exists()
 
 
@@ -132,9 +134,9 @@ def test_the_method_of_the_paper_is_run_over_all_kinds_of_variants(
         definitions=read_definitions_of(place, DEFINED),
     )
 
-    found = studied(place, wanted)
+    found = run_study(place, wanted)
 
-    assert found.left_out == () and found.bounded
+    assert found.left_out == () and found.has_boundaries
     assert [one.number for one in found.figures] == list(range(1, 14))
     assert all(figures[0] == (1.0, 1.0) for figures in found.figures.values())
     shown = [str(body["messages"][-1]) for body in llm_server.bodies[1::2]]
@@ -142,17 +144,17 @@ def test_the_method_of_the_paper_is_run_over_all_kinds_of_variants(
     assert found_by(place, "firms.comments", "office") == ["http://example.org/hasSeat"]
     assert found_by(place, "firms.inverse", "office") == []
     asked = len(llm_server.bodies)
-    assert studied(place, wanted).figures == found.figures and len(llm_server.bodies) == asked
+    assert run_study(place, wanted).figures == found.figures and len(llm_server.bodies) == asked
 
 
 def found_by(place: Workspace, graph: str, word: str) -> list[str]:
     """The properties that a search for a word finds: comments are searched where there are some."""
     opened = place.graph(graph)
-    build_missing(opened)
+    build_missing_indices(opened)
     try:
         return [hit.item.iri for hit in opened.indices["properties"].search(word, limit=5)]
     finally:
-        result_of(opened.endpoint.close())
+        run_coroutine(opened.endpoint.close())
 
 
 def rows(place: Workspace, paper: str, table: str, **more: Any) -> dict[str, PlannedRow]:
@@ -161,7 +163,7 @@ def rows(place: Workspace, paper: str, table: str, **more: Any) -> dict[str, Pla
         read_paper(paper), (str(place.folder / "questions.jsonl"),), place.folder / "runs",
         graphs=("firms",), tables=(table,), **more,
     )  # fmt: skip
-    return {one.row.name: one for one in planned_rows(place, wanted, wanted.asked(place))}
+    return {one.row.name: one for one in plan_rows(place, wanted, wanted.select_questions(place))}
 
 
 def test_rows_learn_from_a_file_from_other_folds_or_from_the_graph(place: Workspace) -> None:

@@ -16,18 +16,18 @@ from tests.graphs import EXTRA, MOONS, PETS
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.workspace import Workspace, default_folder
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace import Workspace, get_default_folder
+from askgraph.workspace.run_sync import run_coroutine
 
 MOON_COUNT = "SELECT (COUNT(*) AS ?n) { ?s a <http://example.org/onto#Moon> }"
 
 
 def moons(graph: KnowledgeGraph) -> int:
     try:
-        result = result_of(graph.endpoint.select(MOON_COUNT))
+        result = run_coroutine(graph.endpoint.select(MOON_COUNT))
         return int(str(result.rows[0][0].value))  # type: ignore[union-attr]
     finally:
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 def test_an_added_graph_has_endpoint_profile_names_arrays_and_prefixes(
@@ -51,7 +51,7 @@ def test_naming_graphs(workspace: Workspace, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="moons, pets"):
         workspace.graph()
     graph = workspace.graph("pets")
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
     assert graph.profile.triples == 5
     # An unknown name tells the near ones and how to add.
     with pytest.raises(SetupError, match=r"did you mean 'moons'\?.*askgraph add moon FILE"):
@@ -82,13 +82,13 @@ def test_adding_and_replacing(
     with pytest.raises(SetupError, match="does not take"):
         workspace.method("graph-search", {"no_such": 1})
     # A graph opens in tens of milliseconds.
-    result_of(workspace.graph().endpoint.close())
+    run_coroutine(workspace.graph().endpoint.close())
     taken = []
     for _ in range(3):
         began = time.process_time()
         graph = workspace.graph()
         taken.append(time.process_time() - began)
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
     assert min(taken) < 0.5
     # Several processes that see a change build it once.
     source.write_text(MOONS + "\n:Deimos a onto:Moon .")
@@ -102,7 +102,7 @@ def test_adding_and_replacing(
     assert [out.split() for out, _ in said] == [["n", "4"]] * 4
     assert "".join(errors for _, errors in said).count("built again") == 1
     # Built json is json.
-    built = json.loads((workspace.data("moons") / "built.json").read_text())
+    built = json.loads((workspace.get_data_folder("moons") / "built.json").read_text())
     assert built["sources"][0]["path"].endswith("moons.ttl")
 
 
@@ -119,7 +119,10 @@ def test_a_graph_that_does_not_parse_leaves_nothing_behind(
     bad.write_text("<a> <b>")
     with pytest.raises(SetupError, match=r"bad\.ttl"):
         workspace.add("moons", [bad], replace=True)
-    assert {path.name for path in workspace.data("x").parent.iterdir()} == {".lock", "moons"}
+    assert {path.name for path in workspace.get_data_folder("x").parent.iterdir()} == {
+        ".lock",
+        "moons",
+    }
     assert moons(workspace.graph("moons")) == 3
 
 
@@ -161,10 +164,10 @@ def test_sources_that_cannot_be_are_told_apart(
 def test_a_source_that_was_only_touched_is_not_read_again(
     workspace: Workspace, source: Path
 ) -> None:
-    before = (workspace.data("moons") / "built.json").stat().st_ino
+    before = (workspace.get_data_folder("moons") / "built.json").stat().st_ino
     os.utime(source, (time.time() + 60, time.time() + 60))
     assert moons(workspace.graph("moons")) == 3
-    assert (workspace.data("moons") / "built.json").stat().st_ino == before
+    assert (workspace.get_data_folder("moons") / "built.json").stat().st_ino == before
 
 
 def test_a_graph_whose_source_is_gone_still_answers(
@@ -179,14 +182,14 @@ def test_a_graph_whose_source_is_gone_still_answers(
 @for_each("name", ["profile.json", "names_texts.npy", "built.json", ""])
 def test_damaged_or_missing_data_is_built_again(workspace: Workspace, name: str) -> None:
     if name:
-        (workspace.data("moons") / name).write_bytes(b"{}")
+        (workspace.get_data_folder("moons") / name).write_bytes(b"{}")
     else:
-        shutil.rmtree(workspace.data("moons"))
-    assert moons(workspace.graph("moons")) == 3 and workspace.profile("moons").triples == 23
+        shutil.rmtree(workspace.get_data_folder("moons"))
+    assert moons(workspace.graph("moons")) == 3 and workspace.load_profile("moons").triples == 23
 
 
 def test_what_a_killed_run_left_is_cleared_away(workspace: Workspace) -> None:
-    left = workspace.data(".moons~4999999-abc~1")
+    left = workspace.get_data_folder(".moons~4999999-abc~1")
     left.mkdir()
     (left / "half").write_text("x")
     workspace.add("moons", replace=True)
@@ -194,7 +197,7 @@ def test_what_a_killed_run_left_is_cleared_away(workspace: Workspace) -> None:
 
 
 def test_what_a_killed_run_had_put_away_comes_back(workspace: Workspace, source: Path) -> None:
-    workspace.data("moons").rename(workspace.data(".moons~4999999-abc~1.old"))
+    workspace.get_data_folder("moons").rename(workspace.get_data_folder(".moons~4999999-abc~1.old"))
     source.unlink()
     with pytest.raises(SetupError):
         workspace.add("moons", replace=True)
@@ -209,7 +212,7 @@ def test_comments_and_other_settings_of_the_user_survive(
     workspace.add("again", [source])
     workspace.add("moons", [source], replace=True)
     workspace.remove("again")
-    assert not workspace.data("again").exists() and source.exists()
+    assert not workspace.get_data_folder("again").exists() and source.exists()
     text = file.read_text()
     assert "# mine" in text and "timeout = 3.0  # short" in text and "[methods.x]" in text
     assert workspace.graphs()["moons"].timeout == 3.0
@@ -250,4 +253,4 @@ def test_the_folder_is_named_by_the_environment(
     assert Workspace().folder == tmp_path
     monkeypatch.delenv("ASKGRAPH_WORKSPACE")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert default_folder().name == "askgraph"
+    assert get_default_folder().name == "askgraph"

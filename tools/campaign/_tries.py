@@ -28,7 +28,7 @@ from _measure import served as served
 from _measure import tree as tree
 from askgraph import sample
 from askgraph.server.auth import SCOPES, Scope
-from askgraph.server.auth.api_keys import new_key
+from askgraph.server.auth.api_keys import generate_key
 from askgraph.server.store import Store
 from askgraph.workspace import Workspace
 
@@ -425,7 +425,7 @@ async def keys(folder: Path) -> list[Kind]:
     known = []
 
     async def added(name: str, scopes: Any, **more: Any) -> Kind:
-        row, text = new_key(name, scopes, **more)
+        row, text = generate_key(name, scopes, **more)
         await store.add_key(row)
         known.append(row)
         return Kind(name, {"Authorization": f"Bearer {text}"}, frozenset(scopes))
@@ -438,7 +438,7 @@ async def keys(folder: Path) -> list[Kind]:
     before = datetime.now(UTC) - timedelta(days=1)
     expired = await added("expired", SCOPES, expires=before)
     revoked = await added("revoked", SCOPES)
-    await store.revoke(known[-1].id)
+    await store.revoke_key(known[-1].id)
     await store.close()
     good = callers[-2].headers["Authorization"]
     token = good.removeprefix("Bearer ")

@@ -25,14 +25,14 @@ from random import Random
 from pyoxigraph import BlankNode, QueryBoolean, QueryTriples, RdfFormat, Store
 from tools.campaign._tries import Tried, listen, main, send_query, serve
 
-from askgraph.answers.query_parts import read_back
+from askgraph.answers.query_parts import describe_query
 from askgraph.answers.verbalize import in_words
 from askgraph.errors import AskgraphError, ForbiddenQuery, QuerySyntaxError
-from askgraph.sparql.judge import admitted, checked
-from askgraph.sparql.parser import read
+from askgraph.sparql.judge import admit_query, check_query
+from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.rewrite import formatted
-from askgraph.sparql.serializer import laid_out, text_of
+from askgraph.sparql.rewrite import lay_out_query
+from askgraph.sparql.serializer import format_tree, to_text
 from askgraph.workspace import Workspace
 
 DEPTH = 16
@@ -229,7 +229,7 @@ class Down:
         """Both judges, beside Oxigraph's."""
         is_update = not is_query and understood(self.text, update=True)
         calls = is_query and re.search(r"\bSERVICE\b", bare(self.text), re.I)
-        for name, judge in (("admitted", admitted), ("checked", checked)):
+        for name, judge in (("admitted", admit_query), ("checked", check_query)):
             found = self.tried(name, lambda judge=judge: judge(self.text).form)  # type: ignore[misc]
             refused = isinstance(found, ForbiddenQuery) and "service" not in str(found).lower()
             if isinstance(found, str) and is_update:
@@ -243,9 +243,9 @@ class Down:
         """Laid out, and read and written: it stays what it was."""
         before = given_by(self.text) if is_query and not RANDOM.search(self.text) else None
         for name, work in (
-            ("formatted", lambda text: formatted(text, PREFIXES, {})),
-            ("text_of", lambda text: str(text_of(read(text)))),
-            ("laid_out", lambda text: str(laid_out(read(text), PREFIXES))),
+            ("formatted", lambda text: lay_out_query(text, PREFIXES, {})),
+            ("text_of", lambda text: str(to_text(parse_tree(text)))),
+            ("laid_out", lambda text: str(format_tree(parse_tree(text), PREFIXES))),
         ):
             once = self.tried(name, lambda work=work: work(self.text))  # type: ignore[misc]
             if isinstance(once, QuerySyntaxError) and is_query and self.whole:
@@ -274,16 +274,16 @@ def down(text: str, *, whole: bool) -> Down:
     found.judged(is_query=is_query)
     found.rewritten(is_query=is_query)
     found.tried("in_words", lambda: in_words(text, {}))
-    found.tried("read_back", lambda: str(read_back(text, {}, language="en")))
+    found.tried("read_back", lambda: str(describe_query(text, {}, language="en")))
     return found
 
 
 def grown(drawn: Drawn, number: int) -> Iterator[Tried]:
     """Pieces of a group, repeated: four times as many take at most eight times as long."""
     ways: dict[str, Callable[[str], object]] = {
-        "admitted": admitted,
-        "formatted": lambda text: formatted(text, PREFIXES, {}),
-        "text_of": lambda text: text_of(read(text)),
+        "admitted": admit_query,
+        "formatted": lambda text: lay_out_query(text, PREFIXES, {}),
+        "text_of": lambda text: to_text(parse_tree(text)),
         "in_words": lambda text: in_words(text, {}),
     }
     for _ in range(number):

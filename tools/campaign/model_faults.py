@@ -22,7 +22,7 @@ from askgraph.errors import AskgraphError
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, closed
-from askgraph.trace import Answer, Question, attempt_of
+from askgraph.trace import Answer, Question, get_attempt
 from askgraph.workspace import Workspace
 
 METHODS: dict[str, dict[str, str]] = {
@@ -137,7 +137,7 @@ async def asked(
     try:
         trace = await trace_of(Question(QUESTION), method=method, name=name, graphs=[graph])
         outcome = trace.steps[-1]
-        best = attempt_of(outcome)  # type: ignore[arg-type]
+        best = get_attempt(outcome)  # type: ignore[arg-type]
         came = type(outcome).__name__
         words = getattr(outcome, "cut_short", None) or getattr(outcome, "reason", "") or ""
     except AskgraphError as problem:

@@ -21,9 +21,9 @@ from tools.campaign.grammar import spoil
 from askgraph import sample
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.trace import Outcome, Question, follow_up
+from askgraph.trace import Outcome, Question, build_follow_up
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import outcome_of
+from askgraph.workspace.run_sync import ask_method
 
 SECONDS = 2.0
 CAME = ("Answer", "Clarification", "Refusal")
@@ -70,7 +70,7 @@ async def asked(place: Path, texts: list[str], pieces: dict[str, str]) -> list[T
     async def tried(what: str, how: str, question: Question, most: float) -> Outcome | None:
         began, outcome = time.process_time(), None
         try:
-            outcome = await outcome_of(question, GraphSearch(), [graph])
+            outcome = await ask_method(question, GraphSearch(), [graph])
             came = type(outcome).__name__
             fault = "" if came in CAME else came
         except Exception as error:  # noqa: BLE001 - that is what is looked for
@@ -84,7 +84,7 @@ async def asked(place: Path, texts: list[str], pieces: dict[str, str]) -> list[T
     await tried("the first", "", Question("What is there?"), 60)
     for number, text in enumerate(texts):
         follows = number % 2 and last
-        question = follow_up(text, *last) if follows and last else Question(text)
+        question = build_follow_up(text, *last) if follows and last else Question(text)
         what = "after another" if follows else "by itself"
         if outcome := await tried(what, repr(text), question, SECONDS):
             last = question, outcome

@@ -39,7 +39,7 @@ from playwright.sync_api import (
 from playwright.sync_api import Error as BrowserError
 from tools.campaign._tries import Tried, main, served
 
-from askgraph.server.auth.identify import VISITOR, new_visitor
+from askgraph.server.auth.identify import VISITOR_COOKIE, generate_visitor
 from askgraph.workspace import Workspace
 
 BURST = "window.burst=1;alert(1)"
@@ -128,7 +128,7 @@ class Watched:
     def opened(self) -> Page:
         """Open a page of the person who left all that."""
         context = self.browser.new_context(reduced_motion="reduce", locale="en-GB")
-        context.add_cookies([{"name": VISITOR, "value": self.visitor, "url": self.url}])
+        context.add_cookies([{"name": VISITOR_COOKIE, "value": self.visitor, "url": self.url}])
         context.set_default_timeout(20_000)
         page = context.new_page()
         page.on("console", self._read_message)
@@ -266,7 +266,7 @@ class Campaign:
         yield self.tried("boards", "brought up to date", lambda: None)
         file = self._save("Export as HTML", "board.html")
         yield self.tried("boards", "as a file", self.page.goto, file.as_uri())
-        own, self.watched.visitor = self.watched.visitor, new_visitor()
+        own, self.watched.visitor = self.watched.visitor, generate_visitor()
         self.page = self.watched.opened()
         yield self.tried("boards", "another's", self.at, f"/boards/{self.board}")
         self.watched.visitor = own
@@ -328,11 +328,11 @@ def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
     (folder / "hostile.ttl").write_text(turtle(), encoding="utf-8")
     Workspace(folder).add("hostile", [folder / "hostile.ttl"])
     chromium = os.environ.get("ASKGRAPH_CHROMIUM") or shutil.which("chromium")
-    visitor = new_visitor()
+    visitor = generate_visitor()
     with (
         served(folder) as (url, _),
         sync_playwright() as started,
-        httpx2.Client(base_url=url, cookies={VISITOR: visitor}, timeout=60) as client,
+        httpx2.Client(base_url=url, cookies={VISITOR_COOKIE: visitor}, timeout=60) as client,
     ):
         arguments = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
         browser = started.chromium.launch(executable_path=chromium, args=arguments)

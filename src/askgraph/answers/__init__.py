@@ -1,12 +1,14 @@
-"""Answers: a query and its result as columns, words, evidence and confidence, for every method.
+"""Build the answers of all methods: a query and its result as columns, words and evidence.
 
 builder = AnswerBuilder(graph, ["en"])
-query, labels = await builder.layout(query)
+query, labels = await builder.format_query(query)
 result = await graph.endpoint.select(query)
-answer = await builder.answer(query, result, columns=["moon"], confidence=0.9, labels=labels)
+answer = await builder.build_answer(
+    query, result, columns=["moon"], confidence=0.9, ordered=False, labels=labels
+)
 
-What lives here: this builder, `verbalize` (a query in plain words), `headline` (a result in a
-sentence), `evidence`, `validation` (checks of a query), `suggestions`, and what may come next.
+Contents: this builder, `verbalize` (a query in plain words), `headline` (a result in a sentence),
+`evidence`, `validation` (checks of a query), `suggestions`, and questions that may come next.
 May import: `search` and the rooms below it. Start reading at `AnswerBuilder`.
 """
 
@@ -33,36 +35,37 @@ from askgraph.answers.verbalize import (
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
-from askgraph.sparql import Call, Query, QueryText, by_subject, renamed
-from askgraph.sparql.judge import admitted
-from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.results import GraphResult, Result, SelectResult, Term, order_of_term
-from askgraph.sparql.serializer import laid_out, text_of, tree_of
+from askgraph.sparql import Call, Query, QueryText, group_patterns_by_subject, rename_iris
+from askgraph.sparql.judge import admit_query
+from askgraph.sparql.prefixes import split_local_name
+from askgraph.sparql.results import GraphResult, Result, SelectResult, Term, get_term_sort_key
+from askgraph.sparql.serializer import format_tree, to_text, to_tree
 from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES
 from askgraph.trace import Answer, Clarification, Option
 
-_LABELLED = 200  # rows whose resources are named
-_ARRANGED = 2_000  # rows that are put into an order for people
-_COURTESY = 5.0  # seconds for what is behind a reading that was chosen
-_READ = 10_000  # characters of a query that is read for its sentence
+_MAX_LABELLED_ROWS = 200  # rows whose resources are named
+_MAX_ARRANGED_ROWS = 2_000  # rows that are put into an order for people
+_EVIDENCE_SECONDS = 5.0  # seconds for what is behind a reading that was chosen
+_MAX_SENTENCE_QUERY_CHARACTERS = 10_000  # characters of a query that is read for its sentence
 
 
-def bare_answer(
+def build_plain_answer(
     query: str,
     graph: str,
-    given: SelectResult | bool,
+    raw_result: SelectResult | bool,
     *,
     columns: Sequence[str] | None = None,
     words: str = "",
     confidence: float = 0.0,
     labels: Mapping[str, str] | None = None,
 ) -> Answer:
-    """Return an answer from what is known already: nothing is asked for its sake.
+    """Build an answer without evidence and without requests.
 
-    Without `columns`, all of the result answer.
+    Args:
+        columns: the answer columns; None means all columns of the result.
     """
-    boolean = given if isinstance(given, bool) else None
-    result = given if isinstance(given, SelectResult) else SelectResult((), ())
+    boolean = raw_result if isinstance(raw_result, bool) else None
+    result = raw_result if isinstance(raw_result, SelectResult) else SelectResult((), ())
     return Answer(
         query=query,
         graph=graph,
@@ -77,12 +80,17 @@ def bare_answer(
 
 @dataclass(frozen=True)
 class AnswerBuilder:
-    """Builds answers over one graph, to whose endpoint all requests go.
+    """Builds answers over one graph; all requests go to its endpoint.
 
-    Labels come in the first of the `languages` that has one; a remote graph has `timeout` seconds
-    for them. Evidence is fetched for the first `evidence_rows` rows, or the reason why there is no
-    row, which `reason` looks for. With `evidence_seconds`, the answer does without what takes
-    longer or fails. Names that stand in `near`, a part of a remote graph, are not asked for.
+    Attributes:
+        languages: labels come in the first of these languages that has one.
+        timeout: seconds for the labels of a remote graph.
+        evidence_rows: number of first rows that get evidence.
+        evidence_seconds: limit for evidence; the answer omits evidence that is late or fails. None:
+            no limit, and failures are raised.
+        explain_empty: finds the reason for an empty result; None uses `why_empty`.
+        fetched_part: arrays of the part of a remote graph that was fetched; its names need no
+            request.
     """
 
     graph: KnowledgeGraph
@@ -90,170 +98,193 @@ class AnswerBuilder:
     timeout: float | None = None
     evidence_rows: int = 3
     evidence_seconds: float | None = None
-    reason: Callable[[str], Awaitable[str | None]] | None = None
-    near: GraphArrays | None = None
+    explain_empty: Callable[[str], Awaitable[str | None]] | None = None
+    fetched_part: GraphArrays | None = None
 
-    async def layout(self, query: str | Query) -> tuple[str, dict[str, str]]:
-        """Return a query as a careful person writes it, and the labels of its IRIs."""
-        own = dict(self.graph.profile.types)
+    async def format_query(self, query: str | Query) -> tuple[str, dict[str, str]]:
+        """Return the formatted query and the labels of its IRIs."""
+        own_types = dict(self.graph.profile.types)
         if isinstance(query, Query):
-            shown = renamed(query, own) if own else query
-            labels = await self.apart(await self._labels(iris_in(shown)))
-            written = laid_out(shown, self.graph.prefixes, labels)
-            return QueryText.of(query, written) if own else written, labels
-        from askgraph.sparql.rewrite import formatted  # for a text that came, none of ours
+            renamed_query = rename_iris(query, own_types) if own_types else query
+            labels = await self.disambiguate_labels(await self._load_labels(iris_in(renamed_query)))
+            query_text = format_tree(renamed_query, self.graph.prefixes, labels)
+            return QueryText.from_tree(query, query_text) if own_types else query_text, labels
+        from askgraph.sparql.rewrite import lay_out_query  # for a text that came, none of ours
 
-        labels = await self._labels(iris_of(query))
-        text = formatted(query, self.graph.prefixes, labels)
+        labels = await self._load_labels(iris_of(query))
+        text = lay_out_query(query, self.graph.prefixes, labels)
         try:
-            tree = by_subject(tree_of(query))
-            known = {said: iri for iri, said in own.items()}
-            return QueryText.of(renamed(tree, known) if own else tree, text), labels
+            tree = group_patterns_by_subject(to_tree(query))
+            predicates_by_type = {standard_iri: iri for iri, standard_iri in own_types.items()}
+            return QueryText.from_tree(
+                rename_iris(tree, predicates_by_type) if own_types else tree, text
+            ), labels
         except QuerySyntaxError:
             return text, labels
 
     async def answer(
         self,
         query: str,
-        given: SelectResult | bool,
+        result: SelectResult | bool,
         *,
         columns: Sequence[str],
         confidence: float,
         ordered: bool,
         labels: Mapping[str, str],
     ) -> Answer:
-        """Return the answer of a query that is laid out, with words, labels and evidence.
+        """Build the answer of a formatted query, with words, labels and evidence.
 
-        Rows come as `arranged` puts them unless they are `ordered`. Raises `ServiceError`, and
-        `QueryError`, if the evidence is not to be had.
+        Unless `ordered`, rows are sorted by `arrange_rows`.
+
+        Raises:
+            QueryError: the evidence query failed.
+            ServiceError: the endpoint failed.
         """
-        tree = await _tree(query)
-        known = dict(labels)
-        if isinstance(given, SelectResult):
-            given = given if ordered else given.sorted()
+        tree = await _parse_for_sentence(query)
+        known_labels = dict(labels)
+        if isinstance(result, SelectResult):
+            result = result if ordered else result.sort_rows()
             if self.graph.arrays is not None:  # what is asked nobody comes before the evidence
-                known |= await self._new_labels(_resources(given), known)
-                given = given if ordered else arranged(given, tree, known)
+                known_labels |= await self._load_missing_labels(
+                    _list_resources(result), known_labels
+                )
+                result = result if ordered else arrange_rows(result, tree, known_labels)
         (behind, why_empty), decided = await asyncio.gather(
-            self._behind(query, given), self._decided(tree, given)
+            self._fetch_evidence(query, result), self._fetch_deciding_values(tree, result)
         )
-        if isinstance(given, SelectResult):
-            named = [*_resources(given), *behind.iris, *self._called(given.variables)]
-            known = await self.apart(known | await self._new_labels(named, known))
-        answer = await self.reading(query, given, columns=columns, labels=known)
+        if isinstance(result, SelectResult):
+            iris = [
+                *_list_resources(result),
+                *behind.iris,
+                *self._find_column_classes(result.variables),
+            ]
+            known_labels = await self.disambiguate_labels(
+                known_labels | await self._load_missing_labels(iris, known_labels)
+            )
+        answer = await self.build_worded_answer(query, result, columns=columns, labels=known_labels)
         return replace(
             answer,
             confidence=round(confidence, 4),
             ordered=ordered,
-            evidence=behind.told(known),
+            evidence=behind.told(known_labels),
             why_empty=why_empty,
-            sentence=self.sentence(tree, given, known, decided),
+            sentence=self.render_sentence(tree, result, known_labels, decided),
         )
 
-    def sentence(
+    def render_sentence(
         self,
         tree: Query | None,
-        given: SelectResult | bool,
+        result: SelectResult | bool,
         labels: Mapping[str, str],
         decided: SelectResult | None = None,
     ) -> str:
-        """Return a result as a sentence; empty for a query that cannot be read."""
+        """Return the result as a sentence; empty for a query that cannot be parsed."""
         if tree is None:
             return ""
         language = self.languages[0]
         nouns = language_of_labels(self.graph, language)
-        units = units_of(tree, self.graph, self.near)
-        return Headline(tree, given, labels, language, nouns, units, decided).text()
+        units = units_of(tree, self.graph, self.fetched_part)
+        return Headline(tree, result, labels, language, nouns, units, decided).text()
 
-    async def reading(
+    async def build_worded_answer(
         self,
         query: str,
-        given: SelectResult | bool,
+        result: SelectResult | bool,
         *,
         columns: Sequence[str],
         labels: Mapping[str, str],
     ) -> Answer:
-        """Return the answer of a query that is laid out, with words and nothing that is asked."""
+        """Build the answer of a formatted query with its words, without any request."""
         language = self.languages[0]
         nouns = language_of_labels(self.graph, language)
         if isinstance(query, QueryText):
             words = in_words(query, labels, language=language, nouns=nouns)
         else:  # in a thread, since a text may be long
             words = await asyncio.to_thread(in_words, query, labels, language=language, nouns=nouns)
-        return bare_answer(
-            query, self.graph.name, given, columns=columns, words=words, labels=labels
+        return build_plain_answer(
+            query, self.graph.name, result, columns=columns, words=words, labels=labels
         )
 
-    async def written(self, query: str, given: Result, *, columns: Sequence[str] = ()) -> Answer:
-        """Return the answer of a query that a person wrote, who is the surest judge of it.
+    async def build_user_answer(
+        self, query: str, result: Result, *, columns: Sequence[str] = ()
+    ) -> Answer:
+        """Build the answer of a query that a person wrote; its confidence is 1.
 
-        Triples are rows of three columns. Of the `columns`, those that the result does not have are
-        passed over; if none is left, all answer. Raises as `answer` does.
+        Triples become rows of three columns. `columns` that the result lacks are ignored; without
+        any valid column, all columns answer. Raises like `build_answer`.
         """
-        if isinstance(given, GraphResult):
-            given = given.table
-        there = given.variables if isinstance(given, SelectResult) else ()
+        if isinstance(result, GraphResult):
+            result = result.table
+        variables = result.variables if isinstance(result, SelectResult) else ()
         return await self.answer(
             query,
-            given,
-            columns=[name for name in columns if name in there] or there,
+            result,
+            columns=[name for name in columns if name in variables] or variables,
             confidence=1.0,
             ordered=is_ordered(query),
-            labels=await self._labels(await asyncio.to_thread(iris_of, query)),
+            labels=await self._load_labels(await asyncio.to_thread(iris_of, query)),
         )
 
-    async def _decided(self, tree: Query | None, given: SelectResult | bool) -> SelectResult | None:
-        """Return what decided on the rows of a result; None if it shows that, or it is not had."""
-        wanted = deciding(tree, given) if tree is not None else None
-        if wanted is None:
+    async def _fetch_deciding_values(
+        self, tree: Query | None, result: SelectResult | bool
+    ) -> SelectResult | None:
+        """Fetch the values that determined the rows; None if the result has them or it fails."""
+        values_query = deciding(tree, result) if tree is not None else None
+        if values_query is None:
             return None
         with contextlib.suppress(QueryError, ServiceError, TimeoutError):
             async with asyncio.timeout(self.evidence_seconds):
-                return await self.graph.endpoint.select(text_of(wanted))
+                return await self.graph.endpoint.select(to_text(values_query))
         return None
 
-    async def _behind(self, query: str, given: SelectResult | bool) -> tuple[Behind, str | None]:
-        """Return the triples behind the first rows, or why there are none."""
-        endpoint, nothing = self.graph.endpoint, Behind()
-        if isinstance(given, bool):
-            return nothing, None
-        if not given.rows and self.reason:
-            return nothing, await self.reason(query)
+    async def _fetch_evidence(
+        self, query: str, result: SelectResult | bool
+    ) -> tuple[Behind, str | None]:
+        """Return the triples behind the first rows, or the reason for an empty result."""
+        endpoint, empty = self.graph.endpoint, Behind()
+        if isinstance(result, bool):
+            return empty, None
+        if not result.rows and self.explain_empty:
+            return empty, await self.explain_empty(query)
         try:
             async with asyncio.timeout(self.evidence_seconds):
-                if not given.rows:
-                    from askgraph.answers.why_empty import why_empty  # few answers have none
+                if not result.rows:
+                    from askgraph.answers.why_empty import (
+                        explain_empty_result,
+                    )  # few answers have none
 
-                    return nothing, await why_empty(query, endpoint)
+                    return empty, await explain_empty_result(query, endpoint)
                 if self.evidence_rows:
-                    return await evidence(query, given, endpoint, rows=self.evidence_rows), None
+                    return await evidence(query, result, endpoint, rows=self.evidence_rows), None
         except (QueryError, ServiceError, TimeoutError):
             if self.evidence_seconds is None:
                 raise
-        return nothing, None  # the result is there, and what is behind it is a courtesy
+        return empty, None  # the result is there, and what is behind it is a courtesy
 
-    async def apart(self, labels: Mapping[str, str]) -> dict[str, str]:
-        """Return labels, those of several things with what tells these apart."""
+    async def disambiguate_labels(self, labels: Mapping[str, str]) -> dict[str, str]:
+        """Add a distinguishing detail to labels that several resources share."""
         return await told_apart(
-            labels, self.graph, self.languages, timeout=self.timeout, near=self.near
+            labels, self.graph, self.languages, timeout=self.timeout, near=self.fetched_part
         )
 
-    def _called(self, variables: Iterable[str]) -> Iterator[str]:
-        """The classes that columns are called after, whose labels are asked for in a language."""
-        names = tuple(f"{sign}{one}".lower() for one in variables for sign in "/#")
+    def _find_column_classes(self, variables: Iterable[str]) -> Iterator[str]:
+        """Yield classes with the name of a column, unless the language is English."""
+        names = tuple(f"{sign}{variable}".lower() for variable in variables for sign in "/#")
         if self.languages[0] != "en":
             yield from (c.iri for c in self.graph.profile.classes if c.iri.lower().endswith(names))
 
-    async def _new_labels(self, iris: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
-        return await self._labels(iri for iri in iris if iri not in known)
+    async def _load_missing_labels(
+        self, iris: Iterable[str], known_labels: Mapping[str, str]
+    ) -> dict[str, str]:
+        return await self._load_labels(iri for iri in iris if iri not in known_labels)
 
-    async def _labels(self, iris: Iterable[str]) -> dict[str, str]:
+    async def _load_labels(self, iris: Iterable[str]) -> dict[str, str]:
         return await labels_of(
-            iris, self.graph, self.languages, timeout=self.timeout, near=self.near
+            iris, self.graph, self.languages, timeout=self.timeout, near=self.fetched_part
         )
 
 
-async def chosen_answer(
+async def answer_option(
     option: Option,
     clarification: Clarification,
     graph: KnowledgeGraph,
@@ -262,67 +293,80 @@ async def chosen_answer(
     timeout: float | None = None,
     limit: int | None = None,
 ) -> Answer:
-    """Return the answer of the reading that a person chose, who is the surest judge of it.
+    """Run the interpretation that the user picked; its confidence is 1.
 
-    It is run on the graph, for at most `timeout` seconds and `limit` rows, unless it is the best
-    attempt, which has its result. Raises `QueryError` and `ServiceError` as the endpoint does.
+    The best attempt of the clarification already has its result and is not run again.
+
+    Args:
+        timeout: seconds for the query.
+        limit: maximum number of rows.
+
+    Raises:
+        QueryError: the query failed.
+        ServiceError: the endpoint failed.
     """
     best = clarification.best
     if best and best.query == option.query:
         return replace(best, confidence=1.0, chosen=True)
-    ready = admitted(option.query, prefixes=graph.prefixes.namespaces)
-    given: SelectResult | bool
-    if ready.form == "ASK":
-        given = await graph.endpoint.ask(ready.text, timeout=timeout)
+    checked_query = admit_query(option.query, prefixes=graph.prefixes.namespaces)
+    result: SelectResult | bool
+    if checked_query.form == "ASK":
+        result = await graph.endpoint.ask(checked_query.text, timeout=timeout)
     else:
-        given = await graph.endpoint.select(ready.text, timeout=timeout, limit=limit)
-    builder = AnswerBuilder(graph, languages or ["en"], timeout, evidence_seconds=_COURTESY)
-    built = await builder.written(ready.text, given)
-    return replace(built, query=option.query, words=option.words, chosen=True)
+        result = await graph.endpoint.select(checked_query.text, timeout=timeout, limit=limit)
+    builder = AnswerBuilder(graph, languages or ["en"], timeout, evidence_seconds=_EVIDENCE_SECONDS)
+    answer = await builder.build_user_answer(checked_query.text, result)
+    return replace(answer, query=option.query, words=option.words, chosen=True)
 
 
-async def _tree(query: str) -> Query | None:
-    """The tree of a query; None if it cannot be read, or is too long to be told."""
+async def _parse_for_sentence(query: str) -> Query | None:
+    """Parse a query; return None if it is invalid or too long for a sentence."""
     try:
         if isinstance(query, QueryText):
             return query.tree
-        return await asyncio.to_thread(tree_of, query) if len(query) <= _READ else None
+        return (
+            await asyncio.to_thread(to_tree, query)
+            if len(query) <= _MAX_SENTENCE_QUERY_CHARACTERS
+            else None
+        )
     except QueryError:
         return None
 
 
-def arranged(given: SelectResult, tree: Query | None, labels: Mapping[str, str]) -> SelectResult:
-    """Return rows in the order that a person would choose: things by label, values by size.
+def arrange_rows(
+    result: SelectResult, tree: Query | None, labels: Mapping[str, str]
+) -> SelectResult:
+    """Sort rows for a reader: resources by label, values by size.
 
-    Digits count as numbers: Apollo 2 is before Apollo 11. Groups come by what is counted, the
-    greatest first, unless they are made by a number or a date.
+    Digits within labels sort as numbers, so Apollo 2 comes before Apollo 11. Groups sort by
+    their aggregate, largest first, unless the first column holds numbers or dates.
     """
-    rows = given.rows
-    if len(rows) > _ARRANGED:
-        return given
-    if len(rows) > _LABELLED:
+    rows = result.rows
+    if len(rows) > _MAX_ARRANGED_ROWS:
+        return result
+    if len(rows) > _MAX_LABELLED_ROWS:
         labels = {}
-    place = cache(lambda term: _place(term, labels))
-    found = sorted(rows, key=lambda row: tuple(map(place, row)))
-    at = _counts_at(given, tree)
-    if at is not None:
-        found.sort(key=lambda row: order_of_term(row[at]), reverse=True)
-    return replace(given, rows=tuple(found))
+    sort_key = cache(lambda term: _get_sort_key(term, labels))
+    sorted_rows = sorted(rows, key=lambda row: tuple(map(sort_key, row)))
+    column = _find_aggregate_column(result, tree)
+    if column is not None:
+        sorted_rows.sort(key=lambda row: get_term_sort_key(row[column]), reverse=True)
+    return replace(result, rows=tuple(sorted_rows))
 
 
-def _place(term: Term | None, labels: Mapping[str, str]) -> tuple[object, ...]:
-    """The place of a term: numbers, dates, things and texts by their words, then the rest."""
+def _get_sort_key(term: Term | None, labels: Mapping[str, str]) -> tuple[object, ...]:
+    """Return the sort key of a term: numbers and dates first, then resources and texts by words."""
     if term is None:
         return (3,)
     if isinstance(term, Literal) and term.datatype.value in NUMERIC_DATATYPES | DATE_DATATYPES:
-        return 0, order_of_term(term)
+        return 0, get_term_sort_key(term)
     if not isinstance(term, Literal | NamedNode):
         return 2, str(term)
     text = term.value
     if isinstance(term, NamedNode):
-        text = labels.get(text) or words_of_local_name(text)
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    words = "".join(sign for sign in plain if not unicodedata.combining(sign))
+        text = labels.get(text) or split_local_name(text)
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    words = "".join(character for character in decomposed if not unicodedata.combining(character))
     parts = tuple(
         (0, int(part), "") if part.isdecimal() else (1, 0, part)
         for part in re.split(r"(\d+)", words)
@@ -331,26 +375,28 @@ def _place(term: Term | None, labels: Mapping[str, str]) -> tuple[object, ...]:
     return 1, parts, str(term)
 
 
-def _counts_at(given: SelectResult, tree: Query | None) -> int | None:
-    """The first aggregate, by which groups are sorted unless they are made by numbers or dates."""
-    if tree is None or not tree.group_by or not given.rows:
+def _find_aggregate_column(result: SelectResult, tree: Query | None) -> int | None:
+    """Return the index of the first aggregate; None if groups are numbers or dates."""
+    if tree is None or not tree.group_by or not result.rows:
         return None
-    first = given.rows[0][0]
+    first = result.rows[0][0]
     if isinstance(first, Literal) and first.datatype.value in NUMERIC_DATATYPES | DATE_DATATYPES:
         return None
     for name, value in tree.columns:
-        if isinstance(value, Call) and value.is_aggregate and name.value in given.variables:
-            return given.variables.index(name.value)
+        if isinstance(value, Call) and value.is_aggregate and name.value in result.variables:
+            return result.variables.index(name.value)
     return None
 
 
 def is_ordered(query: str) -> bool:
-    """Return whether a query, as text, orders its rows; False if it cannot be read."""
+    """Return whether a query text orders its rows; False if it cannot be parsed."""
     try:
-        return bool(tree_of(query).order)
+        return bool(to_tree(query).order)
     except QueryError:
         return False
 
 
-def _resources(result: SelectResult) -> list[str]:
-    return [t.value for row in result.rows[:_LABELLED] for t in row if isinstance(t, NamedNode)]
+def _list_resources(result: SelectResult) -> list[str]:
+    return [
+        t.value for row in result.rows[:_MAX_LABELLED_ROWS] for t in row if isinstance(t, NamedNode)
+    ]

@@ -1,4 +1,4 @@
-"""Alternatives to a part of a query: things of like name, or with which it has answers."""
+"""Find alternatives to a part of a query: similar names, or terms that also give answers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.answers.query_parts import Part
-from askgraph.answers.resource import classes_of
+from askgraph.answers.query_parts import ReplaceableTerm
+from askgraph.answers.resource import list_classes
 from askgraph.answers.verbalize import descriptions_of, labels_of
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
@@ -25,28 +25,29 @@ from askgraph.sparql import (
     Pattern,
     Query,
     Union,
-    children,
+    get_children,
     transform,
     walk,
 )
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.parser import read
-from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.parser import parse_tree
+from askgraph.sparql.prefixes import split_local_name
+from askgraph.sparql.serializer import to_text
 
-_KINDS = {"entity": Kind.ENTITY, "class": Kind.CLASS, "predicate": Kind.PREDICATE}
-_AT_ONCE = 2  # queries sent to one graph at a time
-_ORDERED = 200  # things that are put into an order for people
-_NAMED = 30  # things of a like name that are looked at
+_NAME_KINDS = {"entity": Kind.ENTITY, "class": Kind.CLASS, "predicate": Kind.PREDICATE}
+_MAX_CONCURRENT_QUERIES = 2  # queries sent to one graph at a time
+_MAX_RANKED_TERMS = 200  # things that are put into an order for people
+_MAX_NAME_MATCHES = 30  # things of a like name that are looked at
 
-Terms = dict[NamedNode | Literal, int | None]
+SolutionCounts = dict[NamedNode | Literal, int | None]
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """A term that could stand there; `rows` is how many solutions the query then has, if counted.
+    """A term that could replace a part of a query.
 
-    `description` is what the graph says of a thing, if it says anything.
+    `rows` is the number of solutions that the query then has, if counted. `description` is
+    the description in the graph, if there is one.
     """
 
     term: NamedNode | Literal
@@ -55,243 +56,275 @@ class Alternative:
     rows: int | None = None
 
 
-async def alternatives(
+async def find_alternatives(
     query: Query | str,
-    parts: Sequence[Part],
+    parts: Sequence[ReplaceableTerm],
     graph: KnowledgeGraph,
     languages: Sequence[str],
     *,
     limit: int = 8,
     timeout: float = 3.0,
-    asking: bool = True,
-    meant: Mapping[str, Sequence[str]] | None = None,
+    query_graph: bool = True,
+    other_meanings: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[tuple[Alternative, ...], ...]:
-    """Return for each part at most `limit` terms that could stand in its place, best first.
+    """Return for each part at most `limit` terms that could replace it, best first.
 
-    First come those that the question's words may mean as well: `meant` (IRI -> other IRIs). Then
-    things of just the same name, then what gives an answer in that place, things of the same class
-    and those of which most is known first, then things of a like name, then what fits by the
-    profile. What gives an answer is asked of the graph, in one query a part, all in twice
-    `timeout` seconds, each in at most one; if it does not answer, and without `asking`, names and
-    profile do: alternatives are a courtesy. Values that are merely compared with have none.
+    The order: other meanings of the words of the question, resources with the same name,
+    terms with which the query has solutions (of the same class and best connected first),
+    resources with a similar name, terms that fit by the profile. Compared values have no
+    alternatives. If the graph does not answer in time, names and profile suffice.
+
+    Args:
+        timeout: seconds of one query; all queries together get twice that.
+        query_graph: whether to query the graph for terms with solutions, once for each part.
+        other_meanings: other IRIs that the words of an IRI may mean.
     """
     try:
-        tree = query if isinstance(query, Query) else read(query, graph.prefixes.namespaces)
+        tree = query if isinstance(query, Query) else parse_tree(query, graph.prefixes.namespaces)
     except QuerySyntaxError:
         return ((),) * len(parts)
-    found = await _Search(tree, graph, languages, limit, timeout, asking, meant or {}).all(parts)
-    iris = {term.value for terms in found for term in terms if isinstance(term, NamedNode)}
+    terms_by_part = await _AlternativeFinder(
+        tree, graph, languages, limit, timeout, query_graph, other_meanings or {}
+    ).find_all(parts)
+    iris = {term.value for terms in terms_by_part for term in terms if isinstance(term, NamedNode)}
     labels = await labels_of(iris, graph, languages, timeout=timeout)
-    things = [
+    entities = [
         term.value
-        for part, terms in zip(parts, found, strict=True)
+        for part, terms in zip(parts, terms_by_part, strict=True)
         for term in terms
         if part.kind == "entity"
     ]
     try:
-        told = await descriptions_of(things, graph, languages, timeout=timeout)
+        descriptions = await descriptions_of(entities, graph, languages, timeout=timeout)
     except ServiceError:
-        told = {}
+        descriptions = {}
     return tuple(
         tuple(
-            Alternative(term, _label(term, labels), told.get(term.value, ""), rows)
+            Alternative(term, _get_label(term, labels), descriptions.get(term.value, ""), rows)
             for term, rows in terms.items()
         )
-        for terms in found
+        for terms in terms_by_part
     )
 
 
 @dataclass(frozen=True)
-class _Search:
-    """Looks for terms in the places of one query's parts."""
+class _AlternativeFinder:
+    """Finds terms that could replace the parts of one query."""
 
     tree: Query
     graph: KnowledgeGraph
     languages: Sequence[str]
     limit: int
     timeout: float
-    asking: bool
-    meant: Mapping[str, Sequence[str]]
-    began: float = field(default_factory=time.monotonic)
+    query_graph: bool
+    other_meanings: Mapping[str, Sequence[str]]
+    started_at: float = field(default_factory=time.monotonic)
 
-    async def all(self, parts: Sequence[Part]) -> list[Terms]:
-        """The terms for each part, with their numbers of solutions."""
+    async def find_all(self, parts: Sequence[ReplaceableTerm]) -> list[SolutionCounts]:
+        """Return the terms for each part, with their numbers of solutions."""
         iris = [part.term.value for part in parts if isinstance(part.term, NamedNode)]
         labels = await labels_of(iris, self.graph, self.languages, timeout=self.timeout)
-        gate = asyncio.Semaphore(_AT_ONCE)
-        return await asyncio.gather(*(self.of(part, labels, gate) for part in parts))
+        semaphore = asyncio.Semaphore(_MAX_CONCURRENT_QUERIES)
+        return await asyncio.gather(
+            *(self.find_for_part(part, labels, semaphore) for part in parts)
+        )
 
-    async def of(self, part: Part, labels: Mapping[str, str], gate: asyncio.Semaphore) -> Terms:
-        same, like = list[str](), list[str]()
+    async def find_for_part(
+        self, part: ReplaceableTerm, labels: Mapping[str, str], semaphore: asyncio.Semaphore
+    ) -> SolutionCounts:
+        same_name, similar_name = list[str](), list[str]()
         if isinstance(part.term, NamedNode):
-            label = _label(part.term, labels)
-            same, like = await asyncio.to_thread(_named, label, _KINDS[part.kind], self.graph)
-            same = [*self.meant.get(part.term.value, ())[: self.limit // 2], *same]
+            label = _get_label(part.term, labels)
+            same_name, similar_name = await asyncio.to_thread(
+                _find_by_name, label, _NAME_KINDS[part.kind], self.graph
+            )
+            same_name = [
+                *self.other_meanings.get(part.term.value, ())[: self.limit // 2],
+                *same_name,
+            ]
             if part.kind == "class":
-                like += _classes_beside(part.term.value, self.graph.profile)
+                similar_name += _list_sibling_classes(part.term.value, self.graph.profile)
             if part.kind == "predicate":
-                like += _predicates_beside(part.term.value, self.graph.profile)
-        async with gate:
-            is_late = time.monotonic() > self.began + self.timeout
-            placed = await self.placed(part) if self.asking and not is_late else {}
+                similar_name += _list_related_predicates(part.term.value, self.graph.profile)
+        async with semaphore:
+            is_late = time.monotonic() > self.started_at + self.timeout
+            counts = await self.count_solutions(part) if self.query_graph and not is_late else {}
         if part.kind == "entity" and self.graph.arrays is not None:
-            placed = await asyncio.to_thread(self.by_fame, part.term.value, placed)
-        listed = [*map(NamedNode, same), *placed, *map(NamedNode, like)]
-        found: Terms = {}
-        for term in listed:
-            if term != part.term and len(found) < self.limit:
-                found.setdefault(term, placed.get(term))
-        return found
+            counts = await asyncio.to_thread(self.rank_by_degree, part.term.value, counts)
+        candidates = [*map(NamedNode, same_name), *counts, *map(NamedNode, similar_name)]
+        terms: SolutionCounts = {}
+        for term in candidates:
+            if term != part.term and len(terms) < self.limit:
+                terms.setdefault(term, counts.get(term))
+        return terms
 
-    def by_fame(
-        self, thing: str, placed: Mapping[NamedNode | Literal, int]
+    def rank_by_degree(
+        self, entity: str, counts: Mapping[NamedNode | Literal, int]
     ) -> dict[NamedNode | Literal, int]:
-        """Terms in the order of one who looks for another thing like this one.
+        """Sort terms: those of the same class first, then by degree, then by rows."""
+        arrays, own_classes = (
+            self.graph.arrays,
+            [class_profile.iri for class_profile in list_classes(entity, self.graph)[:1]],
+        )
 
-        What is of its class comes first, then what more is known of, then what gives more rows.
-        """
-        arrays, own = self.graph.arrays, [one.iri for one in classes_of(thing, self.graph)[:1]]
-
-        def place(item: tuple[NamedNode | Literal, int]) -> tuple[bool, int, int]:
+        def sort_key(item: tuple[NamedNode | Literal, int]) -> tuple[bool, int, int]:
             iri = item[0].value
-            at = arrays.terms.find_iri(iri) if arrays is not None else None
-            known = 0 if arrays is None or at is None else arrays.get_degree(at)
-            alike = any(one.iri in own for one in classes_of(iri, self.graph))
-            return not alike, -known, -item[1]
+            node = arrays.terms.find_iri(iri) if arrays is not None else None
+            degree = 0 if arrays is None or node is None else arrays.get_degree(node)
+            same_class = any(
+                class_profile.iri in own_classes for class_profile in list_classes(iri, self.graph)
+            )
+            return not same_class, -degree, -item[1]
 
-        return dict(sorted(placed.items(), key=place))
+        return dict(sorted(counts.items(), key=sort_key))
 
-    async def placed(self, part: Part) -> dict[NamedNode | Literal, int]:
-        """Terms with which the query has solutions; if only its own has, those of the pattern.
+    async def count_solutions(self, part: ReplaceableTerm) -> dict[NamedNode | Literal, int]:
+        """Count the solutions of the query for each term that could replace a part.
 
-        The latter have no solutions all told. A remote graph is not asked for them: it would have
-        to count all that has the predicate.
+        If only the present term has solutions, return terms that fit its pattern alone, with 0
+        solutions. That is skipped for a remote graph, which would have to count all triples of
+        the predicate.
         """
-        group = _in_group(part.term, self.tree.where)
-        found = await self.fitting(part, group)
-        is_thing = part.kind in ("entity", "value")
-        if found.keys() - {part.term} or not is_thing or self.graph.arrays is None:
-            return found
-        others = await self.fitting(part, _freed(part.term, self.tree.where))
-        return dict.fromkeys(others, 0) if group else others
+        group = _replace_by_variable(part.term, self.tree.where)
+        counts = await self.count_bindings(part, group)
+        is_node = part.kind in ("entity", "value")
+        if counts.keys() - {part.term} or not is_node or self.graph.arrays is None:
+            return counts
+        pattern_counts = await self.count_bindings(
+            part, _build_open_pattern(part.term, self.tree.where)
+        )
+        return dict.fromkeys(pattern_counts, 0) if group else pattern_counts
 
-    async def fitting(self, part: Part, group: Group | None) -> dict[NamedNode | Literal, int]:
+    async def count_bindings(
+        self, part: ReplaceableTerm, group: Group | None
+    ) -> dict[NamedNode | Literal, int]:
         if group is None:
             return {}
         endpoint = self.graph.endpoint
-        near = part.kind == "entity" and self.graph.arrays is not None
-        limit = max(self.limit, _ORDERED) if near else self.limit
-        found = await _counted(group, endpoint, limit=limit, timeout=self.timeout)
-        wanted = Literal if part.kind == "value" else NamedNode
-        return {term: rows for term, rows in found.items() if isinstance(term, wanted)}
+        ranks_later = part.kind == "entity" and self.graph.arrays is not None
+        limit = max(self.limit, _MAX_RANKED_TERMS) if ranks_later else self.limit
+        counts = await _count_terms(group, endpoint, limit=limit, timeout=self.timeout)
+        term_type = Literal if part.kind == "value" else NamedNode
+        return {term: rows for term, rows in counts.items() if isinstance(term, term_type)}
 
 
-def _classes_beside(iri: str, profile: Profile) -> list[str]:
-    """The classes that are right below one that a class is right below."""
-    parents = {above for one in profile.classes if one.iri == iri for above in one.parents}
-    return [one.iri for one in profile.classes if parents & {*one.parents}]
-
-
-def _predicates_beside(iri: str, profile: Profile) -> list[str]:
-    """The predicates that things have which most often have a predicate, with values like its."""
+def _list_sibling_classes(iri: str, profile: Profile) -> list[str]:
+    """Return the classes that share a direct superclass with a class."""
+    parents = {
+        parent
+        for class_profile in profile.classes
+        if class_profile.iri == iri
+        for parent in class_profile.parents
+    }
     return [
-        one.iri
-        for own in profile.predicates
-        if own.iri == iri
-        for one in profile.predicates
-        if one.literal == own.literal and one.iri not in _SAYS_NOTHING
-        if dict(own.subject_classes[:3]).keys() & dict(one.subject_classes).keys()
+        class_profile.iri for class_profile in profile.classes if parents & {*class_profile.parents}
     ]
 
 
-def _named(label: str, kind: Kind, graph: KnowledgeGraph) -> tuple[list[str], list[str]]:
-    """The IRIs of things of just this name, and of those of a like name."""
+def _list_related_predicates(iri: str, profile: Profile) -> list[str]:
+    """Return predicates of the same frequent subject classes and with the same kind of values."""
+    return [
+        candidate.iri
+        for predicate in profile.predicates
+        if predicate.iri == iri
+        for candidate in profile.predicates
+        if candidate.literal == predicate.literal and candidate.iri not in _UNINFORMATIVE_PREDICATES
+        if dict(predicate.subject_classes[:3]).keys() & dict(candidate.subject_classes).keys()
+    ]
+
+
+def _find_by_name(label: str, kind: Kind, graph: KnowledgeGraph) -> tuple[list[str], list[str]]:
+    """Return the IRIs of resources with exactly this name, and of those with a similar name."""
     names, stems = graph.names, name_tokens(label)
-    ids = [(at, names.word_id(stem)) for at, stem in enumerate(stems)]
-    matches = names.search([(at, word, 1.0) for at, word in ids if word is not None])
-    found = [match.name for match in matches if match.name.kind is kind][:_NAMED]
-    same = [name.target for name in found if sorted(name_tokens(name.text)) == sorted(stems)]
-    return same, [name.target for name in found if name.target not in same]
+    ids = [(position, names.word_id(stem)) for position, stem in enumerate(stems)]
+    matches = names.search([(position, word, 1.0) for position, word in ids if word is not None])
+    names_found = [match.name for match in matches if match.name.kind is kind][:_MAX_NAME_MATCHES]
+    same_name = [
+        name.target for name in names_found if sorted(name_tokens(name.text)) == sorted(stems)
+    ]
+    return same_name, [name.target for name in names_found if name.target not in same_name]
 
 
-def _label(term: NamedNode | Literal, labels: Mapping[str, str]) -> str:
+def _get_label(term: NamedNode | Literal, labels: Mapping[str, str]) -> str:
     if isinstance(term, Literal):
         return term.value
-    return labels.get(term.value) or words_of_local_name(term.value)
+    return labels.get(term.value) or split_local_name(term.value)
 
 
-_OTHER, _ROWS = Variable("ask_other"), Variable("ask_rows")
+_TERM, _ROW_COUNT = Variable("ask_other"), Variable("ask_rows")
 _ENDS = (Variable("ask_subject"), Variable("ask_object"))
-_SAYS_NOTHING = frozenset(
+_UNINFORMATIVE_PREDICATES = frozenset(
     [v.RDF_TYPE, *v.LABEL_PREDICATES, *v.ALTERNATIVE_LABEL_PREDICATES, *v.DESCRIPTION_PREDICATES]
 )
-"""Predicates that are in no question's place: names, descriptions, types."""
+"""Predicates that are never alternatives: names, descriptions, types."""
 
 
-def _in_group(term: NamedNode | Literal, group: Group) -> Group | None:
-    """Return the group with a variable wherever the term stands; None if it would stay unbound.
+def _replace_by_variable(term: NamedNode | Literal, group: Group) -> Group | None:
+    """Return the group with a variable in place of a term; None if it would stay unbound.
 
-    It is bound if the term stands in a pattern itself, and not only within a path.
+    The variable is bound if the term occurs in a pattern itself, not only within a path.
     """
-    if not any(term in (p.subject, p.predicate, p.object) for p in _patterns(group)):
+    if not any(term in (p.subject, p.predicate, p.object) for p in _iterate_patterns(group)):
         return None
-    opened: Group = transform(
+    replaced: Group = transform(
         group,
-        lambda node: _OTHER if node == term else node,
+        lambda node: _TERM if node == term else node,
         enter=lambda node: not isinstance(node, Path),
     )
-    return opened
+    return replaced
 
 
-def _freed(term: NamedNode | Literal, group: Group) -> Group | None:
-    """Return the first pattern with a term, all but its predicate open: whatever else fits there.
+def _build_open_pattern(term: NamedNode | Literal, group: Group) -> Group | None:
+    """Return the first pattern with a term, with only its predicate fixed.
 
-    None if the term is a predicate itself, or its pattern has none.
+    None if the term is the predicate, or the pattern has no fixed predicate.
     """
-    for pattern in _patterns(group):
+    for pattern in _iterate_patterns(group):
         if term in (pattern.subject, pattern.object) and isinstance(pattern.predicate, NamedNode):
-            ends = (_OTHER, _ENDS[1]) if pattern.subject == term else (_ENDS[0], _OTHER)
+            ends = (_TERM, _ENDS[1]) if pattern.subject == term else (_ENDS[0], _TERM)
             return Group((Pattern(ends[0], pattern.predicate, ends[1]),))
     return None
 
 
-async def _counted(
+async def _count_terms(
     where: Group, endpoint: Endpoint, *, limit: int, timeout: float
 ) -> dict[NamedNode | Literal, int]:
-    """Return the terms that the variable of a group may be, with numbers of solutions, most first.
+    """Return the bindings of the variable with numbers of solutions, most first.
 
-    None if the endpoint does not answer in time.
+    Empty if the endpoint does not answer in time.
     """
-    most = limit + 1 + len(_SAYS_NOTHING)
+    max_rows = limit + 1 + len(_UNINFORMATIVE_PREDICATES)
     query = Query(
         "SELECT",
         where,
-        ((_OTHER, None), (_ROWS, Call("COUNT"))),
-        group_by=((_OTHER, None),),
-        order=((_ROWS, True), (_OTHER, False)),
-        limit=most,
+        ((_TERM, None), (_ROW_COUNT, Call("COUNT"))),
+        group_by=((_TERM, None),),
+        order=((_ROW_COUNT, True), (_TERM, False)),
+        limit=max_rows,
     )
     try:
-        result = await endpoint.select(text_of(query), timeout=timeout, limit=most)
+        result = await endpoint.select(to_text(query), timeout=timeout, limit=max_rows)
     except (QueryError, ServiceError):
         return {}
-    found: dict[NamedNode | Literal, int] = {}
+    counts: dict[NamedNode | Literal, int] = {}
     for term, rows in result.rows:
-        told = isinstance(term, NamedNode | Literal) and term.value not in _SAYS_NOTHING
-        if told and isinstance(term, NamedNode | Literal) and isinstance(rows, Literal):
-            found[term] = int(rows.value)
-    return found
+        is_informative = (
+            isinstance(term, NamedNode | Literal) and term.value not in _UNINFORMATIVE_PREDICATES
+        )
+        if is_informative and isinstance(term, NamedNode | Literal) and isinstance(rows, Literal):
+            counts[term] = int(rows.value)
+    return counts
 
 
-def _patterns(group: Group) -> Iterator[Pattern]:
-    """The patterns whose variables are seen in a group."""
-    return (node for node in walk(group, into=_seen) if isinstance(node, Pattern))
+def _iterate_patterns(group: Group) -> Iterator[Pattern]:
+    """Iterate over the patterns whose variables are in scope in a group."""
+    return (node for node in walk(group, into=_list_visible_parts) if isinstance(node, Pattern))
 
 
-def _seen(node: object) -> tuple[object, ...]:
+def _list_visible_parts(node: object) -> tuple[object, ...]:
     match node:
         case Group() | Union():
-            return children(node)
+            return get_children(node)
         case Nested(word="" | "OPTIONAL" | "GRAPH", group=inner):
             return (inner,)
         case _:

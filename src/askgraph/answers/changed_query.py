@@ -1,4 +1,4 @@
-"""A follow-up that only changes how the last result is shown: its query, changed, is the answer.
+"""Answer follow-ups that only change how the last result is presented, by changing its query.
 
 Which moons does Jupiter have?   only the first five · sort by diameter · how many are these? ·
                                  show them on a map
@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.answers import AnswerBuilder, arranged
+from askgraph.answers import AnswerBuilder, arrange_rows
 from askgraph.answers.example_questions import PLACE
 from askgraph.answers.verbalize import labels_of
 from askgraph.answers.verbalize.phrases import phrases_in
@@ -20,138 +20,146 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import tokens
 from askgraph.search.follow_up import ResultChange, parse_measured_extreme, parse_result_change
 from askgraph.search.tokenize import tokenize
-from askgraph.sparql import Call, Group, Nested, Pattern, Query, Values, variables_of
-from askgraph.sparql.judge import admitted
-from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql import Call, Group, Nested, Pattern, Query, Values, find_variables
+from askgraph.sparql.judge import admit_query
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.serializer import tree_of
-from askgraph.trace import Answer, Earlier, Question, Refusal
+from askgraph.sparql.serializer import to_tree
+from askgraph.trace import Answer, PreviousQuestion, Question, Refusal
 
-_SECONDS = 10.0
-_SURE = 0.9  # that a query is the one that is meant, if nothing but its result is spoken of
-_ROWS = 10_000
-_LABELLED = 200
+_TIMEOUT_SECONDS = 10.0
+_CONFIDENCE = 0.9  # that a query is the one that is meant, if nothing but its result is spoken of
+_MAX_ROWS = 10_000
+_MAX_LABELLED_ROWS = 200
 
 
-async def changed(question: Question, graphs: Sequence[KnowledgeGraph]) -> Answer | Refusal | None:
-    """Return the answer of the last query, changed as a question says; None if it says else.
+async def answer_changed_query(
+    question: Question, graphs: Sequence[KnowledgeGraph]
+) -> Answer | Refusal | None:
+    """Change the last query as the question demands, and run it.
 
-    A map of what has no coordinates is refused.
-    It is that of the first graph on which the last query gives a row.
+    Return None if the question is not such a follow-up, and a refusal for a map of results
+    without coordinates. The answer comes from the first graph on which the last query gives a
+    row.
     """
     language = question.language or tokenize(question.before[-1].question).language
     for graph in graphs:
-        wanted, last = await asyncio.to_thread(_wanted, question, graph, language)
-        if wanted is None:
+        change, last = await asyncio.to_thread(_detect_change, question, graph, language)
+        if change is None:
             return None
         with suppress(QueryError, ServiceError):
-            answer = await _answer(wanted, last.query, graph, language)
+            answer = await _run_changed_query(change, last.query, graph, language)
             if answer is not None:
                 return answer
     return None
 
 
-def _wanted(
+def _detect_change(
     question: Question, graph: KnowledgeGraph, language: str
-) -> tuple[ResultChange | None, Earlier]:
-    """What is to be done with which earlier result: a number of things stands for these things."""
-    made = [
-        parse_result_change(one.question, graph.names, language=language)
-        for one in question.before[1:]
+) -> tuple[ResultChange | None, PreviousQuestion]:
+    """Return the change, and the earlier result that it applies to.
+
+    A count refers to the result that was counted.
+    """
+    earlier_changes = [
+        parse_result_change(earlier.question, graph.names, language=language)
+        for earlier in question.before[1:]
     ]
-    at = len(made)
-    while at and (before := made[at - 1]) is not None and before.is_count:
-        at -= 1
-    wanted = parse_result_change(question.text, graph.names, language=language)
-    if wanted is None and any(made[:at][-1:]):
-        wanted = parse_measured_extreme(question.text, graph.names, language=language)
-    return wanted, question.before[at]
+    position = len(earlier_changes)
+    while position and (before := earlier_changes[position - 1]) is not None and before.is_count:
+        position -= 1
+    change = parse_result_change(question.text, graph.names, language=language)
+    if change is None and any(earlier_changes[:position][-1:]):
+        change = parse_measured_extreme(question.text, graph.names, language=language)
+    return change, question.before[position]
 
 
-async def _answer(
-    wanted: ResultChange, query: str, graph: KnowledgeGraph, language: str
+async def _run_changed_query(
+    change: ResultChange, query: str, graph: KnowledgeGraph, language: str
 ) -> Answer | Refusal | None:
-    ready = admitted(query, prefixes=graph.prefixes.namespaces)
-    tree = tree_of(ready.text)
+    checked_query = admit_query(query, prefixes=graph.prefixes.namespaces)
+    tree = to_tree(checked_query.text)
     if tree.form != "SELECT" or all(value is not None for _, value in tree.columns):
         return None
-    before = await graph.endpoint.select(ready.text, timeout=_SECONDS, limit=_ROWS)
+    before = await graph.endpoint.select(
+        checked_query.text, timeout=_TIMEOUT_SECONDS, limit=_MAX_ROWS
+    )
     if not before.rows:
         return None
-    builder = AnswerBuilder(graph, [language], _SECONDS, evidence_seconds=_SECONDS)
-    for new in await _changed(tree, wanted, before, graph, language):
-        text, labels = await builder.layout(new)
-        result = await graph.endpoint.select(text, timeout=_SECONDS, limit=_ROWS)
-        if wanted.is_map and not any(None not in row[-len(PLACE) :] for row in result.rows):
+    builder = AnswerBuilder(graph, [language], _TIMEOUT_SECONDS, evidence_seconds=_TIMEOUT_SECONDS)
+    for new_query in await _build_changed_queries(tree, change, before, graph, language):
+        text, labels = await builder.format_query(new_query)
+        result = await graph.endpoint.select(text, timeout=_TIMEOUT_SECONDS, limit=_MAX_ROWS)
+        if change.is_map and not any(None not in row[-len(PLACE) :] for row in result.rows):
             return Refusal(phrases_in(language).say("refuse no places"))
         if result.rows:
             return await builder.answer(
                 text,
                 result,
                 columns=result.variables,
-                confidence=_SURE,
-                ordered=bool(new.order),
+                confidence=_CONFIDENCE,
+                ordered=bool(new_query.order),
                 labels=labels,
             )
     return None
 
 
-async def _changed(
-    tree: Query, wanted: ResultChange, before: SelectResult, graph: KnowledgeGraph, language: str
+async def _build_changed_queries(
+    tree: Query, change: ResultChange, before: SelectResult, graph: KnowledgeGraph, language: str
 ) -> list[Query]:
-    """The query, changed, in the ways that are meant, best first."""
-    if wanted.is_count:
-        return [_counted(tree)]
-    if wanted.is_map:
-        return [_located(tree, graph)]
-    if wanted.order_by:
-        return [_sorted(tree, wanted, iri, before) for iri in wanted.order_by]
-    return [await _first(tree, wanted.max_rows, before, graph, language)]
+    """Return the changed queries, one for each interpretation, best first."""
+    if change.is_count:
+        return [_build_count_query(tree)]
+    if change.is_map:
+        return [_build_located_query(tree, graph)]
+    if change.order_by:
+        return [_build_sorted_query(tree, change, iri, before) for iri in change.order_by]
+    return [await _build_limited_query(tree, change.max_rows, before, graph, language)]
 
 
-def _counted(tree: Query) -> Query:
-    """The number of what the first column of a query gives."""
-    one = tree.columns[0][0]
-    name = Variable(f"number_of_{one.value}")
-    plain = not (tree.group_by or tree.limit or tree.having)
-    where = tree.where if plain else Group((tree,))
-    return Query("SELECT", where, ((name, Call("COUNT DISTINCT", (one,))),))
+def _build_count_query(tree: Query) -> Query:
+    """Build a query that counts the values of the first column."""
+    column = tree.columns[0][0]
+    name = Variable(f"number_of_{column.value}")
+    is_plain = not (tree.group_by or tree.limit or tree.having)
+    where = tree.where if is_plain else Group((tree,))
+    return Query("SELECT", where, ((name, Call("COUNT DISTINCT", (column,))),))
 
 
-def _sorted(tree: Query, wanted: ResultChange, by: str, before: SelectResult) -> Query:
-    """A query with the values of a predicate at its first column, in their order.
+def _build_sorted_query(tree: Query, change: ResultChange, by: str, before: SelectResult) -> Query:
+    """Add the values of a predicate at the first column, and sort by them.
 
-    If that names a thing by a text, they are the thing's. The first one alone is told without its
-    value.
+    If the first column is a name, the values are those of the named resource. With a limit of
+    one row, the value column is omitted.
     """
     first = next(name for name, value in tree.columns if value is None)
-    one = _named_by(first, tree, before)
-    value = _new(tree, words_of_local_name(by))
-    more = Pattern(one, NamedNode(by), value)
+    subject_variable = _find_named_variable(first, tree, before)
+    value = _create_variable(tree, split_local_name(by))
+    value_pattern = Pattern(subject_variable, NamedNode(by), value)
     if tree.group_by or tree.limit:
         columns = tuple((name, None) for name, _ in tree.columns)
         tree = Query("SELECT", Group((tree,)), columns)
     for part in tree.where.elements:
         match part:
-            case Pattern(subject, NamedNode(value=iri), Variable() as known):
-                if (subject, iri) == (one, by):
-                    value = known
-    elements = dict.fromkeys((*tree.where.elements, replace(more, object=value)))
-    shown = dict.fromkeys((*tree.columns, (value, None)))
+            case Pattern(subject, NamedNode(value=iri), Variable() as variable):
+                if (subject, iri) == (subject_variable, by):
+                    value = variable
+    elements = dict.fromkeys((*tree.where.elements, replace(value_pattern, object=value)))
+    columns_with_value = dict.fromkeys((*tree.columns, (value, None)))
     return replace(
         tree,
         where=Group(tuple(elements)),
-        columns=((first, None),) if wanted.max_rows == 1 else tuple(shown),
-        distinct=wanted.max_rows != 1,
-        order=((value, wanted.is_descending), (first, False)),
-        limit=wanted.max_rows or None,
+        columns=((first, None),) if change.max_rows == 1 else tuple(columns_with_value),
+        distinct=change.max_rows != 1,
+        order=((value, change.is_descending), (first, False)),
+        limit=change.max_rows or None,
     )
 
 
-def _named_by(first: Variable, tree: Query, before: SelectResult) -> Variable:
-    """The thing of which a column is a text; the column itself if its values are things."""
-    at = before.variables.index(first.value)
-    if isinstance(before.rows[0][at], NamedNode) or tree.group_by or tree.limit:
+def _find_named_variable(first: Variable, tree: Query, before: SelectResult) -> Variable:
+    """Return the resource that a text column names; the column itself if it holds resources."""
+    column = before.variables.index(first.value)
+    if isinstance(before.rows[0][column], NamedNode) or tree.group_by or tree.limit:
         return first
     for part in tree.where.elements:
         match part:
@@ -160,51 +168,59 @@ def _named_by(first: Variable, tree: Query, before: SelectResult) -> Variable:
     return first
 
 
-def _new(tree: Query, words: str) -> Variable:
-    """A variable of these words that a query does not have."""
+def _create_variable(tree: Query, words: str) -> Variable:
+    """Return an unused variable named by these words."""
     name = "_".join(tokens(words)) or "value"
-    taken = {one.value for one in variables_of((tree.columns, tree.where))}
-    while name in taken:
+    used_names = {variable.value for variable in find_variables((tree.columns, tree.where))}
+    while name in used_names:
         name += "_2"
     return Variable(name)
 
 
-async def _first(
+async def _build_limited_query(
     tree: Query, number: int, before: SelectResult, graph: KnowledgeGraph, language: str
 ) -> Query:
-    """A query with no more than the first rows, as they are shown."""
+    """Limit a query to the first rows, in the order in which they were displayed."""
     if tree.order:  # after the largest one, the first three are the three largest
-        most = tree.limit if tree.limit and tree.limit > 1 else number
-        return replace(tree, limit=min(number, most))
+        max_rows = tree.limit if tree.limit and tree.limit > 1 else number
+        return replace(tree, limit=min(number, max_rows))
     for name, value in tree.columns if tree.group_by else ():
         if isinstance(value, Call) and value.is_aggregate:
             return replace(tree, order=((name, True),), limit=number)
-    things = [t.value for row in before.rows[:_LABELLED] for t in row if isinstance(t, NamedNode)]
-    labels = await labels_of(things, graph, [language], timeout=_SECONDS)
-    shown = [row[0] for row in arranged(before.sorted(), tree, labels).rows]
-    kept = [one for one in dict.fromkeys(shown) if isinstance(one, NamedNode)][:number]
+    iris = [
+        t.value for row in before.rows[:_MAX_LABELLED_ROWS] for t in row if isinstance(t, NamedNode)
+    ]
+    labels = await labels_of(iris, graph, [language], timeout=_TIMEOUT_SECONDS)
+    first_values = [row[0] for row in arrange_rows(before.sort_rows(), tree, labels).rows]
+    first_nodes = [node for node in dict.fromkeys(first_values) if isinstance(node, NamedNode)][
+        :number
+    ]
     first = Variable(before.variables[0])
-    if not kept or number >= len(before.rows):
+    if not first_nodes or number >= len(before.rows):
         return replace(tree, limit=number)
-    given = Values((first,), tuple((one,) for one in kept))
-    return replace(tree, where=Group((*tree.where.elements, given)))
+    values = Values((first,), tuple((node,) for node in first_nodes))
+    return replace(tree, where=Group((*tree.where.elements, values)))
 
 
-def _located(tree: Query, graph: KnowledgeGraph) -> Query:
-    """A query with the coordinates of what its first column gives, where the graph has any."""
-    one = next(name for name, value in tree.columns if value is None)
-    found: list[str] = []
+def _build_located_query(tree: Query, graph: KnowledgeGraph) -> Query:
+    """Add the coordinates of the first column, where the graph has them."""
+    subject = next(name for name, value in tree.columns if value is None)
+    coordinate_iris: list[str] = []
     for words in PLACE:
-        own = (p.iri for p in graph.profile.predicates if p.literal and _is_called(p.iri, words))
-        found += list(own)[:1]
-    if len(found) < len(PLACE) or tree.group_by or tree.limit:
+        matches = (
+            p.iri for p in graph.profile.predicates if p.literal and _has_local_name(p.iri, words)
+        )
+        coordinate_iris += list(matches)[:1]
+    if len(coordinate_iris) < len(PLACE) or tree.group_by or tree.limit:
         return tree
-    variables = [_new(tree, words_of_local_name(iri)) for iri in found]
-    patterns = (Pattern(one, NamedNode(i), v) for i, v in zip(found, variables, strict=True))
+    variables = [_create_variable(tree, split_local_name(iri)) for iri in coordinate_iris]
+    patterns = (
+        Pattern(subject, NamedNode(i), v) for i, v in zip(coordinate_iris, variables, strict=True)
+    )
     nested = Nested("OPTIONAL", Group(tuple(patterns)))
     columns = (*tree.columns, *((v, None) for v in variables))
     return replace(tree, columns=columns, where=Group((*tree.where.elements, nested)))
 
 
-def _is_called(iri: str, words: frozenset[str]) -> bool:
-    return words_of_local_name(iri).lower() in words
+def _has_local_name(iri: str, words: frozenset[str]) -> bool:
+    return split_local_name(iri).lower() in words

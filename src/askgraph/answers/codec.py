@@ -1,9 +1,9 @@
-"""The answer as one JSON object: the stable form for scripts, servers, records and evaluation.
+"""Encode an answer as one JSON object: the stable form for scripts, servers and evaluation.
 
     {"status": "answer", "sparql": "SELECT …", "columns": ["moon"], "rows": [["http://…/Io"]],
      "answer_columns": ["moon"], "confidence": 0.9, "words": "…", "seconds": 0.02, "usage": {…}, …}
 
-All keys are always there. Keys may be added, none is renamed or taken away.
+All keys are always present. Keys may be added, but are never renamed or removed.
 """
 
 import math
@@ -12,16 +12,16 @@ from dataclasses import asdict, replace
 from pyoxigraph import Literal
 
 from askgraph.sparql import vocabulary as voc
-from askgraph.sparql.results import SelectResult, Term, Truncation, value_of
-from askgraph.trace import Answer, Clarification, Outcome, Refusal, Usage, attempt_of
+from askgraph.sparql.results import SelectResult, Term, Truncation, to_plain_value
+from askgraph.trace import Answer, Clarification, Outcome, Refusal, Usage, get_attempt
 
 Json = dict[str, object]
 
 
-def answer_object(outcome: Outcome, *, limit: int | None = None) -> Json:
-    """Return an outcome as a JSON object; for a question back or a refusal, the best attempt's.
+def to_json_object(outcome: Outcome, *, limit: int | None = None) -> Json:
+    """Return an outcome as a JSON object; for a clarification or refusal, of the best attempt.
 
-    With `limit`, rows beyond it are left out, and `truncated` says so.
+    With `limit`, further rows are omitted, and `truncated` reports that.
 
     - `status`: `answer`, `clarification` or `refusal`;
     - `sparql`: the query, or null if there was no attempt;
@@ -31,36 +31,36 @@ def answer_object(outcome: Outcome, *, limit: int | None = None) -> Json:
     - `answer_columns`: the columns that answer; the others are context;
     - `ordered`: whether the order of the rows is part of the answer;
     - `confidence`: 0 to 1, null if a person has `chosen` or written the query;
-    - `words`: the query read back; `graph`: the graph it ran on;
-    - `sentence`: the result in a sentence, with the values that decided; empty if it has none;
-    - `unused_words`: words of the question that the query leaves out, if the method knows;
+    - `words`: the query in words; `graph`: the graph it ran on;
+    - `sentence`: the result in a sentence, with the values that decided; may be empty;
+    - `unused_words`: words of the question that the query ignores, if the method knows;
     - `interpretation`: null, or a language model's words about the result;
     - `labels`: IRI to label; `evidence`: the triples behind rows; `why_empty`: text or null;
-    - `truncated`: null, or by whom and why the rows were cut off;
+    - `truncated`: null, or who cut off the rows, and why;
     - `cut_short`: null, or why the run ended before the method was done;
     - `confirmed`: null, or for a query that was confirmed before: the `question` as it was asked
       then, `when`, `by`, `example` (its IRI) and how the result differs now (`change`);
     - `clarification`: the question back, with `options`; `reason`: why it was refused;
-    - `missing`: `words` that the graph knows nothing by, each with `names` to put there instead;
+    - `missing`: `words` that are unknown to the graph, each with `names` that could replace them;
     - `seconds`; `usage`: SPARQL requests, language-model calls, tokens and money.
     """
-    best = attempt_of(outcome)
+    best = get_attempt(outcome)
     return {
-        "status": status_of(outcome),
-        **(_attempt(_cut(best, limit)) if best else _no_attempt()),
+        "status": get_status(outcome),
+        **(_encode_answer(_limit_rows(best, limit)) if best else _encode_no_attempt()),
         "clarification": outcome.question if isinstance(outcome, Clarification) else None,
-        "options": _options(outcome),
+        "options": _encode_options(outcome),
         "reason": outcome.reason if isinstance(outcome, Refusal) else None,
         "missing": [
-            {"words": one.words, "names": list(one.names)}
-            for one in (() if isinstance(outcome, Answer) else outcome.missing)
+            {"words": unknown.words, "names": list(unknown.names)}
+            for unknown in (() if isinstance(outcome, Answer) else outcome.missing)
         ],
         "seconds": round(outcome.usage.seconds, 6),
-        "usage": _usage(outcome.usage),
+        "usage": _encode_usage(outcome.usage),
     }
 
 
-def status_of(outcome: Outcome) -> str:
+def get_status(outcome: Outcome) -> str:
     """Return `answer`, `clarification` or `refusal`."""
     match outcome:
         case Answer():
@@ -71,9 +71,9 @@ def status_of(outcome: Outcome) -> str:
             return "refusal"
 
 
-def plain_value(term: Term | None) -> str | int | float | bool | None:
+def to_json_value(term: Term | None) -> str | int | float | bool | None:
     """Return a term as a JSON value; a literal that JSON or its datatype cannot hold stays text."""
-    text = value_of(term)
+    text = to_plain_value(term)
     if text is None or not isinstance(term, Literal):
         return text
     datatype = term.datatype.value
@@ -90,21 +90,27 @@ def plain_value(term: Term | None) -> str | int | float | bool | None:
     return text
 
 
-def _cut(answer: Answer, limit: int | None) -> Answer:
+def _limit_rows(answer: Answer, limit: int | None) -> Answer:
     rows = answer.result.rows
     if limit is None or len(rows) <= limit:
         return answer
-    before = f", and these are not all: {was.reason}" if (was := answer.result.truncated) else ""
-    cut = Truncation("askgraph", f"the first {limit:,} of {len(rows):,} rows{before}")
-    kept = replace(answer.result, rows=rows[:limit], truncated=cut)
+    earlier_cut = (
+        f", and these are not all: {truncation.reason}"
+        if (truncation := answer.result.truncated)
+        else ""
+    )
+    new_truncation = Truncation(
+        "askgraph", f"the first {limit:,} of {len(rows):,} rows{earlier_cut}"
+    )
+    limited = replace(answer.result, rows=rows[:limit], truncated=new_truncation)
     evidence = tuple(piece for piece in answer.evidence if piece.row < limit)
-    return replace(answer, result=kept, evidence=evidence)
+    return replace(answer, result=limited, evidence=evidence)
 
 
-def _attempt(answer: Answer) -> Json:
-    cut = answer.result.truncated
+def _encode_answer(answer: Answer) -> Json:
+    truncation = answer.result.truncated
     columns: list[str] = list(answer.result.variables)
-    rows = [[plain_value(term) for term in row] for row in answer.result.rows]
+    rows = [[to_json_value(term) for term in row] for row in answer.result.rows]
     answer_columns = list(answer.answer_columns)
     if answer.boolean is not None:
         columns, rows, answer_columns = ["answer"], [[answer.boolean]], ["answer"]
@@ -132,20 +138,20 @@ def _attempt(answer: Answer) -> Json:
             for evidence in answer.evidence
         ],
         "why_empty": answer.why_empty,
-        "truncated": {"by": cut.by, "reason": cut.reason} if cut else None,
+        "truncated": {"by": truncation.by, "reason": truncation.reason} if truncation else None,
         "cut_short": answer.cut_short,
         "confirmed": asdict(answer.confirmed) if answer.confirmed else None,
     }
 
 
-def _no_attempt() -> Json:
-    nothing = Answer("", "", SelectResult((), ()), (), "", 0.0)
-    return {**_attempt(nothing), "sparql": None, "graph": None}
+def _encode_no_attempt() -> Json:
+    empty_answer = Answer("", "", SelectResult((), ()), (), "", 0.0)
+    return {**_encode_answer(empty_answer), "sparql": None, "graph": None}
 
 
-def _options(outcome: Outcome) -> list[Json]:
+def _encode_options(outcome: Outcome) -> list[Json]:
     return list(map(asdict, outcome.options)) if isinstance(outcome, Clarification) else []
 
 
-def _usage(usage: Usage) -> Json:
+def _encode_usage(usage: Usage) -> Json:
     return {name: cost for name, cost in asdict(usage).items() if name != "seconds"}

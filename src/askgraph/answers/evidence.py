@@ -24,11 +24,11 @@ from askgraph.sparql import (
     Query,
     Union,
     Values,
-    variables_of,
+    find_variables,
     walk,
 )
 from askgraph.sparql.results import Row, SelectResult, Term
-from askgraph.sparql.serializer import text_of, tree_of
+from askgraph.sparql.serializer import to_text, to_tree
 from askgraph.sparql.vocabulary import XSD_INTEGER
 from askgraph.trace import Evidence
 
@@ -85,7 +85,7 @@ async def evidence(
     `ServiceError` as the endpoint does.
     """
     try:
-        tree = _main(tree_of(query))
+        tree = _main(to_tree(query))
     except QueryError:
         return Behind()
     parts = _Parts()
@@ -106,7 +106,7 @@ async def evidence(
         selects.append(Group((Query("SELECT", inner, columns, limit=most),)))
     batch = Query("SELECT", Group((Union(tuple(selects)),)), ((row, None), *names))
     try:
-        solutions = await endpoint.select(text_of(batch))
+        solutions = await endpoint.select(to_text(batch))
     except QueryError:
         return Behind()
     pairs = (zip(solutions.variables, cells, strict=True) for cells in solutions.rows)
@@ -194,7 +194,7 @@ class _Parts:
 
     def variables(self) -> list[Variable]:
         """All variables of the patterns, and the marks."""
-        names = [name for part in self.found for name in variables_of(part.pattern)]
+        names = [name for part in self.found for name in find_variables(part.pattern)]
         marks = [Variable(f"{_MARK}{number + 1}") for number in range(self.marks)]
         return list(dict.fromkeys([*names, *marks]))
 
@@ -254,7 +254,7 @@ def _solutions(
         for part in parts.found
         if all(mark in found for mark in part.marks)
     ]
-    complete = (one for one in patterns if not any(True for _ in variables_of(one)))
+    complete = (one for one in patterns if not any(True for _ in find_variables(one)))
     remark = ""
     if is_aggregate and len(mine) > _OF_A_GROUP:
         many = f" of {bound.counted}" if bound.counted is not None else ""
@@ -284,7 +284,7 @@ def _triple(pattern: Pattern) -> tuple[str, str, str]:
     match pattern.predicate:
         case Path("^", (NamedNode() as inner,)):
             return str(pattern.object), str(inner), str(pattern.subject)
-    return str(pattern.subject), text_of(pattern.predicate), str(pattern.object)
+    return str(pattern.subject), to_text(pattern.predicate), str(pattern.object)
 
 
 def _number(value: int) -> Literal:

@@ -33,10 +33,10 @@ from askgraph.graph.profile import (
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import (
     PrefixMap,
-    best_label,
+    choose_label,
     is_plural,
-    within_sentence,
-    words_of_local_name,
+    lower_first_letter,
+    split_local_name,
 )
 
 PLACE = (frozenset(["lat", "latitude"]), frozenset(["long", "lon", "lng", "longitude"]))
@@ -118,9 +118,9 @@ def in_a_sentence(profile: Profile, language: str) -> str:
     classes = [one for one in select_largest_classes(profile) if not one.nary]
     tongues = (one for one in (language, "en") if any(called_in(c, one) for c in classes[:_TOLD]))
     phrases = phrases_in(language, next(tongues, ""))
-    labels = (best_label(one.names, [language]) for one in classes)
+    labels = (choose_label(one.names, [language]) for one in classes)
     nouns = [
-        phrases.plural(label or words_of_local_name(one.iri))
+        phrases.plural(label or split_local_name(one.iri))
         for one, label in zip(classes, labels, strict=True)
     ]
     told = list(dict.fromkeys(nouns))[:_TOLD]
@@ -176,7 +176,7 @@ class _Reader:
         self._named = {cls.iri: cls.name_predicate for cls in profile.classes}
 
     def label(self, item: ClassProfile | PredicateProfile) -> str:
-        return best_label(item.names, self._languages) or words_of_local_name(item.iri)
+        return choose_label(item.names, self._languages) or split_local_name(item.iri)
 
     def value(self, predicate: str, prefixes: PrefixMap) -> str | None:
         """An object of a predicate, by name, shortened."""
@@ -229,7 +229,7 @@ class _Reader:
                 names.append((literal.value, getattr(literal, "language", None)))
             if names:
                 break
-        return best_label(names, self._languages)
+        return choose_label(names, self._languages)
 
 
 _CLASSES = 8  # that are asked about
@@ -325,7 +325,7 @@ class _About:
 
     def places(self) -> Iterator[Starter]:
         """Those that have coordinates."""
-        said = {words_of_local_name(p.iri).lower() for _, p in self.said}
+        said = {split_local_name(p.iri).lower() for _, p in self.said}
         if self.many and all(said & words for words in PLACE):
             yield self._say("start map", self.many, least=2)
 
@@ -447,7 +447,7 @@ class _About:
         words = said.split(" ")
         links = [word for word in words if not (p.object_classes and is_keyword(word))]
         said = " ".join(links or words)
-        return within_sentence(said) if self.phrases.language == "en" else said
+        return lower_first_letter(said) if self.phrases.language == "en" else said
 
     def _verb(self, p: PredicateProfile) -> str:
         said = self._called(p)
@@ -467,7 +467,7 @@ class _About:
             return False
         if not p.functional or not v.NUMERIC_DATATYPES & dict(p.datatypes).keys():
             return False
-        if any(words_of_local_name(p.iri).lower() in place for place in PLACE):
+        if any(split_local_name(p.iri).lower() in place for place in PLACE):
             return False
         terms = self.reader.pairs(self.members, p.iri)[1][:_SAMPLE]
         if self.reader.arrays is None or not len(terms):
@@ -495,11 +495,11 @@ def called_in(item: ClassProfile | PredicateProfile, language: str) -> str:
     bare = [text for text, tag in item.names if not tag]
     if not own and (language != "en" or (item.names and not bare)):
         return ""
-    label = best_label([(text, None) for text in own or bare], [language])
-    said = label or words_of_local_name(item.iri)
+    label = choose_label([(text, None) for text in own or bare], [language])
+    said = label or split_local_name(item.iri)
     if said.isupper() and len(said) > _SHORT:
         said = said.lower()
-    return within_sentence(said) if language == "en" else said
+    return lower_first_letter(said) if language == "en" else said
 
 
 def most_in_words(unit: Unit | None) -> str:

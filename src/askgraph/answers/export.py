@@ -1,6 +1,6 @@
-"""Sheets of a result for people: names beside IRIs, as CSV and as a workbook (Office Open XML).
+"""Export a result as CSV or as a workbook (Office Open XML), with names beside IRIs.
 
-A text never becomes a formula: in CSV an apostrophe stands before what a spreadsheet would compute.
+A text never becomes a formula: in CSV an apostrophe precedes what a spreadsheet would compute.
 """
 
 import csv
@@ -11,50 +11,51 @@ from collections.abc import Mapping, Sequence
 
 from pyoxigraph import NamedNode
 
-from askgraph.answers.codec import plain_value
+from askgraph.answers.codec import to_json_value
 from askgraph.plugins import to_missing_extra_error
-from askgraph.sparql.results import Row, SelectResult, value_of
+from askgraph.sparql.results import Row, SelectResult, to_plain_value
 
-Value = str | int | float | bool | None
-Sheet = list[list[Value]]
-"""Rows of values, the first of which are the headings."""
+SheetValue = str | int | float | bool | None
+Sheet = list[list[SheetValue]]
+"""Rows of values; the first row holds the headings."""
 
-_COMPUTED = tuple("=+-@\t\r\n＝＋－＠")
+_FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
 
 
-def matching(result: SelectResult, labels: Mapping[str, str], search: str) -> tuple[Row, ...]:
-    """Return the rows in which every word occurs, in a name or a value, whatever its accents."""
-    words = _folded(search).split()
+def filter_rows(result: SelectResult, labels: Mapping[str, str], search: str) -> tuple[Row, ...]:
+    """Return the rows that contain every word in a name or a value, whatever the accents."""
+    words = _fold_accents(search).split()
 
-    def holds(row: Row) -> bool:
-        values = [value for term in row if (value := value_of(term)) is not None]
-        folded = _folded("\n".join(f"{labels.get(value, '')}\n{value}" for value in values))
+    def has_all_words(row: Row) -> bool:
+        values = [value for term in row if (value := to_plain_value(term)) is not None]
+        folded = _fold_accents("\n".join(f"{labels.get(value, '')}\n{value}" for value in values))
         return all(word in folded for word in words)
 
-    return tuple(row for row in result.rows if holds(row))
+    return tuple(row for row in result.rows if has_all_words(row))
 
 
-def sheet_of(result: SelectResult, labels: Mapping[str, str]) -> Sheet:
-    """Return a result as a sheet: of things their names, and beside them their IRIs."""
+def build_sheet(result: SelectResult, labels: Mapping[str, str]) -> Sheet:
+    """Build a sheet of a result; a column of resources becomes two, names and IRIs."""
     columns = range(len(result.variables))
-    things = [any(isinstance(row[at], NamedNode) for row in result.rows) for at in columns]
-    head: list[Value] = []
-    for name, is_thing in zip(result.variables, things, strict=True):
-        head += [name, f"{name} IRI"] if is_thing else [name]
-    return [head, *(_values(row, things, labels) for row in result.rows)]
+    has_iris = [any(isinstance(row[at], NamedNode) for row in result.rows) for at in columns]
+    head: list[SheetValue] = []
+    for name, is_iri_column in zip(result.variables, has_iris, strict=True):
+        head += [name, f"{name} IRI"] if is_iri_column else [name]
+    return [head, *(_to_cell_values(row, has_iris, labels) for row in result.rows)]
 
 
-def as_csv(sheet: Sheet) -> bytes:
-    """Return a sheet as CSV, in UTF-8 with the mark that spreadsheets know it by."""
+def to_csv(sheet: Sheet) -> bytes:
+    """Return a sheet as CSV in UTF-8, with the byte order mark that spreadsheets expect."""
     text = io.StringIO()
-    csv.writer(text).writerows([_harmless(value) for value in row] for row in sheet)
+    csv.writer(text).writerows([_escape_formula(value) for value in row] for row in sheet)
     return text.getvalue().encode("utf-8-sig")
 
 
-def as_workbook(sheet: Sheet) -> bytes:
-    """Return a sheet as a workbook, numbers as numbers and texts as texts.
+def to_workbook(sheet: Sheet) -> bytes:
+    """Return a sheet as a workbook, with numbers as numbers and texts as texts.
 
-    Raises `SetupError` if the extra `serve` is missing.
+    Raises:
+        SetupError: the extra `serve` is missing.
     """
     try:
         from xlsxwriter import Workbook
@@ -74,20 +75,24 @@ def as_workbook(sheet: Sheet) -> bytes:
     return content.getvalue()
 
 
-def _values(row: Row, things: Sequence[bool], labels: Mapping[str, str]) -> list[Value]:
-    found: list[Value] = []
-    for term, is_thing in zip(row, things, strict=True):
-        if is_thing and isinstance(term, NamedNode):
-            found += [labels.get(term.value, term.value), term.value]
+def _to_cell_values(
+    row: Row, has_iris: Sequence[bool], labels: Mapping[str, str]
+) -> list[SheetValue]:
+    cells: list[SheetValue] = []
+    for term, is_iri_column in zip(row, has_iris, strict=True):
+        if is_iri_column and isinstance(term, NamedNode):
+            cells += [labels.get(term.value, term.value), term.value]
         else:
-            found += [plain_value(term), None] if is_thing else [plain_value(term)]
-    return found
+            cells += [to_json_value(term), None] if is_iri_column else [to_json_value(term)]
+    return cells
 
 
-def _harmless(value: Value) -> Value:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_COMPUTED) else value
+def _escape_formula(value: SheetValue) -> SheetValue:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 
-def _folded(text: str) -> str:
+def _fold_accents(text: str) -> str:
     plain = unicodedata.normalize("NFD", text)
-    return "".join(one for one in plain if not unicodedata.combining(one)).casefold()
+    return "".join(
+        character for character in plain if not unicodedata.combining(character)
+    ).casefold()

@@ -27,8 +27,8 @@ from askgraph.graph.profile import PredicateProfile
 from askgraph.sparql import Bind, Call, Expression, Filter, Group, Pattern, Query, walk
 from askgraph.sparql import Values as Given
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.results import Row, SelectResult, Term, order_of_term, value_of
+from askgraph.sparql.prefixes import split_local_name
+from askgraph.sparql.results import Row, SelectResult, Term, get_term_sort_key, to_plain_value
 
 _LONGEST = 120  # characters of a text
 _DECIMALS = 4
@@ -203,7 +203,7 @@ class Headline:
         text = visible(text)
         said = self._names.phrases.punctuated(text) if text else ""
         rows = () if isinstance(self.given, bool) else self.given.rows
-        first = self.labels.get(str(value_of(rows[0][0]))) if rows and rows[0] else None
+        first = self.labels.get(str(to_plain_value(rows[0][0]))) if rows and rows[0] else None
         return text[:1] + said[1:] if bool(first) and text.startswith(str(first)) else said
 
     @cached_property
@@ -225,7 +225,7 @@ class Headline:
     def _columns(self) -> dict[str, list[Term | None]]:
         """The different values of each variable that decided."""
         result = self.decided or SelectResult((), ())
-        return {name: list(dict.fromkeys(result.column(name))) for name in result.variables}
+        return {name: list(dict.fromkeys(result.get_column(name))) for name in result.variables}
 
     def _owner(self, name: str) -> Term | Variable | None:
         """What a variable is a value of."""
@@ -270,7 +270,7 @@ class Headline:
     def _description(self, given: SelectResult) -> str:
         """What is said of one thing: its classes, then its values by their predicates."""
         found: dict[str, list[str]] = {}
-        rows = sorted(given.rows, key=lambda row: value_of(row[0]) != v.RDF_TYPE)
+        rows = sorted(given.rows, key=lambda row: to_plain_value(row[0]) != v.RDF_TYPE)
         for predicate, value, *_ in rows:
             if isinstance(predicate, NamedNode):
                 is_class = predicate.value == v.RDF_TYPE
@@ -349,7 +349,7 @@ class Headline:
             return {}
         last = -1 if self.query.order and self.query.order[0][1] else 0
         return {
-            row: self._values.text(sorted(terms, key=order_of_term)[last], names[0])
+            row: self._values.text(sorted(terms, key=get_term_sort_key)[last], names[0])
             for row, terms in found.items()
         }
 
@@ -360,7 +360,7 @@ class Headline:
             return self._listing(items)
         if not any(items.values()):
             return self._listing(items)  # groups of nothing that can be added up
-        rows = sorted(given.rows, key=lambda row: order_of_term(row[1]), reverse=True)
+        rows = sorted(given.rows, key=lambda row: get_term_sort_key(row[1]), reverse=True)
         names = list(dict.fromkeys(self._values.text(row[0], given.variables[0]) for row in rows))
         said = [_beside(one, items[one]) for one in names]
         if len({tuple(values) for values in items.values()}) == 1:
@@ -476,7 +476,7 @@ class Values:
         if datatype in v.DATE_DATATYPES:
             return self._date(term.value)
         own = "" if datatype.startswith(v.XSD) or term.language else datatype
-        unit = parse_unit(words_of_local_name(own)) if own else self.units.get(variable)
+        unit = parse_unit(split_local_name(own)) if own else self.units.get(variable)
         if datatype in v.NUMERIC_DATATYPES or unit is not None:
             found = _number(term.value)
             is_year = datatype in v.INTEGER_DATATYPES and "year" in variable.lower()

@@ -29,7 +29,7 @@ from askgraph.answers.example_questions import (
     starters_of,
 )
 from askgraph.answers.headline import unit_of
-from askgraph.answers.resource import classes_of
+from askgraph.answers.resource import list_classes
 from askgraph.answers.verbalize import labels_of
 from askgraph.answers.verbalize.phrases import is_uncounted, phrases_in
 from askgraph.errors import QueryError
@@ -40,8 +40,8 @@ from askgraph.search.tokenize import tokenize
 from askgraph.search.tokenize.word_lists import detect_greeting, is_thanks
 from askgraph.sparql import Pattern, Query, walk
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.serializer import tree_of
+from askgraph.sparql.prefixes import split_local_name
+from askgraph.sparql.serializer import to_tree
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Refusal
 
 _MOST = 3
@@ -72,7 +72,7 @@ async def next_questions(
     stands alone if the graph has any such. After so many seconds none is tried any more.
     """
     try:
-        tree = await asyncio.to_thread(tree_of, answer.query)
+        tree = await asyncio.to_thread(to_tree, answer.query)
     except QueryError:
         return ()
     iris = [one.value for one in walk(tree) if isinstance(one, NamedNode)]
@@ -223,7 +223,7 @@ class _About:
         """The things of the first column of things, else those that the query names."""
         wanted = self.answer.answer_columns
         for name in self.answer.result.variables:
-            column = self.answer.result.column(name) if name in wanted else ()
+            column = self.answer.result.get_column(name) if name in wanted else ()
             if found := [term.value for term in column if isinstance(term, NamedNode)]:
                 return list(dict.fromkeys(found))
         return self.constants[:1]
@@ -253,7 +253,7 @@ class _About:
     def cls(self) -> ClassProfile | None:
         """The class that the things are of: the smallest that has nearly all of them."""
         counted = Counter(
-            one.iri for thing in self.things[:_LOOKED_AT] for one in classes_of(thing, self.graph)
+            one.iri for thing in self.things[:_LOOKED_AT] for one in list_classes(thing, self.graph)
         )
         enough = 0.9 * min(len(self.things), _LOOKED_AT)
         known = {one.iri: one for one in self.graph.profile.classes if not _is_schema(one.iri)}
@@ -297,7 +297,7 @@ class _About:
         """Well-known things of the same class as one that the question names."""
         arrays = self.graph.arrays
         for thing in self.constants if arrays else ():
-            own = classes_of(thing, self.graph)
+            own = list_classes(thing, self.graph)
             name = self.labels.get(thing, "").casefold()
             if own and name and name in self.asked.casefold():
                 return self.like(thing, own[0].iri)
@@ -327,7 +327,7 @@ class _About:
 
 
 def _said(predicate: PredicateProfile) -> str:
-    return words_of_local_name(predicate.iri).lower()
+    return split_local_name(predicate.iri).lower()
 
 
 def _is_schema(iri: str) -> bool:
@@ -420,4 +420,4 @@ def is_sure(outcome: Outcome) -> TypeGuard[Answer]:
 
 def iris_of(query: str) -> set[str]:
     """Return the IRIs of a query; `QueryError` if it is none."""
-    return {one.value for one in walk(tree_of(query)) if isinstance(one, NamedNode)}
+    return {one.value for one in walk(to_tree(query)) if isinstance(one, NamedNode)}

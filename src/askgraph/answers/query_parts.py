@@ -1,4 +1,4 @@
-"""A query read back in pieces: which words are which of its terms, so that one can be changed."""
+"""Link the words of a query to its terms, so that a reader can replace one of them."""
 
 from __future__ import annotations
 
@@ -12,131 +12,137 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.answers.verbalize import in_words, written_out
 from askgraph.answers.verbalize.phrases import LABEL_SERVICE, Names, Phrases, Relation, phrases_in
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql import Call, Nested, Path, Pattern, Query, children
-from askgraph.sparql.parser import parse_query, read
+from askgraph.sparql import Call, Nested, Path, Pattern, Query, get_children
+from askgraph.sparql.parser import parse_query, parse_tree
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-Kind = Choice["entity", "class", "predicate", "value"]
+TermRole = Choice["entity", "class", "predicate", "value"]
 
-_OF_THE_FORM = frozenset(["LANG", "LANGMATCHES", "DATATYPE", "STRLANG", "STRDT"])
+_FORM_FUNCTIONS = frozenset(["LANG", "LANGMATCHES", "DATATYPE", "STRLANG", "STRDT"])
 
 
 @dataclass(frozen=True)
-class Part:
-    """A term of a query that another one can be put in place of, and what it is there."""
+class ReplaceableTerm:
+    """A term of a query that can be replaced, and its role."""
 
-    kind: Kind
+    kind: TermRole
     term: NamedNode | Literal
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A piece of the text; `part` is the number of the part that it is the words of, or None."""
+class TextPiece:
+    """A piece of text; `part` is the number of the term that it verbalizes, or None."""
 
     text: str
     part: int | None = None
 
 
 @dataclass(frozen=True)
-class ReadBack:
-    """A query in words; the pieces joined are what `in_words` gives.
+class QueryDescription:
+    """A query in words; the joined pieces are the text of `in_words`.
 
-    A part that the words leave out, or blend with others ("in 1969" of two dates), has no piece.
+    A part that the words omit, or blend with others ("in 1969" of two dates), has no piece.
     """
 
-    pieces: tuple[Piece, ...]
-    parts: tuple[Part, ...]
+    pieces: tuple[TextPiece, ...]
+    parts: tuple[ReplaceableTerm, ...]
 
     @property
     def text(self) -> str:
-        """The whole text."""
+        """The complete text."""
         return "".join(piece.text for piece in self.pieces)
 
 
-def read_back(
+def describe_query(
     query: str, labels: Mapping[str, str], *, language: str = "en", nouns: str | None = None
-) -> ReadBack:
+) -> QueryDescription:
     """Return a query in words with its parts; `labels`, `language` and `nouns` as for `in_words`.
 
-    A query that cannot be read has one piece that says so, and no part.
+    A query that cannot be parsed has one piece that says so, and no parts.
     """
     text = in_words(query, labels, language=language, nouns=nouns)
-    spoken = phrases_in(language, nouns)
-    parts = parts_of(query)
-    pieces: tuple[Piece, ...] = (Piece(text),)
-    if not parts or unmarked(text) != text:
-        return ReadBack(pieces, parts)
-    every = _pieces(query, labels, spoken, {part.term: n for n, part in enumerate(parts)}, text)
-    if every is not None:
-        return ReadBack(every, parts)
-    taken: dict[NamedNode | Literal, int] = {}
-    for number, part in enumerate(parts[:_TRIED]):
-        more = _pieces(query, labels, spoken, {**taken, part.term: number}, text)
-        if more is not None:
-            taken, pieces = {**taken, part.term: number}, more
-    return ReadBack(pieces, parts)
+    phrases = phrases_in(language, nouns)
+    parts = list_parts(query)
+    pieces: tuple[TextPiece, ...] = (TextPiece(text),)
+    if not parts or remove_marks(text) != text:
+        return QueryDescription(pieces, parts)
+    all_pieces = _split_by_marks(
+        query, labels, phrases, {part.term: n for n, part in enumerate(parts)}, text
+    )
+    if all_pieces is not None:
+        return QueryDescription(all_pieces, parts)
+    marked_parts: dict[NamedNode | Literal, int] = {}
+    for number, part in enumerate(parts[:_MAX_SEPARATE_MARKS]):
+        new_pieces = _split_by_marks(
+            query, labels, phrases, {**marked_parts, part.term: number}, text
+        )
+        if new_pieces is not None:
+            marked_parts, pieces = {**marked_parts, part.term: number}, new_pieces
+    return QueryDescription(pieces, parts)
 
 
-_TRIED = 20  # parts that are marked one after another where all together change the text
+_MAX_SEPARATE_MARKS = (
+    20  # parts that are marked one after another where all together change the text
+)
 
 
-def parts_of(query: str) -> tuple[Part, ...]:
-    """Return the parts of a query, each once, in order; none if it cannot be read.
+def list_parts(query: str) -> tuple[ReplaceableTerm, ...]:
+    """Return the distinct parts of a query in order; empty if it cannot be parsed.
 
-    A name whose prefix nobody knows is none, as another one could not be put in its place.
+    A name with an undeclared prefix is no part, since it could not be replaced.
     """
     try:
-        tree = read(query)
+        tree = parse_tree(query)
     except QuerySyntaxError:
         return ()
-    written = {one.term for one in parse_query(query).terms}
-    found: dict[NamedNode | Literal, Part] = {}
-    for part in _walked(tree):
-        if part.term in written:
-            found.setdefault(part.term, part)
-    return tuple(found.values())[:MOST]
+    written_terms = {occurrence.term for occurrence in parse_query(query).terms}
+    parts: dict[NamedNode | Literal, ReplaceableTerm] = {}
+    for part in _iterate_parts(tree):
+        if part.term in written_terms:
+            parts.setdefault(part.term, part)
+    return tuple(parts.values())[:MAX_TERMS]
 
 
-def _pieces(
+def _split_by_marks(
     query: str,
     labels: Mapping[str, str],
-    spoken: Phrases,
+    base_phrases: Phrases,
     marks: Mapping[NamedNode | Literal, int],
     text: str,
-) -> tuple[Piece, ...] | None:
-    """The text in pieces by these marks; None if the marks change what it says."""
-    phrases = MarkedPhrases(spoken.language, spoken.nouns)
+) -> tuple[TextPiece, ...] | None:
+    """Split the text by marks; None if the marks change the text."""
+    phrases = MarkedPhrases(base_phrases.language, base_phrases.nouns)
     marked = written_out(query, MarkedNames(labels, phrases, marks))
-    if unmarked(marked) != text:
+    if remove_marks(marked) != text:
         return None
-    return tuple(Piece(*cut) for cut in cut_at_marks(marked))
+    return tuple(TextPiece(*cut) for cut in split_at_marks(marked))
 
 
-def _walked(part: object) -> Iterator[Part]:
+def _iterate_parts(part: object) -> Iterator[ReplaceableTerm]:
     match part:
         case NamedNode():
-            yield Part("entity", part)
+            yield ReplaceableTerm("entity", part)
         case Literal():
-            yield Part("value", part)
+            yield ReplaceableTerm("value", part)
         case Pattern():
-            yield from _walked(part.subject)
-            yield from _predicates(part.predicate)
+            yield from _iterate_parts(part.subject)
+            yield from _iterate_predicates(part.predicate)
             is_type = part.predicate == NamedNode(RDF_TYPE)
             if is_type and isinstance(part.object, NamedNode):
-                yield Part("class", part.object)
+                yield ReplaceableTerm("class", part.object)
             else:
-                yield from _walked(part.object)
+                yield from _iterate_parts(part.object)
         case Call():
-            yield from _of_call(part)
+            yield from _iterate_call_parts(part)
         case tuple():
             for inner in part:
-                yield from _walked(inner)
-        case _ if inside := _inside(part):
-            yield from _walked(inside)
+                yield from _iterate_parts(inner)
+        case _ if inside := _list_children(part):
+            yield from _iterate_parts(inside)
 
 
-def _inside(part: object) -> tuple[object, ...]:
-    """What a part of a tree holds, in order; of a SERVICE or GRAPH without its name."""
+def _list_children(part: object) -> tuple[object, ...]:
+    """Return the children of a node in order, without the name of a SERVICE or GRAPH."""
     match part:
         case Nested(name=name) if name == NamedNode(LABEL_SERVICE):
             return ()
@@ -145,58 +151,58 @@ def _inside(part: object) -> tuple[object, ...]:
         case Query():
             return (part.columns, part.where, part.having, part.resources)
         case _:
-            return children(part)
+            return get_children(part)
 
 
-def _of_call(call: Call) -> Iterator[Part]:
-    """What a function is called on, but for flags, languages and datatypes."""
-    inner = [one.name for one in call.arguments if isinstance(one, Call)]
-    if not _OF_THE_FORM.isdisjoint([call.name, *inner]):
+def _iterate_call_parts(call: Call) -> Iterator[ReplaceableTerm]:
+    """Yield the parts of a call, without flags, language tags and datatypes."""
+    inner = [argument.name for argument in call.arguments if isinstance(argument, Call)]
+    if not _FORM_FUNCTIONS.isdisjoint([call.name, *inner]):
         return
-    yield from _walked(call.arguments[:2] if call.name == "REGEX" else call.arguments)
+    yield from _iterate_parts(call.arguments[:2] if call.name == "REGEX" else call.arguments)
 
 
-def _predicates(predicate: object) -> Iterator[Part]:
-    """The predicates of a pattern, those of a path too."""
+def _iterate_predicates(predicate: object) -> Iterator[ReplaceableTerm]:
+    """Yield the predicates of a pattern, including those of a path."""
     match predicate:
         case NamedNode(value=iri) if iri != RDF_TYPE:
-            yield Part("predicate", predicate)
+            yield ReplaceableTerm("predicate", predicate)
         case Path(parts=parts):
             for part in parts:
-                yield from _predicates(part)
+                yield from _iterate_predicates(part)
         case _:
             return
 
 
-MOST = 1000
-"""Terms that can be told apart."""
+MAX_TERMS = 1000
+"""Maximum number of terms that can be marked."""
 
-_FIRST, _END = 0xE000, "\uf8ff"
-_MARK = re.compile(f"[{chr(_FIRST)}-{chr(_FIRST + MOST - 1)}{_END}]")
+_FIRST_MARK, _END_MARK = 0xE000, "\uf8ff"
+_MARK = re.compile(f"[{chr(_FIRST_MARK)}-{chr(_FIRST_MARK + MAX_TERMS - 1)}{_END_MARK}]")
 
 
 class MarkedPhrases(Phrases):
-    """The phrases of one language, for parts with marks in them."""
+    """The phrases of one language, for parts that contain marks."""
 
     def say(self, key: str, *parts: object) -> str:
         """Return a phrase with its parts."""
-        said = super().say
+        say = super().say
         if key == "a":
-            return _through(lambda text: said("a", text), str(parts[0]))
-        return said(key, *parts)
+            return _apply_through_marks(lambda text: say("a", text), str(parts[0]))
+        return say(key, *parts)
 
     def one(self, noun: str) -> str:
         """Return a noun with its article."""
-        return _through(super().one, noun)
+        return _apply_through_marks(super().one, noun)
 
     def plural(self, noun: str) -> str:
         """Return the plural of a noun."""
-        return _through(super().plural, noun)
+        return _apply_through_marks(super().plural, noun)
 
     def verb(self, text: str, *, many: bool) -> str:
         """Return a verb as it stands after one subject or many."""
-        said = super().verb
-        return _through(lambda plain: said(plain, many=many), text)
+        verb = super().verb
+        return _apply_through_marks(lambda plain: verb(plain, many=many), text)
 
     def instead(self, text: str, word: str) -> str:
         """Return the word that stands in the place of a text, between its marks."""
@@ -204,11 +210,11 @@ class MarkedPhrases(Phrases):
 
     def capitalised(self, text: str) -> str:
         """Return a text with a capital at its start."""
-        return _through(super().capitalised, text)
+        return _apply_through_marks(super().capitalised, text)
 
 
 class MarkedNames(Names):
-    """Words for terms, with marks around those of the terms numbered in `marks`."""
+    """Words for terms, with marks around the words of the terms numbered in `marks`."""
 
     def __init__(
         self,
@@ -221,78 +227,88 @@ class MarkedNames(Names):
         self._marks = marks
 
     def iri(self, iri: str) -> str:
-        """Return the label of an IRI, or the words in it."""
-        return self._marked(NamedNode(iri), self._plain.iri(iri))
+        """Return the label of an IRI, or the words of its local name."""
+        return self._add_marks(NamedNode(iri), self._plain.iri(iri))
 
     def literal(self, literal: Literal) -> str:
         """Return a value."""
-        return self._marked(literal, self._plain.literal(literal))
+        return self._add_marks(literal, self._plain.literal(literal))
 
     def class_noun(self, iri: str) -> str:
         """Return a class in words."""
-        return self._marked(NamedNode(iri), self._plain.class_noun(iri))
+        return self._add_marks(NamedNode(iri), self._plain.class_noun(iri))
 
     def type_noun(self, iri: str) -> str:
         """Return a class in words, in the singular."""
-        return self._marked(NamedNode(iri), self._plain.type_noun(iri))
+        return self._add_marks(NamedNode(iri), self._plain.type_noun(iri))
 
     def _of_iri(self, iri: str) -> Relation:
         relation = self._plain.relation(NamedNode(iri))
         if iri == RDF_TYPE:
             return relation
-        return replace(relation, text=self._marked(NamedNode(iri), relation.text))
+        return replace(relation, text=self._add_marks(NamedNode(iri), relation.text))
 
-    def _marked(self, term: NamedNode | Literal, text: str) -> str:
+    def _add_marks(self, term: NamedNode | Literal, text: str) -> str:
         number = self._marks.get(term)
-        return text if number is None else f"{chr(_FIRST + number)}{text}{_END}"
+        return text if number is None else f"{chr(_FIRST_MARK + number)}{text}{_END_MARK}"
 
 
-def unmarked(text: str) -> str:
+def remove_marks(text: str) -> str:
     """Return a text without its marks."""
     return _MARK.sub("", text)
 
 
-def cut_at_marks(text: str) -> list[tuple[str, int | None]]:
-    """Return a text in pieces, each with the number of the term whose words it is."""
+def split_at_marks(text: str) -> list[tuple[str, int | None]]:
+    """Split a text at its marks; each piece comes with the number of its term, or None."""
     pieces: list[tuple[str, int | None]] = []
-    number, at = None, 0
-    for mark in _MARK.finditer(text + _END):
-        if mark.start() > at:
-            pieces.append((text[at : mark.start()], number))
-        number, at = None if mark[0] == _END else ord(mark[0]) - _FIRST, mark.end()
+    number, position = None, 0
+    for mark in _MARK.finditer(text + _END_MARK):
+        if mark.start() > position:
+            pieces.append((text[position : mark.start()], number))
+        number, position = None if mark[0] == _END_MARK else ord(mark[0]) - _FIRST_MARK, mark.end()
     return pieces
 
 
-def _through(change: Callable[[str], str], marked: str) -> str:
-    """A change of a text on one with marks: what it puts in lies outside of words it came before.
+def _apply_through_marks(change: Callable[[str], str], marked: str) -> str:
+    """Apply a text change to a text with marks; what it inserts before words lies outside of them.
 
-    What is put in if words end belongs to them: the s of a plural. If each of several words is
-    changed on its own ("lorries or cars"), each keeps what it became.
+    What it inserts after words belongs to them, like a plural s. If changing each of several
+    words separately gives the same text ("lorries or cars"), each keeps its own change.
     """
-    cuts = cut_at_marks(marked)
-    apart = "".join(
-        text if number is None else f"{chr(_FIRST + number)}{change(text)}{_END}"
-        for text, number in cuts
+    pieces_with_terms = split_at_marks(marked)
+    changed_apart = "".join(
+        text if number is None else f"{chr(_FIRST_MARK + number)}{change(text)}{_END_MARK}"
+        for text, number in pieces_with_terms
     )
-    if len(cuts) > 2 and unmarked(apart) == change(unmarked(marked)):
-        return apart
-    marks = [(found.start() - n, found[0]) for n, found in enumerate(_MARK.finditer(marked))]
-    plain = unmarked(marked)
+    if len(pieces_with_terms) > 2 and remove_marks(changed_apart) == change(remove_marks(marked)):
+        return changed_apart
+    marks = [(match.start() - n, match[0]) for n, match in enumerate(_MARK.finditer(marked))]
+    plain = remove_marks(marked)
     changed = change(plain)
-    start, end = (0, 0) if changed.endswith(plain) else _same_ends(plain, changed)
-    pieces, at = list[str](), 0
-    for place, mark in marks:
-        moved = place + len(changed) - len(plain) if place >= end else min(place, start)
-        pieces += [changed[at:moved], mark]
-        at = max(at, moved)
-    return "".join(pieces) + changed[at:]
+    start, end = (0, 0) if changed.endswith(plain) else _find_changed_range(plain, changed)
+    pieces, position = list[str](), 0
+    for mark_position, mark in marks:
+        moved = (
+            mark_position + len(changed) - len(plain)
+            if mark_position >= end
+            else min(mark_position, start)
+        )
+        pieces += [changed[position:moved], mark]
+        position = max(position, moved)
+    return "".join(pieces) + changed[position:]
 
 
-def _same_ends(before: str, after: str) -> tuple[int, int]:
-    """How many characters are the same at the start, and where in `before` the same end begins."""
-    least = min(len(before), len(after))
-    start = next((at for at in range(least) if before[at] != after[at]), least)
-    same = 0
-    while same < least - start and before[-1 - same] == after[-1 - same]:
-        same += 1
-    return start, len(before) - same
+def _find_changed_range(before: str, after: str) -> tuple[int, int]:
+    """Return the length of the common prefix, and the start in `before` of the common suffix."""
+    shorter_length = min(len(before), len(after))
+    start = next(
+        (position for position in range(shorter_length) if before[position] != after[position]),
+        shorter_length,
+    )
+    suffix_length = 0
+    while (
+        suffix_length < shorter_length - start
+        and before[-1 - suffix_length] == after[-1 - suffix_length]
+    ):
+        suffix_length += 1
+    return start, len(before) - suffix_length

@@ -1,4 +1,4 @@
-"""Facts of one resource and links to it: by predicate, values in pages."""
+"""Collect the facts of one resource and the links to it, by predicate and in pages."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,19 +14,19 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.boundaries import build_counts_query, build_samples_query
 from askgraph.graph.profile import ClassProfile
-from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import Row, Term
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-_PREDICATES = 200  # that are told of, each way
-_COUNTED = 20_000  # statements of a remote graph that are counted
+_MAX_PREDICATES = 200  # that are told of, each way
+_MAX_COUNTED_STATEMENTS = 20_000  # statements of a remote graph that are counted
 
 
 @dataclass(frozen=True)
-class Facts:
-    """Some of the values of a predicate at a resource, or of the things that point at it.
+class PredicateFacts:
+    """A page of the values of a predicate at a resource, or of the subjects that link to it.
 
-    Of `total` values there are those from the page asked for; if `at_least`, there may be more.
+    `total` counts all values; with `at_least` there may be more.
     """
 
     predicate: str
@@ -37,169 +37,184 @@ class Facts:
 
 @dataclass(frozen=True)
 class ResourceFacts:
-    """A resource with its facts, both ways; `labels` name all IRIs in them."""
+    """A resource with its facts in both directions; `labels` cover all IRIs in them."""
 
     iri: str
     description: str
     types: tuple[str, ...]
-    outgoing: tuple[Facts, ...]
-    incoming: tuple[Facts, ...]
+    outgoing: tuple[PredicateFacts, ...]
+    incoming: tuple[PredicateFacts, ...]
     labels: Mapping[str, str]
 
     @property
     def label(self) -> str:
-        """What the resource is called."""
-        return self.labels.get(self.iri) or words_of_local_name(self.iri)
+        """The name of the resource."""
+        return self.labels.get(self.iri) or split_local_name(self.iri)
 
 
-async def resource_facts(
+async def fetch_resource_facts(
     iri: str,
     graph: KnowledgeGraph,
     languages: Sequence[str],
     *,
     predicate: str | None = None,
-    each: int = 20,
+    page_size: int = 20,
     offset: int = 0,
     timeout: float | None = None,
 ) -> ResourceFacts:
-    """Return what a graph says of a resource: of each predicate `each` values from `offset` on.
+    """Return the facts of a resource in both directions, `page_size` values of each predicate.
 
-    With `predicate`, its facts alone. Nothing at all is said of an IRI that the graph does not
-    hold. Of a graph that lies here all is counted; a remote one is asked, in at most five queries
-    of `timeout` seconds, and its first values come in its own order. Raises `QueryError` for text
-    that is no IRI, and `ServiceError`.
+    With `predicate`, only its facts. An IRI that the graph does not contain has no facts. A
+    local graph is counted completely; a remote graph gets at most five queries of `timeout`
+    seconds, and its values come in its own order.
+
+    Raises:
+        QueryError: a text is not an IRI.
+        ServiceError: the endpoint failed.
     """
-    for given in (iri, predicate or RDF_TYPE):
+    for iri_text in (iri, predicate or RDF_TYPE):
         try:
-            NamedNode(given)
-        except ValueError as problem:
-            raise QueryError(f"{given!r} is no IRI: give one in full") from problem
+            NamedNode(iri_text)
+        except ValueError as error:
+            raise QueryError(f"{iri_text!r} is no IRI: give one in full") from error
     if graph.arrays is not None and graph.arrays.complete:
-        ways = [
-            _own(iri, graph.arrays, predicate, inverse, each, offset) for inverse in (False, True)
+        directions = [
+            _read_local_facts(iri, graph.arrays, predicate, inverse, page_size, offset)
+            for inverse in (False, True)
         ]
     else:
-        asking = _Asking(iri, graph, predicate, each, offset, timeout)
-        ways = [await asking.way(inverse=inverse) for inverse in (False, True)]
-    outgoing, incoming = map(tuple, ways)
+        reader = _RemoteFactReader(iri, graph, predicate, page_size, offset, timeout)
+        directions = [await reader.fetch_direction(inverse=inverse) for inverse in (False, True)]
+    outgoing, incoming = map(tuple, directions)
     types = [value for facts in outgoing if facts.predicate == RDF_TYPE for value in facts.values]
     classes = tuple(value.value for value in types if isinstance(value, NamedNode))
-    labels = await labels_of(_iris(iri, *ways), graph, languages, timeout=timeout)
-    told = await descriptions_of([iri], graph, languages, timeout=timeout)
-    return ResourceFacts(iri, told.get(iri, ""), classes, outgoing, incoming, labels)
+    labels = await labels_of(_iterate_iris(iri, *directions), graph, languages, timeout=timeout)
+    descriptions = await descriptions_of([iri], graph, languages, timeout=timeout)
+    return ResourceFacts(iri, descriptions.get(iri, ""), classes, outgoing, incoming, labels)
 
 
-async def instances_of(
+async def fetch_instances(
     cls: str, graph: KnowledgeGraph, *, limit: int, offset: int = 0, timeout: float | None = None
-) -> Facts:
-    """Return the instances of a class, as the facts of `rdf:type` that point at it."""
-    found = await resource_facts(
-        cls, graph, (), predicate=RDF_TYPE, each=limit, offset=offset, timeout=timeout
+) -> PredicateFacts:
+    """Return the instances of a class, as facts of `rdf:type` that point at it."""
+    facts = await fetch_resource_facts(
+        cls, graph, (), predicate=RDF_TYPE, page_size=limit, offset=offset, timeout=timeout
     )
-    return next(iter(found.incoming), Facts(RDF_TYPE, (), 0))
+    return next(iter(facts.incoming), PredicateFacts(RDF_TYPE, (), 0))
 
 
-def classes_of(iri: str, graph: KnowledgeGraph) -> list[ClassProfile]:
-    """Return the classes of a thing, that with the fewest things first; none of a remote graph."""
+def list_classes(iri: str, graph: KnowledgeGraph) -> list[ClassProfile]:
+    """Return the classes of a node, smallest class first; empty for a remote graph."""
     arrays = graph.arrays
-    at = arrays.terms.find_iri(iri) if arrays is not None else None
-    kind = arrays.get_predicate_number(RDF_TYPE) if arrays is not None else None
-    if arrays is None or at is None or kind is None:
+    node = arrays.terms.find_iri(iri) if arrays is not None else None
+    type_number = arrays.get_predicate_number(RDF_TYPE) if arrays is not None else None
+    if arrays is None or node is None or type_number is None:
         return []
-    nodes = arrays.step(np.array([at], dtype=np.int32), kind)
-    own = {arrays.terms.get_value(int(one)) for one in nodes}
-    found = [one for one in graph.profile.classes if one.iri in own]
-    return sorted(found, key=lambda one: (one.instances, one.iri))
+    nodes = arrays.step(np.array([node], dtype=np.int32), type_number)
+    class_iris = {arrays.terms.get_value(int(class_profile)) for class_profile in nodes}
+    profiles = [
+        class_profile for class_profile in graph.profile.classes if class_profile.iri in class_iris
+    ]
+    return sorted(profiles, key=lambda class_profile: (class_profile.instances, class_profile.iri))
 
 
-def some_instances(
-    classes: Sequence[str], graph: KnowledgeGraph, *, each: int = 3
+def sample_instances(
+    classes: Sequence[str], graph: KnowledgeGraph, *, per_class: int = 3
 ) -> dict[str, tuple[str, ...]]:
-    """Return the IRIs of a few instances of each of some classes; none of a remote graph."""
+    """Return the IRIs of a few instances of each class; empty for a remote graph."""
     arrays = graph.arrays
-    kind = arrays.get_predicate_number(RDF_TYPE) if arrays is not None else None
-    if arrays is None or kind is None:
+    type_number = arrays.get_predicate_number(RDF_TYPE) if arrays is not None else None
+    if arrays is None or type_number is None:
         return {}
-    found: dict[str, tuple[str, ...]] = {}
+    instances: dict[str, tuple[str, ...]] = {}
     for cls in classes:
-        at = arrays.terms.find_iri(cls)
-        if at is not None:
-            members = arrays.step(np.array([at], dtype=np.int32), kind, inverse=True)[: 10 * each]
+        node = arrays.terms.find_iri(cls)
+        if node is not None:
+            members = arrays.step(np.array([node], dtype=np.int32), type_number, inverse=True)[
+                : 10 * per_class
+            ]
             iris = [arrays.terms.get_value(int(m)) for m in members if arrays.terms.is_iri(int(m))]
-            found[cls] = tuple(iris[:each])
-    return found
+            instances[cls] = tuple(iris[:per_class])
+    return instances
 
 
-def _iris(iri: str, *ways: Sequence[Facts]) -> Iterator[str]:
-    """The IRIs that a reader meets, the values of many predicates in turns."""
+def _iterate_iris(iri: str, *directions: Sequence[PredicateFacts]) -> Iterator[str]:
+    """Yield the IRIs that a reader sees; the values of the predicates take turns."""
     yield iri
-    for way in ways:
-        yield from (facts.predicate for facts in way)
-    values = [facts.values for way in ways for facts in way]
+    for direction_facts in directions:
+        yield from (facts.predicate for facts in direction_facts)
+    values = [facts.values for direction_facts in directions for facts in direction_facts]
     for turn in zip_longest(*values):
         yield from (value.value for value in turn if isinstance(value, NamedNode))
 
 
-def _own(
-    iri: str, arrays: GraphArrays, predicate: str | None, inverse: bool, each: int, offset: int
-) -> list[Facts]:
-    """The facts of a graph that lies here."""
-    at = arrays.terms.find_iri(iri)
-    if at is None:
+def _read_local_facts(
+    iri: str, arrays: GraphArrays, predicate: str | None, inverse: bool, page_size: int, offset: int
+) -> list[PredicateFacts]:
+    """Read the facts from the arrays of a local graph."""
+    node_id = arrays.terms.find_iri(iri)
+    if node_id is None:
         return []
-    node = np.array([at], dtype=np.int32)
+    node = np.array([node_id], dtype=np.int32)
     numbers, counts = arrays.count_predicates(node, inverse=inverse)
-    found: list[Facts] = []
+    facts: list[PredicateFacts] = []
     for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
         name = arrays.get_predicate_iri(number)
-        if predicate in (None, name) and len(found) < _PREDICATES:
-            ends = arrays.step(node, number, inverse=inverse)[offset : offset + each]
+        if predicate in (None, name) and len(facts) < _MAX_PREDICATES:
+            ends = arrays.step(node, number, inverse=inverse)[offset : offset + page_size]
             values = tuple(arrays.terms.get_term(int(end)) for end in ends)
-            found.append(Facts(name, values, int(count)))
-    return found
+            facts.append(PredicateFacts(name, values, int(count)))
+    return facts
 
 
 @dataclass(frozen=True)
-class _Asking:
-    """Asks a remote graph for the facts at a resource."""
+class _RemoteFactReader:
+    """Fetches the facts of a resource from a remote graph."""
 
     iri: str
     graph: KnowledgeGraph
     predicate: str | None
-    each: int
+    page_size: int
     offset: int
     timeout: float | None
 
-    async def way(self, *, inverse: bool) -> list[Facts]:
+    async def fetch_direction(self, *, inverse: bool) -> list[PredicateFacts]:
         if self.predicate is not None:
-            return await self.one(self.predicate, inverse=inverse)
-        counted = await self.rows(build_counts_query(self.iri, inverse=inverse, limit=_COUNTED))
+            return await self.fetch_page(self.predicate, inverse=inverse)
+        counted = await self.fetch_rows(
+            build_counts_query(self.iri, inverse=inverse, limit=_MAX_COUNTED_STATEMENTS)
+        )
         counts = {
             name.value: int(count.value)
-            for name, count in counted[:_PREDICATES]
+            for name, count in counted[:_MAX_PREDICATES]
             if isinstance(name, NamedNode) and isinstance(count, Literal)
         }
         if not counts:
             return []
-        few = build_samples_query(
-            self.iri, list(counts), inverse=inverse, rows_per_predicate=self.each
+        sample_query = build_samples_query(
+            self.iri, list(counts), inverse=inverse, rows_per_predicate=self.page_size
         )
         values = defaultdict[str, list[Term]](list)
-        for name, value in await self.rows(few):
+        for name, value in await self.fetch_rows(sample_query):
             if isinstance(name, NamedNode) and value is not None:
                 values[name.value].append(value)
-        cut = sum(counts.values()) >= _COUNTED
-        return [Facts(name, tuple(values[name]), count, cut) for name, count in counts.items()]
+        is_cut = sum(counts.values()) >= _MAX_COUNTED_STATEMENTS
+        return [
+            PredicateFacts(name, tuple(values[name]), count, is_cut)
+            for name, count in counts.items()
+        ]
 
-    async def one(self, predicate: str, *, inverse: bool) -> list[Facts]:
-        """A page of one predicate's values; whether more follow is seen by one value more."""
+    async def fetch_page(self, predicate: str, *, inverse: bool) -> list[PredicateFacts]:
+        """Fetch a page of values of one predicate; one extra row shows if more follow."""
         link = f"?x <{predicate}> <{self.iri}>" if inverse else f"<{self.iri}> <{predicate}> ?x"
-        page = f"LIMIT {self.each + 1} OFFSET {self.offset}"
-        rows = await self.rows(f"SELECT DISTINCT ?x WHERE {{ {link} }} {page}")
-        values = tuple(value for (value,) in rows[: self.each] if value is not None)
+        page = f"LIMIT {self.page_size + 1} OFFSET {self.offset}"
+        rows = await self.fetch_rows(f"SELECT DISTINCT ?x WHERE {{ {link} }} {page}")
+        values = tuple(value for (value,) in rows[: self.page_size] if value is not None)
         if not values:
             return []
-        return [Facts(predicate, values, self.offset + len(rows), len(rows) > self.each)]
+        return [
+            PredicateFacts(predicate, values, self.offset + len(rows), len(rows) > self.page_size)
+        ]
 
-    async def rows(self, query: str) -> Sequence[Row]:
+    async def fetch_rows(self, query: str) -> Sequence[Row]:
         return (await self.graph.endpoint.select(query, timeout=self.timeout)).rows

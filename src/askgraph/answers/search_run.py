@@ -1,4 +1,4 @@
-"""Graph search's run of one question over one graph: candidates, answers, a decision."""
+"""Run graph search for one question over one graph: candidates, answers, a decision."""
 
 import asyncio
 from collections.abc import Sequence, Set
@@ -34,27 +34,27 @@ from askgraph.trace import (
     Draft,
     Findings,
     Mention,
-    Missing,
     Option,
     Question,
     Refusal,
+    UnmatchedWords,
 )
 
-_DRAFTS = 5
-_MENTIONS = 20
-_READINGS = 4  # that a question back may offer
-_FAR = 0.4  # score below the best from which a reading is not worth offering
-_SHARE = 0.5  # of the time left, for a query: another one may have to be run
-PASSED_OVER = 0.8
-"""What is left of a confidence for each better candidate that was passed over."""
+_MAX_DRAFTS = 5
+_MAX_MENTIONS = 20
+_MAX_OPTIONS = 4  # that a question back may offer
+_MAX_SCORE_GAP = 0.4  # score below the best from which a reading is not worth offering
+_TIME_SHARE = 0.5  # of the time left, for a query: another one may have to be run
+SKIPPED_CANDIDATE_FACTOR = 0.8
+"""Factor on the confidence for each better candidate that was skipped."""
 
-AHEAD = 0.35
-"""How much worse a candidate with a result may score than a better one that is empty."""
+MAX_EMPTY_SCORE_GAP = 0.35
+"""How much lower than a better but empty candidate the score of the answer may be."""
 
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """How much is grown, tried and shown; see `askgraph.methods.graph_search`."""
+    """Limits on expansion, attempts and output; see `askgraph.methods.graph_search`."""
 
     states: int = 150
     tried: int = 4
@@ -72,21 +72,21 @@ class SearchLimits:
 
 @dataclass
 class SearchRun:
-    """Graph search for one question over one graph; requests go to `endpoint`, which counts."""
+    """Graph search for one question over one graph; the counting `endpoint` gets all requests."""
 
     limits: SearchLimits
     question: Question
     graph: KnowledgeGraph
     endpoint: Counted
-    late: bool = False
-    """Whether a query took too long."""
+    timed_out: bool = False
+    """Whether a query timed out."""
 
-    async def proposal(self) -> RankedCandidates:
-        """Read the question, link it and grow candidates."""
+    async def propose_candidates(self) -> RankedCandidates:
+        """Read the question, link it and expand candidates."""
         limits = self.limits
         return await propose(
             self.question,
-            self.counted,
+            self.counted_graph,
             states=limits.states,
             operators=limits.operators,
             ranking=limits.ranking,
@@ -94,43 +94,48 @@ class SearchRun:
             today=date.fromisoformat(limits.today) if limits.today else None,
         )
 
-    def findings(self, proposal: RankedCandidates) -> Findings:
-        """Return what the best candidate takes the words of the question to mean."""
+    def build_findings(self, proposal: RankedCandidates) -> Findings:
+        """Return how the best candidate interprets the words of the question."""
         reading = proposal.question
         mentions = [
             Mention(
-                " ".join(reading.tokens[at].text for at in link.positions),
+                " ".join(reading.tokens[position].text for position in link.positions),
                 link.kind.name.lower(),
                 link.target,
                 link.name,
                 round(link.score, 3),
             )
-            for link in _meant(proposal.linked.links)[:_MENTIONS]
+            for link in _drop_partial_links(proposal.linked.links)[:_MAX_MENTIONS]
         ]
         best = proposal.candidates[0] if proposal.candidates else None
-        return Findings(tuple(mentions), _left(proposal, best))
+        return Findings(tuple(mentions), _list_unused_words(proposal, best))
 
-    def drafts(self, proposal: RankedCandidates) -> list[Draft]:
-        """Return the best few candidates, of those that read the same the best one."""
-        kept: list[tuple[QueryCandidate, Set[str]]] = []
-        for one in proposal.candidates:
-            iris = frozenset(iris_of(one.query))
-            alike = (other for other, known in kept if known == iris)  # few; only these are worded
-            if not any(_in_words(one, iris) == _in_words(other, iris) for other in alike):
-                kept.append((one, iris))
-            if len(kept) == _DRAFTS:
+    def list_drafts(self, proposal: RankedCandidates) -> list[Draft]:
+        """Return the best few candidates; of those with the same words, only the best."""
+        distinct: list[tuple[QueryCandidate, Set[str]]] = []
+        for candidate in proposal.candidates:
+            iris = frozenset(iris_of(candidate.query))
+            same_iris = (
+                other_candidate for other_candidate, other_iris in distinct if other_iris == iris
+            )  # few; only these are worded
+            if not any(
+                _verbalize_with_iris(candidate, iris) == _verbalize_with_iris(other_candidate, iris)
+                for other_candidate in same_iris
+            ):
+                distinct.append((candidate, iris))
+            if len(distinct) == _MAX_DRAFTS:
                 break
         return [
             Draft(
-                render_query(one.query, self.graph.prefixes, self.graph.profile.types),
-                round(one.score, 3),
+                render_query(candidate.query, self.graph.prefixes, self.graph.profile.types),
+                round(candidate.score, 3),
             )
-            for one, _ in kept
+            for candidate, _ in distinct
         ]
 
     @property
-    def counted(self) -> KnowledgeGraph:
-        """The graph behind the endpoint that counts."""
+    def counted_graph(self) -> KnowledgeGraph:
+        """The graph, with requests going to the counting endpoint."""
         return replace(self.graph, endpoint=self.endpoint)
 
     @property
@@ -138,50 +143,62 @@ class SearchRun:
         """The graph's prefixes."""
         return self.graph.prefixes
 
-    async def outcome(self, proposal: RankedCandidates) -> Answer | Clarification | Refusal:
+    async def decide_outcome(self, proposal: RankedCandidates) -> Answer | Clarification | Refusal:
         """Run the best candidates until one has a result; answer, ask back or refuse."""
         decision = decide(proposal)
-        found = decision.clusters
-        if not found:
-            return Refusal(_nothing(proposal), missing=await self.missing(proposal))
-        answer = await self.first_answer(proposal, found, decision.confidence)
+        clusters = decision.clusters
+        if not clusters:
+            return Refusal(
+                _build_empty_refusal_text(proposal), missing=await self.suggest_missing(proposal)
+            )
+        answer = await self.find_first_answer(proposal, clusters, decision.confidence)
         if answer is None:
             return Refusal("The queries that fit the question could not be run in time.")
-        if self.late:
+        if self.timed_out:
             answer = replace(answer, cut_short="the query of a better reading took too long")
         limits = Thresholds(self.limits.answer_from, self.limits.ask_from)
         match choose_outcome(answer.confidence, limits):
             case "answer":
                 return answer
             case "ask":
-                options = await self.options(proposal, found, answer)
+                options = await self.build_options(proposal, clusters, answer)
                 if len(options) > 1:
-                    missing = await self.missing(proposal)
-                    return Clarification(_which(proposal), options, answer, missing=missing)
-        return Refusal(_unsure(proposal), answer, missing=await self.missing(proposal))
+                    missing = await self.suggest_missing(proposal)
+                    return Clarification(
+                        _build_clarification_text(proposal), options, answer, missing=missing
+                    )
+        return Refusal(
+            _build_unsure_refusal_text(proposal),
+            answer,
+            missing=await self.suggest_missing(proposal),
+        )
 
-    async def missing(self, proposal: RankedCandidates) -> tuple[Missing, ...]:
-        """Return the words that no reading stands for, with names of the graph instead."""
-        from askgraph.answers.suggestions import missing_of  # few questions lack a word
+    async def suggest_missing(self, proposal: RankedCandidates) -> tuple[UnmatchedWords, ...]:
+        """Return the words that no candidate covers, with names that could replace them."""
+        from askgraph.answers.suggestions import suggest_names  # few questions lack a word
 
-        words = _left(proposal, proposal.candidates[0] if proposal.candidates else None)
-        return await asyncio.to_thread(missing_of, words, proposal, self.graph)
+        words = _list_unused_words(
+            proposal, proposal.candidates[0] if proposal.candidates else None
+        )
+        return await asyncio.to_thread(suggest_names, words, proposal, self.graph)
 
-    async def first_answer(
-        self, proposal: RankedCandidates, found: Sequence[Cluster], confidence: float
+    async def find_first_answer(
+        self, proposal: RankedCandidates, clusters: Sequence[Cluster], confidence: float
     ) -> Answer | None:
         """Return the best cluster's answer, or the next one's if it is empty or fails."""
         fallback: Answer | None = None
-        for place, cluster in enumerate(found[: self.limits.tried]):
-            if fallback is not None and cluster.score < found[0].score - AHEAD:
+        for position, cluster in enumerate(clusters[: self.limits.tried]):
+            if fallback is not None and cluster.score < clusters[0].score - MAX_EMPTY_SCORE_GAP:
                 break  # the empty result is the answer: nothing else is meant nearly as well
-            answer = await self.answer(cluster.best, proposal, confidence * PASSED_OVER**place)
+            answer = await self.answer(
+                cluster.best, proposal, confidence * SKIPPED_CANDIDATE_FACTOR**position
+            )
             if answer is None:
                 continue
             if answer.boolean is not None:
                 return answer
             rows = len(answer.result.rows)
-            less = replace(
+            discounted = replace(
                 answer,
                 confidence=round(
                     (answer.confidence or 0.0)
@@ -190,8 +207,8 @@ class SearchRun:
                 ),
             )
             if rows:
-                return less
-            fallback = fallback or less
+                return discounted
+            fallback = fallback or discounted
         return fallback
 
     async def answer(
@@ -200,21 +217,23 @@ class SearchRun:
         proposal: RankedCandidates,
         confidence: float,
         *,
-        known: SelectResult | bool | None = None,
+        known_result: SelectResult | bool | None = None,
     ) -> Answer | None:
-        """Run one candidate, unless it is known what it gives; None if it cannot be run."""
-        builder = self.builder(proposal)
-        query, labels = await builder.layout(candidate.query)
+        """Run one candidate, unless its result is known; None if it cannot be run."""
+        builder = self.create_builder(proposal)
+        query, labels = await builder.format_query(candidate.query)
         try:
-            given = known if known is not None else await self.ran(query, candidate)
+            result = (
+                known_result if known_result is not None else await self.run_query(query, candidate)
+            )
         except QueryError:
             return None
         except TimedOut:
-            self.late = True
+            self.timed_out = True
             return None
         answer = await builder.answer(
             query,
-            given,
+            result,
             columns=candidate.columns,
             confidence=confidence,
             ordered=bool(candidate.tree.order),
@@ -226,7 +245,7 @@ class SearchRun:
             (
                 answer.words,
                 *merged_in_words(merged, proposal.question.language),
-                *await self.taught(proposal, candidate.used),
+                *await self.describe_glossary_words(proposal, candidate.used),
             )
         )
         return replace(
@@ -235,108 +254,134 @@ class SearchRun:
             unused_words=find_omitted_words(proposal, candidate, is_query_shown=True),
         )
 
-    async def taught(self, proposal: RankedCandidates, used: int = -1) -> list[str]:
-        """Say what the words (bits of `used`) mean that the graph's glossary explains."""
-        meant = {
-            one.word: one.targets
-            for one in proposal.linked.glossary_words
-            if one.mask & used == one.mask
+    async def describe_glossary_words(
+        self, proposal: RankedCandidates, used: int = -1
+    ) -> list[str]:
+        """Return sentences on the meaning of words (bits of `used`) that the glossary explains."""
+        targets_by_word = {
+            glossary_word.word: glossary_word.targets
+            for glossary_word in proposal.linked.glossary_words
+            if glossary_word.mask & used == glossary_word.mask
         }
-        language, near = proposal.question.language, proposal.schema.graph
-        return await taught_in_words(meant, self.counted, language, near=near) if meant else []
-
-    def builder(self, proposal: RankedCandidates) -> AnswerBuilder:
-        """Return the builder of this question's answers."""
-        return AnswerBuilder(
-            self.counted,
-            [proposal.question.language],
-            near=proposal.schema.graph,
-            timeout=clamp_timeout(None, share=_SHARE),
-            evidence_rows=self.limits.evidence_rows,
-            evidence_seconds=clamp_timeout(None, share=_SHARE),
+        language, fetched_part = proposal.question.language, proposal.schema.graph
+        return (
+            await taught_in_words(targets_by_word, self.counted_graph, language, near=fetched_part)
+            if targets_by_word
+            else []
         )
 
-    async def ran(self, query: str, candidate: QueryCandidate) -> SelectResult | bool:
+    def create_builder(self, proposal: RankedCandidates) -> AnswerBuilder:
+        """Create the builder of this question's answers."""
+        return AnswerBuilder(
+            self.counted_graph,
+            [proposal.question.language],
+            fetched_part=proposal.schema.graph,
+            timeout=clamp_timeout(None, share=_TIME_SHARE),
+            evidence_rows=self.limits.evidence_rows,
+            evidence_seconds=clamp_timeout(None, share=_TIME_SHARE),
+        )
+
+    async def run_query(self, query: str, candidate: QueryCandidate) -> SelectResult | bool:
         """Run a query as SELECT or ASK."""
         endpoint = self.endpoint
-        timeout = clamp_timeout(self.limits.timeout, share=_SHARE)
+        timeout = clamp_timeout(self.limits.timeout, share=_TIME_SHARE)
         if candidate.is_ask:
             return await endpoint.ask(query, timeout=timeout)
         return await endpoint.select(query, timeout=timeout, limit=self.limits.rows)
 
-    async def options(
-        self, proposal: RankedCandidates, found: Sequence[Cluster], known: Answer
+    async def build_options(
+        self, proposal: RankedCandidates, clusters: Sequence[Cluster], known_answer: Answer
     ) -> tuple[Option, ...]:
-        """Return the best readings that are worth asking, each with its number of rows.
+        """Return the best interpretations as options, each with its number of rows.
 
-        What an answer is `known` to give is not asked again.
+        The result of `known_answer` is not queried again.
         """
-        builder, answers = self.builder(proposal), []
-        near = (one.best for one in found[:_READINGS] if one.score >= found[0].score - _FAR)
-        laid_out = [(best, *await builder.layout(best.query)) for best in near]
-        apart = await builder.apart({k: text for *_, own in laid_out for k, text in own.items()})
-        for best, query, own in laid_out:
-            labels = {iri: apart[iri] for iri in own}
-            if query == known.query and labels == own:
-                answers.append(known)
+        builder, answers = self.create_builder(proposal), []
+        best_candidates = (
+            cluster.best
+            for cluster in clusters[:_MAX_OPTIONS]
+            if cluster.score >= clusters[0].score - _MAX_SCORE_GAP
+        )
+        laid_out = [(best, *await builder.format_query(best.query)) for best in best_candidates]
+        distinct_labels = await builder.disambiguate_labels(
+            {iri: text for *_, own_labels in laid_out for iri, text in own_labels.items()}
+        )
+        for best, query, own_labels in laid_out:
+            labels = {iri: distinct_labels[iri] for iri in own_labels}
+            if query == known_answer.query and labels == own_labels:
+                answers.append(known_answer)
                 continue
             with suppress(QueryError, TimedOut):
-                said = known.result if known.boolean is None else known.boolean
-                given = said if query == known.query else await self.ran(query, best)
+                known_result = (
+                    known_answer.result if known_answer.boolean is None else known_answer.boolean
+                )
+                result = (
+                    known_result
+                    if query == known_answer.query
+                    else await self.run_query(query, best)
+                )
                 answers.append(
-                    await builder.reading(query, given, columns=best.columns, labels=labels)
+                    await builder.build_worded_answer(
+                        query, result, columns=best.columns, labels=labels
+                    )
                 )
         return choose_options(answers)
 
 
-def _in_words(one: QueryCandidate, iris: Set[str]) -> str:
-    """A candidate in words, in which IRIs tell namesakes apart."""
-    return in_words(one.query, {iri: iri for iri in iris})
+def _verbalize_with_iris(candidate: QueryCandidate, iris: Set[str]) -> str:
+    """Return a candidate in words, with IRIs in place of ambiguous labels."""
+    return in_words(candidate.query, {iri: iri for iri in iris})
 
 
-def top_score(proposal: RankedCandidates) -> float:
-    """Return the score of the best candidate, minus infinity if there is none."""
+def get_top_score(proposal: RankedCandidates) -> float:
+    """Return the score of the best candidate; minus infinity without candidates."""
     return proposal.candidates[0].score if proposal.candidates else float("-inf")
 
 
-def _which(proposal: RankedCandidates) -> str:
-    """The question back, with the words that no reading stands for."""
+def _build_clarification_text(proposal: RankedCandidates) -> str:
+    """Return the question back, with the words that no candidate covers."""
     phrases = phrases_in(proposal.question.language)
-    which = phrases.say("ask which")
-    if missing := _left(proposal, proposal.candidates[0]):
-        return phrases.say("ask missing", _named(missing[:6], phrases), which)
-    return which
+    question = phrases.say("ask which")
+    if missing := _list_unused_words(proposal, proposal.candidates[0]):
+        return phrases.say("ask missing", _quote_words(missing[:6], phrases), question)
+    return question
 
 
-def _nothing(proposal: RankedCandidates) -> str:
-    phrases, words = phrases_in(proposal.question.language), _left(proposal, None)
+def _build_empty_refusal_text(proposal: RankedCandidates) -> str:
+    phrases, words = phrases_in(proposal.question.language), _list_unused_words(proposal, None)
     if words:
-        return phrases.say("refuse unknown", _named(words[:8], phrases))
+        return phrases.say("refuse unknown", _quote_words(words[:8], phrases))
     return phrases.say("refuse nothing")
 
 
-def _unsure(proposal: RankedCandidates) -> str:
+def _build_unsure_refusal_text(proposal: RankedCandidates) -> str:
     phrases = phrases_in(proposal.question.language)
-    if missing := _left(proposal, proposal.candidates[0]):
-        return phrases.say("refuse missing", _named(missing[:6], phrases))
+    if missing := _list_unused_words(proposal, proposal.candidates[0]):
+        return phrases.say("refuse missing", _quote_words(missing[:6], phrases))
     return phrases.say("refuse unsure")
 
 
-def _named(words: Sequence[str], phrases: Phrases) -> str:
-    """Words of the question as they are named: each in the quotes of a language but English."""
+def _quote_words(words: Sequence[str], phrases: Phrases) -> str:
+    """Return words of the question in the quotation marks of the language."""
     if phrases.language == "en":
         return repr(", ".join(words))
     return ", ".join(map(phrases.quoted, words))
 
 
-def _meant(links: Sequence[Link]) -> list[Link]:
-    """The links without those by a part of a name, of words that are all of another one."""
-    whole = {(one.kind, one.positions) for one in links if one.is_exact}
-    return [one for one in links if one.is_exact or (one.kind, one.positions) not in whole]
+def _drop_partial_links(links: Sequence[Link]) -> list[Link]:
+    """Drop links by a part of a name where the same words are the complete name of another."""
+    complete_matches = {(link.kind, link.positions) for link in links if link.is_exact}
+    return [
+        link
+        for link in links
+        if link.is_exact or (link.kind, link.positions) not in complete_matches
+    ]
 
 
-def _left(proposal: RankedCandidates, candidate: QueryCandidate | None) -> tuple[str, ...]:
-    """The words that a candidate leaves out; without one, all that mean something."""
+def _list_unused_words(
+    proposal: RankedCandidates, candidate: QueryCandidate | None
+) -> tuple[str, ...]:
+    """Return the words that a candidate ignores; without a candidate, all words with a meaning."""
     if candidate is not None:
         return find_omitted_words(proposal, candidate)
     tokens, weights = proposal.question.tokens, proposal.linked.weights

@@ -1,4 +1,4 @@
-"""Names in the place of words that a graph knows nothing by: spelled alike, or what a thing has."""
+"""Suggest names for words that are unknown to a graph: similar names, or related predicates."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -7,93 +7,109 @@ from difflib import get_close_matches
 import numpy as np
 
 from askgraph.answers.example_questions import is_noun, is_spoken
-from askgraph.answers.resource import classes_of
+from askgraph.answers.resource import list_classes
 from askgraph.deadline import limit_to_deadline
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind, NameIndex, tokens
 from askgraph.search.rank import RankedCandidates
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import best_label, words_of_local_name
-from askgraph.trace import Missing
+from askgraph.sparql.prefixes import choose_label, split_local_name
+from askgraph.trace import UnmatchedWords
 
-_WORDS = 3  # words that are looked into
-_NAMES = 4  # offered for each
-_ALIKE = 0.8  # how far, of 1, a word has the letters of another one in their order
-_LOOKED_AT = 3_000  # words of the graph that begin like it
-_OF_A_WORD = 20  # names that hold a word
+_MAX_WORDS = 3  # words that are looked into
+_MAX_NAMES_PER_WORD = 4  # offered for each
+_MIN_SIMILARITY_RATIO = 0.8  # how far, of 1, a word has the letters of another one in their order
+_MAX_COMPARED_WORDS = 3_000  # words of the graph that begin like it
+_MAX_NAMES_PER_SPELLING = 20  # names that hold a word
 
 
-def missing_of(
+def suggest_names(
     words: Sequence[str], proposal: RankedCandidates, graph: KnowledgeGraph
-) -> tuple[Missing, ...]:
-    """Return words of a question that its reading leaves out, with names to put in their place.
+) -> tuple[UnmatchedWords, ...]:
+    """Return words that the interpretation ignores, each with names that could replace it.
 
-    Those are names that are spelled alike; for what is asked of a thing or class ("population of"),
-    also what these have.
+    The names are spelled similarly; for a property of a resource or class ("population of"),
+    the predicates of that resource or class are included.
     """
     reading = proposal.question
     operators = [
-        reading.text[reading.tokens[one.first].start : reading.tokens[one.last].end]
-        for one in proposal.operators.operators
+        reading.text[reading.tokens[operator.first].start : reading.tokens[operator.last].end]
+        for operator in proposal.operators.operators
     ]
-    found = []
-    for word in words[:_WORDS]:
-        names = list(_had(word, proposal, graph))
-        if not any(word in said for said in operators):
-            names = [*_alike(word, graph.names), *names]
-        found.append(Missing(word, tuple(dict.fromkeys(names))[:_NAMES]))
-    return tuple(found)
+    suggestions = []
+    for word in words[:_MAX_WORDS]:
+        names = list(_list_predicate_labels(word, proposal, graph))
+        if not any(word in operator_text for operator_text in operators):
+            names = [*_find_similar_names(word, graph.names), *names]
+        suggestions.append(UnmatchedWords(word, tuple(dict.fromkeys(names))[:_MAX_NAMES_PER_WORD]))
+    return tuple(suggestions)
 
 
-def _alike(word: str, names: NameIndex) -> Iterator[str]:
-    """The names that hold a word that is spelled nearly as this one."""
-    sought = "".join(tokens(word))
-    if len(sought) < 4:
+def _find_similar_names(word: str, names: NameIndex) -> Iterator[str]:
+    """Yield names that contain a word of nearly the same spelling."""
+    token_text = "".join(tokens(word))
+    if len(token_text) < 4:
         return
     listed = names.listed
-    for begin in (sought[:1], sought[:2]):
+    for begin in (token_text[:1], token_text[:2]):
         first, last = bisect_left(listed, begin), bisect_left(listed, begin + "\uffff")
-        if last - first <= _LOOKED_AT:
+        if last - first <= _MAX_COMPARED_WORDS:
             break
-    last = min(last, first + _LOOKED_AT)
-    near = get_close_matches(sought, listed[first:last], n=2, cutoff=_ALIKE)
-    for one in near:
-        number = names.word_id(one)
-        held = [] if number is None else names.bearing(number)[:_OF_A_WORD].tolist()
-        own = sorted((names.name(at) for at in held), key=lambda name: (len(name.text), name.text))
-        yield from (name.text for name in own[:1] if is_spoken(name.text))
+    last = min(last, first + _MAX_COMPARED_WORDS)
+    near = get_close_matches(token_text, listed[first:last], n=2, cutoff=_MIN_SIMILARITY_RATIO)
+    for spelling in near:
+        number = names.word_id(spelling)
+        name_ids = (
+            [] if number is None else names.bearing(number)[:_MAX_NAMES_PER_SPELLING].tolist()
+        )
+        matches = sorted(
+            (names.name(name_id) for name_id in name_ids),
+            key=lambda name: (len(name.text), name.text),
+        )
+        yield from (name.text for name in matches[:1] if is_spoken(name.text))
 
 
-def _had(word: str, proposal: RankedCandidates, graph: KnowledgeGraph) -> Iterator[str]:
-    """What the thing or the class has of which a word is asked: "the … of Mars"."""
+def _list_predicate_labels(
+    word: str, proposal: RankedCandidates, graph: KnowledgeGraph
+) -> Iterator[str]:
+    """Yield labels of the predicates of the resource or class that the word asks about."""
     reading = proposal.question
-    at = next((n for n, token in enumerate(reading.tokens) if token.text == word), None)
-    if at is None or at + 1 >= len(reading.tokens):
+    position = next((n for n, token in enumerate(reading.tokens) if token.text == word), None)
+    if position is None or position + 1 >= len(reading.tokens):
         return
-    if (reading.folded_words[at + 1],) not in reading.word_list.follow_up_phrases["of"]:
+    if (reading.folded_words[position + 1],) not in reading.word_list.follow_up_phrases["of"]:
         return
-    links = (one for one in proposal.linked.links if at not in one.positions)
-    about = next((one for one in links if one.kind in (Kind.ENTITY, Kind.CLASS)), None)
-    if about is None:
+    links = (
+        predicate for predicate in proposal.linked.links if position not in predicate.positions
+    )
+    owner_link = next(
+        (predicate for predicate in links if predicate.kind in (Kind.ENTITY, Kind.CLASS)), None
+    )
+    if owner_link is None:
         return
-    own = {about.target, *(one.iri for one in classes_of(about.target, graph)[:1])}
-    has = _has(about.target, graph)
-    for one in limit_to_deadline(graph.profile.predicates):
-        if one.naming or (has is not None and one.iri not in has):
+    owner_iris = {
+        owner_link.target,
+        *(predicate.iri for predicate in list_classes(owner_link.target, graph)[:1]),
+    }
+    present_predicates = _list_present_predicates(owner_link.target, graph)
+    for predicate in limit_to_deadline(graph.profile.predicates):
+        if predicate.naming or (
+            present_predicates is not None and predicate.iri not in present_predicates
+        ):
             continue
-        counted = any(iri in own for iri, _ in one.subject_classes)
-        if not counted or one.iri.startswith((v.RDF, v.RDFS, v.OWL)):
+        is_used = any(iri in owner_iris for iri, _ in predicate.subject_classes)
+        if not is_used or predicate.iri.startswith((v.RDF, v.RDFS, v.OWL)):
             continue
-        label = best_label(one.names, [reading.language]) or words_of_local_name(one.iri)
+        label = choose_label(predicate.names, [reading.language]) or split_local_name(predicate.iri)
         if is_noun(label, reading.language):
             yield label
 
 
-def _has(thing: str, graph: KnowledgeGraph) -> frozenset[str] | None:
-    """The predicates of a thing; None of a class, and of what does not lie here: any it may be."""
+def _list_present_predicates(iri: str, graph: KnowledgeGraph) -> frozenset[str] | None:
+    """Return the predicates of a node; None for a class or a remote graph, where any may occur."""
     arrays = graph.arrays
-    at = arrays.terms.find_iri(thing) if arrays else None
-    if arrays is None or at is None or not classes_of(thing, graph):
+    node = arrays.terms.find_iri(iri) if arrays else None
+    if arrays is None or node is None or not list_classes(iri, graph):
         return None
-    present = arrays.get_predicates(np.array([at], dtype=np.int32))
+    present = arrays.get_predicates(np.array([node], dtype=np.int32))
     return frozenset(map(arrays.get_predicate_iri, present))

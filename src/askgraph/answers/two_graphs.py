@@ -1,8 +1,8 @@
-"""A question over two graphs: a part answered in each, joined where both know the same things.
+"""Answer a question over two graphs: a part in each, joined where both know the same resources.
 
-No word may be left out by both parts. One, the head, has what is asked for and is put to its graph;
-the other comes as a SERVICE, which the program joins. They meet in a variable of each: things with
-the same IRI in both graphs, or that `owl:sameAs` or `skos:exactMatch` in either says are the same.
+Both parts together must cover all words. One part, the head, has the answer columns and goes to
+its own graph; the other becomes a SERVICE, which the program joins. They meet in a variable of
+each: resources with the same IRI in both graphs, or linked by `owl:sameAs` or `skos:exactMatch`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,262 +30,363 @@ from askgraph.sparql import (
     Pattern,
     Query,
     Values,
-    renamed,
+    find_variables,
+    rename_iris,
     transform,
-    variables_of,
     walk,
 )
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.serializer import to_text
 from askgraph.sparql.vocabulary import OWL_SAME_AS, RDF_TYPE, SKOS_EXACT_MATCH
 from askgraph.trace import Answer
 
-Found = tuple[SearchRun, RankedCandidates]
+SearchedGraph = tuple[SearchRun, RankedCandidates]
 
-JOINED = 0.9
-"""What is left of the weaker part's confidence: that the parts meet in what is meant is a guess,
-and the same things under a variable in both graphs speak for it, but no word says so."""
+JOIN_CONFIDENCE_FACTOR = 0.9
+"""Factor on the weaker part's confidence.
 
-_CANDIDATES, _PAIRS = 8, 4
-"""So many candidates of a graph are looked at, and so many pairs of them asked about."""
-_REQUESTS = 30
-"""After so many requests no further pair is looked at."""
-_THINGS = 300
-"""So many things of a variable are looked for in the other graph."""
-_NOT_ASKED = {"head": 1.0, "disagrees": 0.0, "misfit": 0.0, "unheld": 0.0}
-"""What is not asked of a part that shows nothing: that it is what the question asks for."""
-_SHARE = 0.2  # of the time left, for a request
-_SAME = tuple(map(NamedNode, (OWL_SAME_AS, SKOS_EXACT_MATCH)))
-_LINK = Path("|", (*_SAME, *(Path("^", (one,)) for one in _SAME)))
-_HERE, _THERE = Variable("here"), Variable("there")
+The join is a guess: shared resources support it, but no word of the question states it.
+"""
+
+_MAX_CANDIDATES, _MAX_PAIRS = 8, 4
+"""How many candidates of a graph are combined, and how many pairs are queried."""
+_MAX_REQUESTS = 30
+"""After this many requests no further pair is tried."""
+_MAX_JOIN_VALUES = 300
+"""How many values of a variable are looked up in the other graph."""
+_NEUTRAL_FEATURES = {"head": 1.0, "disagrees": 0.0, "misfit": 0.0, "unheld": 0.0}
+"""Feature values of a part without answer columns, where these features do not apply."""
+_TIME_SHARE = 0.2  # of the time left, for a request
+_SAME_AS_PREDICATES = tuple(map(NamedNode, (OWL_SAME_AS, SKOS_EXACT_MATCH)))
+_SAME_AS_PATH = Path(
+    "|", (*_SAME_AS_PREDICATES, *(Path("^", (one,)) for one in _SAME_AS_PREDICATES))
+)
+_LOCAL_NODE, _REMOTE_NODE = Variable("here"), Variable("there")
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """A candidate of one graph, with the words of the question that it leaves out."""
+class GraphPart:
+    """A candidate of one graph, with the words of the question that it ignores."""
 
     run: SearchRun
     proposal: RankedCandidates
     candidate: QueryCandidate
-    left: frozenset[str]
+    unused_words: frozenset[str]
 
     @property
     def tree(self) -> Query:
-        """Its query."""
+        """The query of the candidate."""
         return self.candidate.tree
 
     @property
     def is_plain(self) -> bool:
-        """Whether its patterns alone are what it says."""
+        """Whether the patterns alone express the query: no aggregate, HAVING or ordered limit."""
         tree = self.tree
         ordered = tree.order and tree.limit is not None
         return tree.form == "SELECT" and not (tree.is_aggregate or tree.having or ordered)
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """Those at the ends of its patterns, each once."""
+        """The distinct variables at the ends of the patterns."""
         ends = (
             end
-            for one in self.tree.where.elements
-            if isinstance(one, Pattern) and get_predicate(one) != RDF_TYPE
-            for end in (one.subject, one.object)
+            for pattern in self.tree.where.elements
+            if isinstance(pattern, Pattern) and get_predicate(pattern) != RDF_TYPE
+            for end in (pattern.subject, pattern.object)
         )
         return tuple(dict.fromkeys(end for end in ends if isinstance(end, Variable)))
 
-    async def rows(self, query: Query) -> list[tuple[str, ...]]:
-        """The IRIs of the first rows of a query on its graph."""
-        own = dict(self.run.graph.profile.types)
-        text = text_of(renamed(query, own) if own else query)
-        timeout = deadline.clamp_timeout(self.run.limits.timeout, share=_SHARE)
-        result = await self.run.endpoint.select(text, timeout=timeout, limit=_THINGS)
-        found = [[one.value for one in row if isinstance(one, NamedNode)] for row in result.rows]
-        return [tuple(row) for row in found if len(row) == len(result.variables)]
+    async def fetch_iri_rows(self, query: Query) -> list[tuple[str, ...]]:
+        """Return the IRIs in the first rows of a query on the graph of the part."""
+        own_types = dict(self.run.graph.profile.types)
+        text = to_text(rename_iris(query, own_types) if own_types else query)
+        timeout = deadline.clamp_timeout(self.run.limits.timeout, share=_TIME_SHARE)
+        result = await self.run.endpoint.select(text, timeout=timeout, limit=_MAX_JOIN_VALUES)
+        iri_rows = [
+            [term.value for term in row if isinstance(term, NamedNode)] for row in result.rows
+        ]
+        return [tuple(row) for row in iri_rows if len(row) == len(result.variables)]
 
 
 @dataclass(frozen=True)
-class Link:
-    """The variables of two parts that hold the same things, and the part that says so, if one."""
+class PartLink:
+    """The variables in which two parts meet, and the part that states the identity, if any."""
 
     head: Variable
-    other: Variable
-    said_by: Part | None
+    service: Variable
+    stated_by: GraphPart | None
 
 
-async def over_two(found: Sequence[Found]) -> Answer | None:
-    """Return the answer of two parts, if no graph answers alone and two do together.
+async def answer_over_two_graphs(searched: Sequence[SearchedGraph]) -> Answer | None:
+    """Return an answer joined from two graphs, if no graph answers alone.
 
-    None if a graph's best reading leaves no word out, if no two readings do so together, if the
-    graphs have no link, and if there is no answer or it cannot be had in time.
+    None if a graph's best candidate covers all words, if no two candidates together do, if
+    the graphs have no link, and if there is no answer or it takes too long.
     """
     best = [
-        (run, proposal, proposal.candidates[0]) for run, proposal in found if proposal.candidates
+        (run, proposal, proposal.candidates[0]) for run, proposal in searched if proposal.candidates
     ]
-    if len(best) < 2 or not all(find_omitted_words(proposal, one) for _, proposal, one in best):
+    if len(best) < 2 or not all(
+        find_omitted_words(proposal, candidate) for _, proposal, candidate in best
+    ):
         return None
     with suppress(QueryError, ServiceError):
-        begun = _requests(found)
+        requests_before = _count_requests(searched)
         graphs = [
             [
-                Part(run, proposal, one, frozenset(find_omitted_words(proposal, one)))
-                for one in proposal.candidates[:_CANDIDATES]
+                GraphPart(
+                    run, proposal, candidate, frozenset(find_omitted_words(proposal, candidate))
+                )
+                for candidate in proposal.candidates[:_MAX_CANDIDATES]
             ]
-            for run, proposal in found
+            for run, proposal in searched
         ]
         pairs = [
-            (head, other)
-            for ours, theirs in permutations(graphs, 2)
-            for head, other in product(ours, theirs)
-            if not head.left & other.left and head.left and other.left
-            if other.is_plain and _is_head(head, other) and _may_join(head, other)
+            (head, service_part)
+            for first_parts, second_parts in permutations(graphs, 2)
+            for head, service_part in product(first_parts, second_parts)
+            if not head.unused_words & service_part.unused_words
+            and head.unused_words
+            and service_part.unused_words
+            if service_part.is_plain
+            and _is_head_first(head, service_part)
+            and _can_join(head, service_part)
         ]
-        for head, other in sorted(pairs, key=lambda two: -_score(*two))[:_PAIRS]:
-            if _requests(found) - begun > _REQUESTS:
+        for head, service_part in sorted(pairs, key=lambda pair: -_score_pair(*pair))[:_MAX_PAIRS]:
+            if _count_requests(searched) - requests_before > _MAX_REQUESTS:
                 break
-            link = await _link(head, other)
+            link = await _find_link(head, service_part)
             if link is not None:
-                sure = JOINED * min(
-                    _confidence(head, other, heads=True), _confidence(other, head, heads=False)
+                confidence = JOIN_CONFIDENCE_FACTOR * min(
+                    _estimate_part_confidence(head, service_part, is_head=True),
+                    _estimate_part_confidence(service_part, head, is_head=False),
                 )
-                service = f"askgraph:{other.run.graph.name}"
-                both = Counted(Federated(head.run.endpoint, {service: other.run.endpoint}))
-                run = replace(head.run, endpoint=both)
-                candidate = _joined(head, other, link, service)
+                service_iri = f"askgraph:{service_part.run.graph.name}"
+                federated = Counted(
+                    Federated(head.run.endpoint, {service_iri: service_part.run.endpoint})
+                )
+                run = replace(head.run, endpoint=federated)
+                candidate = _join_parts(head, service_part, link, service_iri)
                 labels: dict[str, str] = {}
-                said: list[str] = []
-                for part in (other, head):
-                    builder = part.run.builder(part.proposal)
-                    query, own = await builder.layout(part.candidate.query)
-                    words = (await builder.reading(query, True, columns=(), labels=own)).words
-                    labels, said = labels | own, [part.run.graph.name, words, *said]
-                builder = run.builder(head.proposal)
-                query, own = await builder.layout(candidate.query)
+                descriptions: list[str] = []
+                for part in (service_part, head):
+                    builder = part.run.create_builder(part.proposal)
+                    query, own_labels = await builder.format_query(part.candidate.query)
+                    words = (
+                        await builder.build_worded_answer(
+                            query, True, columns=(), labels=own_labels
+                        )
+                    ).words
+                    labels, descriptions = (
+                        labels | own_labels,
+                        [part.run.graph.name, words, *descriptions],
+                    )
+                builder = run.create_builder(head.proposal)
+                query, own_labels = await builder.format_query(candidate.query)
                 answer = await builder.answer(
                     query,
-                    await run.ran(query, candidate),
+                    await run.run_query(query, candidate),
                     columns=candidate.columns,
-                    confidence=sure,
+                    confidence=confidence,
                     ordered=bool(candidate.tree.order),
-                    labels=labels | own,
+                    labels=labels | own_labels,
                 )
-                words = phrases_in(head.proposal.question.language).say("two graphs", *said)
+                words = phrases_in(head.proposal.question.language).say("two graphs", *descriptions)
                 return None if answer.is_empty else replace(answer, words=words)
     return None
 
 
-def _requests(found: Sequence[Found]) -> int:
-    return sum(run.endpoint.requests for run, _ in found)
+def _count_requests(searched: Sequence[SearchedGraph]) -> int:
+    return sum(run.endpoint.requests for run, _ in searched)
 
 
-def _score(head: Part, other: Part) -> float:
-    return head.candidate.score + _scored(other.candidate, other, _NOT_ASKED).score
+def _score_pair(head: GraphPart, service_part: GraphPart) -> float:
+    return (
+        head.candidate.score
+        + _rescore(service_part.candidate, service_part, _NEUTRAL_FEATURES).score
+    )
 
 
-def _is_head(head: Part, other: Part) -> bool:
-    """Whether the first word that only one of both explains is the head's, or only it is more."""
-    own, others = head.candidate.used, other.candidate.used
-    ours, theirs = own & ~others, others & ~own
-    first = ours & -ours < theirs & -theirs if ours and theirs else bool(ours)
+def _is_head_first(head: GraphPart, service_part: GraphPart) -> bool:
+    """Return whether the first word that only one part covers is the head's.
+
+    A part that is not plain must be the head.
+    """
+    head_words, service_words = head.candidate.used, service_part.candidate.used
+    only_head, only_service = head_words & ~service_words, service_words & ~head_words
+    first = (
+        only_head & -only_head < only_service & -only_service
+        if only_head and only_service
+        else bool(only_head)
+    )
     return first or not head.is_plain
 
 
-def _may_join(head: Part, other: Part) -> bool:
-    """Whether what is joined to the head's patterns holds for all of it, types written alike."""
+def _can_join(head: GraphPart, service_part: GraphPart) -> bool:
+    """Return whether a join with the head's patterns applies to its whole result.
+
+    Both graphs must also use the same type predicates.
+    """
     inner = any(isinstance(node, Query) for node in walk(head.tree.where))
-    return not inner and head.run.graph.profile.types == other.run.graph.profile.types
+    return not inner and head.run.graph.profile.types == service_part.run.graph.profile.types
 
 
-async def _link(head: Part, other: Part) -> Link | None:
-    """Return the variables in which most things are the same, looked for from the smaller part."""
-    near, far = sorted((head, other), key=lambda one: len(one.candidate.ids))
-    found: dict[Link, int] = {}
-    for ours in near.variables:
-        bare = replace(near.tree, columns=((ours, None),), order=(), limit=_THINGS, distinct=True)
-        things = [iri for (iri,) in await near.rows(bare)]
-        if not things:
+async def _find_link(head: GraphPart, service_part: GraphPart) -> PartLink | None:
+    """Return the variables with most common resources, searched from the smaller part."""
+    smaller, larger = sorted((head, service_part), key=lambda part: len(part.candidate.ids))
+    counts_by_link: dict[PartLink, int] = {}
+    for near_variable in smaller.variables:
+        values_query = replace(
+            smaller.tree,
+            columns=((near_variable, None),),
+            order=(),
+            limit=_MAX_JOIN_VALUES,
+            distinct=True,
+        )
+        iris = [iri for (iri,) in await smaller.fetch_iri_rows(values_query)]
+        if not iris:
             continue
         for said_by, names in (
-            (None, {one: one for one in things}),
-            (near, await _said(near, things)),
-            (far, await _said(far, things)),
+            (None, {part: part for part in iris}),
+            (smaller, await _fetch_same_as(smaller, iris)),
+            (larger, await _fetch_same_as(larger, iris)),
         ):
-            for theirs in far.variables if names else ():
-                same = len(await far.rows(_holding(far.tree, theirs, names)))
-                both = (ours, theirs) if near is head else (theirs, ours)
-                if same:
-                    found[Link(*both, said_by)] = same
-    return max(found, key=lambda one: found[one]) if found else None
+            for far_variable in larger.variables if names else ():
+                match_count = len(
+                    await larger.fetch_iri_rows(
+                        _restrict_to_values(larger.tree, far_variable, names)
+                    )
+                )
+                ends = (
+                    (near_variable, far_variable)
+                    if smaller is head
+                    else (far_variable, near_variable)
+                )
+                if match_count:
+                    counts_by_link[PartLink(*ends, said_by)] = match_count
+    return max(counts_by_link, key=lambda part: counts_by_link[part]) if counts_by_link else None
 
 
-async def _said(part: Part, things: Sequence[str]) -> Mapping[str, str]:
-    """What a graph says to be the same as some things."""
-    where = Group((_values(_HERE, things), Pattern(_HERE, _LINK, _THERE)))
-    asked = Query("SELECT", where, ((_THERE, None), (_HERE, None)), limit=_THINGS)
-    return {row[0]: row[1] for row in await part.rows(asked)}
+async def _fetch_same_as(part: GraphPart, iris: Sequence[str]) -> Mapping[str, str]:
+    """Fetch the IRIs that the graph of a part states to be the same as the given ones."""
+    where = Group(
+        (_build_values(_LOCAL_NODE, iris), Pattern(_LOCAL_NODE, _SAME_AS_PATH, _REMOTE_NODE))
+    )
+    query = Query(
+        "SELECT", where, ((_REMOTE_NODE, None), (_LOCAL_NODE, None)), limit=_MAX_JOIN_VALUES
+    )
+    return {row[0]: row[1] for row in await part.fetch_iri_rows(query)}
 
 
-def _holding(tree: Query, at: Variable, things: Iterable[str]) -> Query:
-    """The query for those of some things that a variable holds."""
-    where = Group((_values(at, things), *tree.where.elements))
-    return Query("SELECT", where, ((at, None),), distinct=True, limit=_THINGS)
+def _restrict_to_values(tree: Query, variable: Variable, iris: Iterable[str]) -> Query:
+    """Return the query for those of the IRIs that a variable can have."""
+    where = Group((_build_values(variable, iris), *tree.where.elements))
+    return Query("SELECT", where, ((variable, None),), distinct=True, limit=_MAX_JOIN_VALUES)
 
 
-def _values(at: Variable, things: Iterable[str]) -> Values:
-    return Values((at,), tuple((NamedNode(one),) for one in things))
+def _build_values(variable: Variable, iris: Iterable[str]) -> Values:
+    return Values((variable,), tuple((NamedNode(iri),) for iri in iris))
 
 
-def _confidence(part: Part, other: Part, *, heads: bool) -> float:
-    """How sure a part is of its own words: what only the other explains is none of them."""
-    proposal, mine = part.proposal, part.candidate.used
-    theirs = other.candidate.used & ~mine
-    weights = (0.0 if theirs >> at & 1 else w for at, w in enumerate(proposal.linked.weights))
-    operators = (one for one in proposal.operators.operators if not one.mask & theirs)
-    own = replace(
+def _estimate_part_confidence(part: GraphPart, other_part: GraphPart, *, is_head: bool) -> float:
+    """Estimate the confidence of a part in its own words; words of the other part do not count."""
+    proposal, own_words = part.proposal, part.candidate.used
+    other_words = other_part.candidate.used & ~own_words
+    weights = (
+        0.0 if other_words >> position & 1 else weight
+        for position, weight in enumerate(proposal.linked.weights)
+    )
+    operators = (
+        candidate for candidate in proposal.operators.operators if not candidate.mask & other_words
+    )
+    own_proposal = replace(
         proposal,
         linked=replace(proposal.linked, weights=tuple(weights)),
         operators=replace(proposal.operators, operators=tuple(operators)),
     )
-    fair = {"covered": 1.0, **({} if heads else _NOT_ASKED)}
-    alike = [one for one in proposal.candidates if one.used & mine == mine]
-    found = cluster_candidates([_scored(one, part, fair) for one in alike])
-    first = [one for one in found if any(m.tree == part.tree for m in one.members)]
-    return estimate_confidence(own, [*first, *(one for one in found if one not in first)])
-
-
-def _scored(one: QueryCandidate, part: Part, told: Mapping[str, float]) -> QueryCandidate:
-    """A candidate with other features, and the score that these give it."""
-    weights = load_weights(part.run.graph.name, part.run.limits.ranking)
-    more = sum(weights[name] * (value - one.features[name]) for name, value in told.items())
-    return replace(one, score=one.score + more, features={**one.features, **told})
-
-
-def _joined(head: Part, other: Part, link: Link, service: str) -> QueryCandidate:
-    """The head with the other part as a SERVICE in its query."""
-    one, two = head.candidate, other.candidate
-    after = 1 + max(map(get_variable_number, {*_numbered(one)}), default=0)
-    names = {name: get_variable(get_variable_number(name) + after) for name in {*_numbered(two)}}
-    if link.said_by is None:
-        names[link.other] = link.head
-    there = names[link.other]
-    same = (Pattern(link.head, _LINK, there),)
-    inner: tuple[Element, ...] = transform(
-        two.tree.where, lambda node: names.get(node, node) if isinstance(node, Variable) else node
-    ).elements
-    inner = (*inner, *(same if link.said_by is other else ()))
-    if one.tree.is_aggregate:  # what is counted is counted once
-        met = there if link.said_by is not other else link.head
-        inner = (Query("SELECT", Group(inner), ((met, None),), distinct=True),)
-    where = (
-        *one.tree.where.elements,
-        *(same if link.said_by is head else ()),
-        Nested("SERVICE", Group(inner), NamedNode(service)),
+    neutral = {"covered": 1.0, **({} if is_head else _NEUTRAL_FEATURES)}
+    same_words = [
+        candidate for candidate in proposal.candidates if candidate.used & own_words == own_words
+    ]
+    scored_clusters = cluster_candidates(
+        [_rescore(candidate, part, neutral) for candidate in same_words]
     )
-    distinct = one.tree.distinct or not (one.tree.order or one.tree.is_aggregate)
-    tree = replace(one.tree, where=Group(where), distinct=distinct)
-    hints = {**one.hints, **{names[v]: hint for v, hint in two.hints.items() if v != link.other}}
-    if link.said_by is not None:
-        hints[there] = two.hints.get(link.other, "thing")
-    return replace(one, tree=tree, hints=hints, used=one.used | two.used)
+    own_clusters = [
+        candidate
+        for candidate in scored_clusters
+        if any(member.tree == part.tree for member in candidate.members)
+    ]
+    return estimate_confidence(
+        own_proposal,
+        [
+            *own_clusters,
+            *(candidate for candidate in scored_clusters if candidate not in own_clusters),
+        ],
+    )
 
 
-def _numbered(candidate: QueryCandidate) -> Iterator[Variable]:
-    found = (*variables_of(candidate.tree), *candidate.hints)
-    return (one for one in found if one.value[1:].isdigit())
+def _rescore(
+    candidate: QueryCandidate, part: GraphPart, features: Mapping[str, float]
+) -> QueryCandidate:
+    """Return a candidate with other features and the score that follows from them."""
+    weights = load_weights(part.run.graph.name, part.run.limits.ranking)
+    score_difference = sum(
+        weights[name] * (value - candidate.features[name]) for name, value in features.items()
+    )
+    return replace(
+        candidate,
+        score=candidate.score + score_difference,
+        features={**candidate.features, **features},
+    )
+
+
+def _join_parts(
+    head: GraphPart, service_part: GraphPart, link: PartLink, service_iri: str
+) -> QueryCandidate:
+    """Build the head's query with the other part as a SERVICE."""
+    head_candidate, service_candidate = head.candidate, service_part.candidate
+    offset = 1 + max(
+        map(get_variable_number, {*_iterate_numbered_variables(head_candidate)}), default=0
+    )
+    names = {
+        name: get_variable(get_variable_number(name) + offset)
+        for name in {*_iterate_numbered_variables(service_candidate)}
+    }
+    if link.stated_by is None:
+        names[link.service] = link.head
+    service_node = names[link.service]
+    same_as_pattern = (Pattern(link.head, _SAME_AS_PATH, service_node),)
+    inner: tuple[Element, ...] = transform(
+        service_candidate.tree.where,
+        lambda node: names.get(node, node) if isinstance(node, Variable) else node,
+    ).elements
+    inner = (*inner, *(same_as_pattern if link.stated_by is service_part else ()))
+    if head_candidate.tree.is_aggregate:  # what is counted is counted once
+        join_node = service_node if link.stated_by is not service_part else link.head
+        inner = (Query("SELECT", Group(inner), ((join_node, None),), distinct=True),)
+    where = (
+        *head_candidate.tree.where.elements,
+        *(same_as_pattern if link.stated_by is head else ()),
+        Nested("SERVICE", Group(inner), NamedNode(service_iri)),
+    )
+    distinct = head_candidate.tree.distinct or not (
+        head_candidate.tree.order or head_candidate.tree.is_aggregate
+    )
+    tree = replace(head_candidate.tree, where=Group(where), distinct=distinct)
+    hints = {
+        **head_candidate.hints,
+        **{
+            names[name_variable]: hint
+            for name_variable, hint in service_candidate.hints.items()
+            if name_variable != link.service
+        },
+    }
+    if link.stated_by is not None:
+        hints[service_node] = service_candidate.hints.get(link.service, "thing")
+    return replace(
+        head_candidate, tree=tree, hints=hints, used=head_candidate.used | service_candidate.used
+    )
+
+
+def _iterate_numbered_variables(candidate: QueryCandidate) -> Iterator[Variable]:
+    all_variables = (*find_variables(candidate.tree), *candidate.hints)
+    return (item for item in all_variables if item.value[1:].isdigit())

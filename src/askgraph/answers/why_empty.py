@@ -1,4 +1,4 @@
-"""The reason why a query gives nothing: the part to blame, and small changes with their results."""
+"""Explain an empty result: the part of the query to blame, and small changes with their results."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from askgraph.sparql import (
     Query,
     Union,
     Values,
+    find_variables,
     transform,
-    variables_of,
 )
-from askgraph.sparql.serializer import text_of, tree_of
+from askgraph.sparql.serializer import to_text, to_tree
 from askgraph.sparql.vocabulary import (
     ALTERNATIVE_LABEL_PREDICATES,
     DATE_DATATYPES,
@@ -36,92 +36,96 @@ from askgraph.sparql.vocabulary import (
     XSD_STRING,
 )
 
-_TELLS_NOTHING = frozenset([RDF_TYPE, *LABEL_PREDICATES, *ALTERNATIVE_LABEL_PREDICATES])
+_UNINFORMATIVE_PREDICATES = frozenset([RDF_TYPE, *LABEL_PREDICATES, *ALTERNATIVE_LABEL_PREDICATES])
 _VALUE = Variable("ask_value")
 
 
 @dataclass(frozen=True)
-class Change:
-    """What to say, and the elements to put in place of the one that nothing matches."""
+class ElementChange:
+    """A change in words, and the elements that replace the unmatched one."""
 
     words: str
     elements: tuple[Element, ...]
 
 
 @dataclass(frozen=True)
-class Lookup:
-    """A question to the graph: what stands where nothing matched, or the nearest value.
+class ValueLookup:
+    """A query for values that occur in the unmatched place, or for the nearest value.
 
-    `elements` are put in place, `variable` is asked for; `extreme` takes MAX or MIN of it, else the
-    three most frequent values are taken, without `but`.
+    `elements` replace the unmatched one; `variable` is selected. `extreme` takes MAX or MIN
+    of it; else the three most frequent values are taken, without `excluded`.
     """
 
     words: str
     elements: tuple[Element, ...]
     variable: Variable
     extreme: str = ""
-    but: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
 
 
-def changes_of(element: Element) -> Iterator[Change]:
-    """Yield small changes to an element, the likeliest first; the last resort is to drop it."""
+def list_changes(element: Element) -> Iterator[ElementChange]:
+    """Yield small changes to an element, most likely first; dropping it is the last resort."""
     match element:
         case Pattern():
             subject, predicate, value = element.subject, element.predicate, element.object
             if isinstance(value, Literal):
                 tagged = value.language or value.datatype.value != XSD_STRING
                 kinds = "any language or datatype" if tagged else "a language tag or a datatype"
-                found = Pattern(subject, predicate, _VALUE)
-                yield from _alike(f"with {kinds}", Call("STR", (_VALUE,)), value.value, (found,))
+                open_pattern = Pattern(subject, predicate, _VALUE)
+                yield from _list_text_changes(
+                    f"with {kinds}", Call("STR", (_VALUE,)), value.value, (open_pattern,)
+                )
                 return
             if not isinstance(subject, Literal):
-                yield Change("in the other direction", (Pattern(value, predicate, subject),))
+                yield ElementChange("in the other direction", (Pattern(value, predicate, subject),))
             is_type = isinstance(predicate, NamedNode) and predicate.value == RDF_TYPE
             if isinstance(predicate, NamedNode) and not is_type:
                 steps = Path("+", (predicate,))
-                yield Change("over several steps", (Pattern(subject, steps, value),))
+                yield ElementChange("over several steps", (Pattern(subject, steps, value),))
         case Filter():
-            yield from _filter_changes(element)
-            yield Change("without this condition", ())
+            yield from _list_filter_changes(element)
+            yield ElementChange("without this condition", ())
         case Nested(word="MINUS"):
-            yield Change("without taking anything away", ())
+            yield ElementChange("without taking anything away", ())
         case _:
-            yield Change("without this part", ())
+            yield ElementChange("without this part", ())
 
 
-def lookup_of(element: Element) -> Lookup | None:
-    """Return what to look up in the graph for an element that nothing matches."""
+def build_lookup(element: Element) -> ValueLookup | None:
+    """Return the lookup of values for an element that has no match; None if it has none."""
     match element:
         case Pattern(predicate=NamedNode() as predicate, object=NamedNode() as value) if (
             predicate.value == RDF_TYPE
         ):
             pattern = Pattern(element.subject, predicate, _VALUE)
-            return Lookup("of the class {0}", (pattern,), _VALUE, but=frozenset([value.value]))
+            return ValueLookup(
+                "of the class {0}", (pattern,), _VALUE, excluded=frozenset([value.value])
+            )
         case Pattern(predicate=NamedNode() as predicate):
             pattern = Pattern(element.subject, _VALUE, element.object)
-            return Lookup(
+            return ValueLookup(
                 "with {0} instead of this predicate",
                 (pattern,),
                 _VALUE,
-                but=_TELLS_NOTHING | {predicate.value},
+                excluded=_UNINFORMATIVE_PREDICATES | {predicate.value},
             )
         case Filter(condition=Call(name=name, arguments=(left, right))):
-            return _nearest(name, unwrapped(left), unwrapped(right))
+            return _build_extreme_lookup(name, unwrapped(left), unwrapped(right))
         case _:
             return None
 
 
-def _nearest(name: str, left: object, right: object) -> Lookup | None:
-    """The largest or smallest value there is, if a comparison asks for more or less."""
+def _build_extreme_lookup(name: str, left: object, right: object) -> ValueLookup | None:
+    """Return the lookup of the largest or smallest value, for a comparison with < or >."""
     if isinstance(left, Literal) and isinstance(right, Variable):
         left, right = right, left
         name = name.translate(str.maketrans("<>", "><"))
     if not isinstance(left, Variable) or not _is_ordered(right):
         return None
     if name in (">", ">="):
-        return Lookup("the highest value is {0}", (), left, extreme="MAX")
+        return ValueLookup("the highest value is {0}", (), left, extreme="MAX")
     if name in ("<", "<="):
-        return Lookup("the lowest value is {0}", (), left, extreme="MIN")
+        return ValueLookup("the lowest value is {0}", (), left, extreme="MIN")
     return None
 
 
@@ -129,45 +133,45 @@ def _is_ordered(term: object) -> bool:
     return isinstance(term, Literal) and term.datatype.value in NUMERIC_DATATYPES | DATE_DATATYPES
 
 
-def _alike(
-    words: str, plain: Call, text: str, before: tuple[Element, ...] = ()
-) -> Iterator[Change]:
-    """A value compared by its characters alone, then in any case, then as a part."""
-    lower, lowered = Call("LCASE", (plain,)), Literal(text.lower())
-    same = (
-        (words, Call("=", (plain, Literal(text)))),
+def _list_text_changes(
+    words: str, text_value: Call, text: str, preceding: tuple[Element, ...] = ()
+) -> Iterator[ElementChange]:
+    """Yield comparisons of a text: by characters alone, ignoring case, and as a substring."""
+    lower, lowered = Call("LCASE", (text_value,)), Literal(text.lower())
+    conditions = (
+        (words, Call("=", (text_value, Literal(text)))),
         ("with capitals and small letters alike", Call("=", (lower, lowered))),
         ("with this text as a part", Call("CONTAINS", (lower, lowered))),
     )
-    for said, condition in same:
-        yield Change(said, (*before, Filter(condition)))
+    for description, condition in conditions:
+        yield ElementChange(description, (*preceding, Filter(condition)))
 
 
-def _filter_changes(condition: Filter) -> Iterator[Change]:
-    """Equal texts by their characters alone; parts of texts whatever the case."""
+def _list_filter_changes(condition: Filter) -> Iterator[ElementChange]:
+    """Yield changes of a FILTER: equal texts by characters alone, substrings ignoring case."""
     match condition.condition:
         case Call(name="=" | "IN", arguments=(left, Literal() as right)) if not _is_ordered(right):
-            plain = Call("STR", (unwrapped(left),))
-            yield from _alike("with any language or datatype", plain, right.value)
+            text_value = Call("STR", (unwrapped(left),))
+            yield from _list_text_changes("with any language or datatype", text_value, right.value)
         case Call(name="CONTAINS" | "STRSTARTS" | "STRENDS" | "REGEX", arguments=(left, right, *_)):
-            about = Call("LCASE", (Call("STR", (unwrapped(left),)),))
+            lower_text = Call("LCASE", (Call("STR", (unwrapped(left),)),))
             if isinstance(right, Literal):
-                inside = Call("CONTAINS", (about, Literal(right.value.lower())))
-                yield Change("with this text anywhere, in any case", (Filter(inside),))
+                inside = Call("CONTAINS", (lower_text, Literal(right.value.lower())))
+                yield ElementChange("with this text anywhere, in any case", (Filter(inside),))
         case Call(name="=", arguments=(left, Literal() as right)):
-            plain = Call("STR", (unwrapped(left),))
-            beginning = Filter(Call("STRSTARTS", (plain, Literal(right.value))))
-            yield Change("with values that start so", (beginning,))
+            text_value = Call("STR", (unwrapped(left),))
+            beginning = Filter(Call("STRSTARTS", (text_value, Literal(right.value))))
+            yield ElementChange("with values that start so", (beginning,))
 
 
-_SUGGESTIONS = 3
-_CULPRITS = 2
-_RESERVE = 5  # requests kept back for what changes give
+_MAX_SUGGESTIONS = 3
+_MAX_CULPRITS = 2
+_RESERVED_REQUEST_COUNT = 5  # requests kept back for what changes give
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A changed query, the change in words, and the number of its results."""
+    """A changed query, the change in words, and its number of results."""
 
     change: str
     query: str
@@ -175,53 +179,59 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
-class Emptiness:
-    """The part of a query that leaves nothing, why, and what small changes give."""
+class EmptyResultReason:
+    """The part of a query that removes all results, the reason, and what small changes give."""
 
     pattern: str
     reason: str
     suggestions: tuple[Suggestion, ...] = ()
 
 
-async def why_empty(
+async def explain_empty_result(
     query: Query | str,
     endpoint: Endpoint,
     *,
     budget: int = 12,
     labels: Mapping[str, str] | None = None,
 ) -> str | None:
-    """Return in English words why a query has no result, and what small changes would give.
+    """Explain in English why a query has no result, and what small changes would give.
 
-    At most `budget` requests are made. None if the query has results, or is no query that can
-    be taken apart. Raises `ServiceError` as the endpoint does.
+    Return None if the query has results or cannot be analysed.
+
+    Args:
+        budget: maximum number of requests.
+
+    Raises:
+        ServiceError: the endpoint failed.
     """
-    found = await emptiness(query, endpoint, budget=budget, labels=labels)
-    if found is None:
+    emptiness = await analyse_empty_result(query, endpoint, budget=budget, labels=labels)
+    if emptiness is None:
         return None
     texts = [
-        f"{one.change}: {one.results} result{'s' * (one.results != 1)}" for one in found.suggestions
+        f"{suggestion.change}: {suggestion.results} result{'s' * (suggestion.results != 1)}"
+        for suggestion in emptiness.suggestions
     ]
-    return found.reason + (f" Possible: {'; '.join(texts)}." if texts else "")
+    return emptiness.reason + (f" Possible: {'; '.join(texts)}." if texts else "")
 
 
-async def emptiness(
+async def analyse_empty_result(
     query: Query | str,
     endpoint: Endpoint,
     *,
     budget: int = 12,
     labels: Mapping[str, str] | None = None,
-) -> Emptiness | None:
-    """Return the same as `why_empty` in a form to build on; its suggestions are whole queries."""
+) -> EmptyResultReason | None:
+    """Return the same as `explain_empty_result` in structured form, with complete queries."""
     try:
-        tree = _opened(tree_of(query))
+        tree = _flatten_groups(to_tree(query))
         statements = Statements(labels or {}, tree.where)
-        return await _Search(tree, endpoint, budget, statements, labels or {}).run()
+        return await _CulpritSearch(tree, endpoint, budget, statements, labels or {}).run()
     except QueryError:
         return None
 
 
-def _opened(query: Query) -> Query:
-    """The query with the groups that are mere braces taken in."""
+def _flatten_groups(query: Query) -> Query:
+    """Return the query without redundant braces, and with conjunctions split into filters."""
     elements: list[Element] = []
     for element in query.where.elements:
         match element:
@@ -236,8 +246,8 @@ def _opened(query: Query) -> Query:
 
 
 @dataclass
-class _Search:
-    """One search for the part that leaves nothing, within a budget of requests."""
+class _CulpritSearch:
+    """A search for the part that removes all results, within a budget of requests."""
 
     tree: Query
     endpoint: Endpoint
@@ -249,59 +259,61 @@ class _Search:
     def elements(self) -> tuple[Element, ...]:
         return self.tree.where.elements
 
-    async def run(self) -> Emptiness | None:
+    async def run(self) -> EmptyResultReason | None:
         if not self.elements or not await self.is_empty(self.elements):
-            return self.after_the_patterns()
-        alone = await self.single_culprits()
-        culprits = alone or await self.first_empty()
+            return self.check_modifiers()
+        single = await self.find_single_culprits()
+        culprits = single or await self.find_first_empty()
         if not culprits:
             return None
         culprit, suggestions = culprits[0], tuple[Suggestion, ...]()
         for number in culprits:
-            if found := await self.suggestions(number):
-                culprit, suggestions = number, found
+            if found_suggestions := await self.suggest_changes(number):
+                culprit, suggestions = number, found_suggestions
                 break
-        reason = self.reason(culprit, alone=bool(alone))
-        return Emptiness(text_of(self.elements[culprit]), reason, suggestions)
+        reason = self.build_reason(culprit, is_single=bool(single))
+        return EmptyResultReason(to_text(self.elements[culprit]), reason, suggestions)
 
-    def after_the_patterns(self) -> Emptiness | None:
-        """What leaves nothing although the patterns match: HAVING, OFFSET or LIMIT 0."""
+    def check_modifiers(self) -> EmptyResultReason | None:
+        """Return the reason after the patterns have matched: HAVING, OFFSET or LIMIT 0."""
         if self.tree.having:
-            conditions = " ".join(text_of(condition) for condition in self.tree.having)
+            conditions = " ".join(to_text(condition) for condition in self.tree.having)
             reason = "The patterns match, but no group fulfils the HAVING condition."
-            return Emptiness(conditions, reason)
+            return EmptyResultReason(conditions, reason)
         if self.tree.limit == 0:
-            return Emptiness("LIMIT 0", "The query asks for no rows at all (LIMIT 0).")
+            return EmptyResultReason("LIMIT 0", "The query asks for no rows at all (LIMIT 0).")
         if self.tree.offset:
             reason = f"The patterns match, but there are no more than {self.tree.offset} rows."
-            return Emptiness(f"OFFSET {self.tree.offset}", reason)
+            return EmptyResultReason(f"OFFSET {self.tree.offset}", reason)
         return None
 
     async def is_empty(self, elements: tuple[Element, ...]) -> bool | None:
-        """Whether nothing matches some elements; None if the budget is spent."""
+        """Return whether the elements have no match; None if the budget is spent."""
         if self.budget <= 0:
             return None
         self.budget -= 1
-        return not await self.endpoint.ask(text_of(Query("ASK", Group(elements))))
+        return not await self.endpoint.ask(to_text(Query("ASK", Group(elements))))
 
-    async def single_culprits(self) -> list[int]:
-        """Elements without which there is something: conditions first, classes last; two or so."""
+    async def find_single_culprits(self) -> list[int]:
+        """Find elements whose removal gives results, conditions first and classes last."""
         if len(self.elements) == 1:
             return [0]
-        found: list[int] = []
-        order = sorted(range(len(self.elements)), key=lambda n: _suspicion(self.elements[n]))
+        culprits: list[int] = []
+        order = sorted(
+            range(len(self.elements)), key=lambda index: _rank_suspicion(self.elements[index])
+        )
         for number in order:
-            if self.budget <= _RESERVE or len(found) == _CULPRITS:
+            if self.budget <= _RESERVED_REQUEST_COUNT or len(culprits) == _MAX_CULPRITS:
                 break
             match self.elements[number]:
                 case Bind() | Nested(word="OPTIONAL"):
                     continue
-            if await self.is_empty(self.changed(number, ()).where.elements) is False:
-                found.append(number)
-        return found
+            if await self.is_empty(self.replace_element(number, ()).where.elements) is False:
+                culprits.append(number)
+        return culprits
 
-    async def first_empty(self) -> list[int]:
-        """The element at which the query, grown from its start, comes to match nothing."""
+    async def find_first_empty(self) -> list[int]:
+        """Find the element with which the growing query stops matching, by bisection."""
         low, high = 0, len(self.elements)
         while high - low > 1:
             middle = (low + high) // 2
@@ -311,97 +323,99 @@ class _Search:
             low, high = (low, middle) if empty else (middle, high)
         return [high - 1]
 
-    def reason(self, culprit: int, *, alone: bool) -> str:
-        said = self.said(self.elements[culprit])
+    def build_reason(self, culprit: int, *, is_single: bool) -> str:
+        element_text = self.verbalize_element(self.elements[culprit])
         if len(self.elements) == 1:
-            return f"Nothing in the graph matches “{said}”."
-        if alone:
-            return f"Without “{said}” there are results; with it nothing is left."
-        return f"From “{said}” on nothing is left."
+            return f"Nothing in the graph matches “{element_text}”."
+        if is_single:
+            return f"Without “{element_text}” there are results; with it nothing is left."
+        return f"From “{element_text}” on nothing is left."
 
-    def said(self, element: Element) -> str:
-        """An element in words."""
+    def verbalize_element(self, element: Element) -> str:
+        """Return an element in words."""
         match element:
             case Pattern():
                 return self.statements.of(element)
             case Filter():
-                subject = next(variables_of(element), Variable("value"))
+                subject = next(find_variables(element), Variable("value"))
                 plain = Query("SELECT", Group((element,)), columns=((subject, None),))
                 words = in_words(plain, self.labels).rstrip(".")
-                return _condition_words(words, self.statements.noun(subject)) or text_of(element)
+                return _rephrase_condition(words, self.statements.noun(subject)) or to_text(element)
             case Nested(group=group):
                 patterns = [part for part in group.elements if isinstance(part, Pattern)]
-                said = " and ".join(self.statements.of(pattern) for pattern in patterns)
-                return f"{element.word.lower()} {said}"
+                statements = " and ".join(self.statements.of(pattern) for pattern in patterns)
+                return f"{element.word.lower()} {statements}"
             case _:
-                return text_of(element)
+                return to_text(element)
 
-    async def suggestions(self, culprit: int) -> tuple[Suggestion, ...]:
-        """What small changes to the culprit give; those that give nothing are left out."""
+    async def suggest_changes(self, culprit: int) -> tuple[Suggestion, ...]:
+        """Return small changes of the culprit that give results."""
         element = self.elements[culprit]
-        found: list[Suggestion] = []
-        lookup = lookup_of(element)
-        kept = 1 if lookup is not None else 0
-        for change in changes_of(element):
-            if self.budget <= kept or len(found) >= _SUGGESTIONS:
+        suggestions: list[Suggestion] = []
+        lookup = build_lookup(element)
+        reserved = 1 if lookup is not None else 0
+        for change in list_changes(element):
+            if self.budget <= reserved or len(suggestions) >= _MAX_SUGGESTIONS:
                 break
-            found += await self.counted(culprit, change)
+            suggestions += await self.count_change(culprit, change)
         if lookup is not None and self.budget > 0:
-            found += await self.looked_up(culprit, lookup)
-        return tuple(found)
+            suggestions += await self.suggest_from_lookup(culprit, lookup)
+        return tuple(suggestions)
 
-    async def counted(self, culprit: int, change: Change) -> list[Suggestion]:
-        """A change with the number of its results, in a list; an empty list if it gives none."""
-        changed = self.changed(culprit, change.elements)
+    async def count_change(self, culprit: int, change: ElementChange) -> list[Suggestion]:
+        """Return a change with its number of results; an empty list if it gives none."""
+        changed = self.replace_element(culprit, change.elements)
         giving = Pattern | Query | Union | Values
         if not any(isinstance(element, giving) for element in changed.where.elements):
             return []
         self.budget -= 1
-        result = await self.endpoint.select(text_of(_count(changed)))
-        number = _integer(result.rows[0][0]) if result.rows else 0
-        return [Suggestion(change.words, text_of(changed), number)] if number else []
+        result = await self.endpoint.select(to_text(_build_count_query(changed)))
+        number = _parse_integer(result.rows[0][0]) if result.rows else 0
+        return [Suggestion(change.words, to_text(changed), number)] if number else []
 
-    def changed(self, culprit: int, elements: tuple[Element, ...]) -> Query:
-        there = self.elements[:culprit] + elements + self.elements[culprit + 1 :]
-        return replace(self.tree, where=Group(there))
+    def replace_element(self, culprit: int, elements: tuple[Element, ...]) -> Query:
+        new_elements = self.elements[:culprit] + elements + self.elements[culprit + 1 :]
+        return replace(self.tree, where=Group(new_elements))
 
-    async def looked_up(self, culprit: int, lookup: Lookup) -> list[Suggestion]:
-        """Suggestions from what the graph has in the culprit's place."""
-        changed = self.changed(culprit, lookup.elements).where
+    async def suggest_from_lookup(self, culprit: int, lookup: ValueLookup) -> list[Suggestion]:
+        """Return suggestions from values that the graph has in the culprit's place."""
+        changed = self.replace_element(culprit, lookup.elements).where
         self.budget -= 1
-        sought = lookup.variable
+        variable = lookup.variable
         if lookup.extreme:
-            extreme = Call(lookup.extreme, (sought,))
-            query = Query("SELECT", changed, ((Variable("ask_extreme"), extreme), _COUNTED))
+            extreme = Call(lookup.extreme, (variable,))
+            query = Query("SELECT", changed, ((Variable("ask_extreme"), extreme), _COUNT_COLUMN))
         else:
             query = Query(
                 "SELECT",
                 changed,
-                ((sought, None), _COUNTED),
-                group_by=((sought, None),),
-                order=((_COUNTED[0], True),),
-                limit=_SUGGESTIONS + 4,
+                ((variable, None), _COUNT_COLUMN),
+                group_by=((variable, None),),
+                order=((_COUNT_COLUMN[0], True),),
+                limit=_MAX_SUGGESTIONS + 4,
             )
-        result = await self.endpoint.select(text_of(query))
-        found = []
+        result = await self.endpoint.select(to_text(query))
+        suggestions = []
         for row in result.rows:
-            value, number = row[0], _integer(row[1])
+            value, number = row[0], _parse_integer(row[1])
             if (
                 not number
                 or not isinstance(value, NamedNode | Literal)
-                or value.value in lookup.but
+                or value.value in lookup.excluded
             ):
                 continue
             words = lookup.words.format(self.statements.term(value))
-            elements = _with_value(lookup, value)
+            elements = _insert_value(lookup, value)
             if lookup.extreme:
-                return await self.counted(culprit, Change(words, elements))
-            found.append(Suggestion(words, text_of(self.changed(culprit, elements)), number))
-        return found[:_SUGGESTIONS]
+                return await self.count_change(culprit, ElementChange(words, elements))
+            suggestions.append(
+                Suggestion(words, to_text(self.replace_element(culprit, elements)), number)
+            )
+        return suggestions[:_MAX_SUGGESTIONS]
 
 
-def _with_value(lookup: Lookup, value: NamedNode | Literal) -> tuple[Element, ...]:
-    """The elements of a lookup with the value found in the place of its variable."""
+def _insert_value(lookup: ValueLookup, value: NamedNode | Literal) -> tuple[Element, ...]:
+    """Return the elements of a lookup with its variable replaced by a value."""
     if not lookup.elements:
         return (Filter(Call("=", (lookup.variable, value))),)
     if not isinstance(value, NamedNode):
@@ -412,23 +426,23 @@ def _with_value(lookup: Lookup, value: NamedNode | Literal) -> tuple[Element, ..
     return filled
 
 
-_COUNTED = (Variable("ask_n"), Call("COUNT"))
+_COUNT_COLUMN = (Variable("ask_n"), Call("COUNT"))
 
 
-def _count(query: Query) -> Query:
-    """A query for the number of a query's rows."""
+def _build_count_query(query: Query) -> Query:
+    """Build a query that counts the rows of a query."""
     if query.form != "SELECT" or query.is_aggregate:
-        return Query("SELECT", query.where, (_COUNTED,))
+        return Query("SELECT", query.where, (_COUNT_COLUMN,))
     plain = replace(query, order=(), limit=None, offset=None)
-    return Query("SELECT", Group((plain,)), (_COUNTED,))
+    return Query("SELECT", Group((plain,)), (_COUNT_COLUMN,))
 
 
-def _integer(term: object) -> int:
+def _parse_integer(term: object) -> int:
     return int(term.value) if isinstance(term, Literal) and term.value.isdigit() else 0
 
 
-def _suspicion(element: Element) -> int:
-    """The order in which elements are dropped: what restricts most and joins least comes first."""
+def _rank_suspicion(element: Element) -> int:
+    """Return the removal order of an element: restrictive and loosely joined elements first."""
     match element:
         case Filter():
             return 0
@@ -439,13 +453,13 @@ def _suspicion(element: Element) -> int:
         case Pattern(predicate=NamedNode(value=iri)) if iri == RDF_TYPE:
             return 7
         case Pattern():
-            return 3 + len(set(variables_of(element)))
+            return 3 + len(set(find_variables(element)))
         case _:
             return 8
 
 
-def _condition_words(words: str, noun: str) -> str:
-    """What a filter says, from the sentence on what fulfils it: `diameter is more than 5`."""
+def _rephrase_condition(words: str, noun: str) -> str:
+    """Return a filter as a condition: `diameter is more than 5`."""
     for head, verb in (("The things that are ", "is "), ("The things that ", "must ")):
         if words.startswith(head):
             return f"{noun} {verb}{words[len(head) :]}"

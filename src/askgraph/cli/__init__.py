@@ -1,4 +1,4 @@
-"""The command `askgraph`: one file per group of commands, imported when one is called.
+"""The command `askgraph`: one file per group of commands, imported when a command is called.
 
 What lives here: this module (the workspace folder, debugging, exit codes, bundles of options), the
 commands, and `output` and `steps`, which print. Nothing heavy is imported before a command runs.
@@ -27,9 +27,9 @@ from askgraph.atomic_files import to_no_space_error
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
 from askgraph.plugins import EXTRAS, explain_removal, to_missing_extra_error
 
-NO_ANSWER = 1
+NO_ANSWER_EXIT_CODE = 1
 
-EXITS = """\b
+EXIT_CODES_HELP = """\b
 Exit codes:
   0    an answer, or done
   1    no answer: a refusal, or a question back
@@ -44,30 +44,30 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 
 @dataclass
-class Shared:
-    """Options that stand before the command or after it."""
+class GlobalOptions:
+    """Options that are accepted before or after the command."""
 
     workspace: Path | None = None
     debug: bool = False
 
 
-def shared(ctx: typer.Context) -> Shared:
-    """Return the options that all commands of this call share."""
+def get_global_options(ctx: typer.Context) -> GlobalOptions:
+    """Return the global options of this call."""
     root = ctx.find_root()
-    if not isinstance(root.obj, Shared):
-        root.obj = Shared()
+    if not isinstance(root.obj, GlobalOptions):
+        root.obj = GlobalOptions()
     return root.obj
 
 
-def _keep_workspace(ctx: typer.Context, value: Path | None) -> Path | None:
+def _store_workspace(ctx: typer.Context, value: Path | None) -> Path | None:
     if value is not None:
-        shared(ctx).workspace = value
+        get_global_options(ctx).workspace = value
     return value
 
 
-def _keep_debug(ctx: typer.Context, value: bool) -> bool:
+def _store_debug(ctx: typer.Context, value: bool) -> bool:
     if value:
-        shared(ctx).debug = True
+        get_global_options(ctx).debug = True
     return value
 
 
@@ -76,19 +76,20 @@ WorkspaceOption = Annotated[
     typer.Option(
         "--workspace",
         metavar="DIR",
-        callback=_keep_workspace,
+        callback=_store_workspace,
         help="Folder of askgraph.toml and the graphs' data; also ASKGRAPH_WORKSPACE.",
     ),
 ]
 DebugOption = Annotated[
-    bool, typer.Option("--debug", callback=_keep_debug, help="Show the traceback of an error.")
+    bool, typer.Option("--debug", callback=_store_debug, help="Show the traceback of an error.")
 ]
 
 
-def exit_code(error: BaseException, *, debug: bool) -> int | None:
-    """Report an error in one line on standard error and return its code; None if it is not ours.
+def report_error(error: BaseException, *, debug: bool) -> int | None:
+    """Report an error in one line on standard error, with `debug` after its traceback.
 
-    With `debug` the traceback comes first.
+    Returns:
+        The exit code, or None for errors that typer handles itself.
     """
     if isinstance(error, typer.Exit | typer.Abort | typer.TyperException | BrokenPipeError):
         return None
@@ -96,140 +97,153 @@ def exit_code(error: BaseException, *, debug: bool) -> int | None:
         typer.echo("".join(traceback.format_exception(error)), err=True)
     if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] in EXTRAS:
         error = to_missing_extra_error(error, "this command")
-    said = " ".join(str(error).split()) or type(error).__name__
+    message = " ".join(str(error).split()) or type(error).__name__
     match error:
         case KeyboardInterrupt():
-            code, said = 130, "stopped"
+            code, message = 130, "stopped"
         case QueryError():
             code = 3
         case ServiceError():
             code = 4
         case AskgraphError() | OSError():
             code = 2
-            said = str(
-                to_no_space_error(getattr(error, "filename", None) or "not done", error) or said
+            message = str(
+                to_no_space_error(getattr(error, "filename", None) or "not done", error) or message
             )
         case _:
-            code, said = 5, f"a bug: {type(error).__name__}: {said} (--debug shows where)"
-    typer.echo(f"askgraph: {said}", err=True)
+            code, message = 5, f"a bug: {type(error).__name__}: {message} (--debug shows where)"
+    typer.echo(f"askgraph: {message}", err=True)
     return code
 
 
 @dataclass(frozen=True)
-class Bundle:
+class OptionBundle:
     """Options that several commands share, as the fields of a dataclass.
 
-    A command takes a bundle as one parameter; its options are among those of the command. Those of
-    a `last` one come behind all others: the later it is declared, the earlier.
+    A command takes a bundle as one parameter, and its options become options of the command.
+    Bundles with `is_last` are listed after all other options, in reverse order of declaration.
     """
 
-    last: ClassVar[bool] = False
+    is_last: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, common: Shared, given: Mapping[str, Any]) -> Self:
-        """Return the bundle with the values that were given."""
-        return cls(**given)
+    def from_options(cls, common: GlobalOptions, values: Mapping[str, Any]) -> Self:
+        """Return the bundle with the values of a call."""
+        return cls(**values)
 
 
-class Commands(typer.Typer):
+class CommandGroup(typer.Typer):
     """A group of commands that may take bundles."""
 
     def __init__(self) -> None:
         super().__init__(no_args_is_help=True, rich_markup_mode=None)
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[[Command], Command]:
-        """Register a function as a command of this name."""
+        """Register a function as a command."""
 
-        def registered(function: Command) -> Command:
-            full = f"{function.__module__.rpartition('.')[2]} {name}"
-            super(Commands, self).command(name, **settings)(expanded(function, full))
+        def register(function: Command) -> Command:
+            full_name = f"{function.__module__.rpartition('.')[2]} {name}"
+            super(CommandGroup, self).command(name, **settings)(expand_command(function, full_name))
             return function
 
-        return registered
+        return register
 
 
-def expanded(command: Callable[..., None], name: str) -> Callable[..., None]:
-    """Return a command with what `options.json` says of its options, and those of its bundles.
+def expand_command(command: Callable[..., None], name: str) -> Callable[..., None]:
+    """Return a command with its options described by `options.json` and its bundles expanded.
 
-    The file has a table for each command and bundle; an option that has no entry there, or the name
-    of one, is described under `shared`.
+    `options.json` has a table for each command and bundle. An option without an entry there, or
+    with the name of another entry, is described under `shared`.
     """
-    given = inspect.signature(command, eval_str=True).parameters
+    parameters = inspect.signature(command, eval_str=True).parameters
     bundles = {
-        name: one.annotation
-        for name, one in given.items()
-        if isinstance(one.annotation, type) and issubclass(one.annotation, Bundle)
+        name: parameter.annotation
+        for name, parameter in parameters.items()
+        if isinstance(parameter.annotation, type) and issubclass(parameter.annotation, OptionBundle)
     }
 
-    def called(ctx: typer.Context, **values: Any) -> None:
+    def run_command(ctx: typer.Context, **values: Any) -> None:
         for name, bundle in bundles.items():
-            own = {field.name: values.pop(field.name) for field in fields(bundle)}
-            values[name] = bundle.of(shared(ctx), own)
+            bundle_values = {field.name: values.pop(field.name) for field in fields(bundle)}
+            values[name] = bundle.from_options(get_global_options(ctx), bundle_values)
         command(**values)
 
-    behind = [one for one in given.values() if one.name in bundles and bundles[one.name].last]
-    order = [one for one in given.values() if one not in behind] + behind[::-1]
+    last_parameters = [
+        parameter
+        for parameter in parameters.values()
+        if parameter.name in bundles and bundles[parameter.name].is_last
+    ]
+    ordered = [
+        parameter for parameter in parameters.values() if parameter not in last_parameters
+    ] + last_parameters[::-1]
     options = [
         inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
-        *(option for one in order for option in _options(one, name, bundles.get(one.name))),
+        *(
+            option
+            for parameter in ordered
+            for option in _expand_parameter(parameter, name, bundles.get(parameter.name))
+        ),
     ]
-    called.__doc__ = command.__doc__
-    called.__annotations__ = {one.name: one.annotation for one in options}
-    called.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    return called
+    run_command.__doc__ = command.__doc__
+    run_command.__annotations__ = {parameter.name: parameter.annotation for parameter in options}
+    run_command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    return run_command
 
 
-def _options(
-    one: inspect.Parameter, command: str, bundle: type[Bundle] | None
+def _expand_parameter(
+    parameter: inspect.Parameter, command: str, bundle: type[OptionBundle] | None
 ) -> list[inspect.Parameter]:
-    """The options of a bundle, or the parameter itself if it is none."""
+    """Return the options of a bundle, or else the parameter itself with its description."""
     if bundle is None:
-        kind = _described(one.annotation, one.name, command)
-        return [one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kind)]
-    kinds = get_type_hints(bundle, include_extras=True)
+        annotation = _describe_option(parameter.annotation, parameter.name, command)
+        return [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation)]
+    annotations = get_type_hints(bundle, include_extras=True)
     tables = [base.__name__ for base in bundle.__mro__]
     return [
         inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=field.default,
-            annotation=_described(kinds[field.name], field.name, *tables),
+            annotation=_describe_option(annotations[field.name], field.name, *tables),
         )
         for field in fields(bundle)
     ]
 
 
-def _described(kind: Any, name: str, *tables: str) -> Any:
-    """Return the type of an option with its description, unless it has one."""
-    if get_origin(kind) is Annotated:
-        return kind
-    known = descriptions()
-    found = next((known[one][name] for one in tables if name in known.get(one, ())), name)
-    about = dict(known["shared"][found] if isinstance(found, str) else found)
-    if complete := about.get("autocompletion"):
-        about["autocompletion"] = getattr(import_module("askgraph.cli.options"), complete)
-    if about.pop("argument", False):
-        return Annotated[kind, typer.Argument(**about)]
-    flags = about.pop("flags", ["--" + name.replace("_", "-")])
-    return Annotated[kind, typer.Option(*flags, **about)]
+def _describe_option(annotation: Any, name: str, *tables: str) -> Any:
+    """Return the type of an option with its description, unless it has one already."""
+    if get_origin(annotation) is Annotated:
+        return annotation
+    tables_by_name = load_descriptions()
+    entry = next(
+        (tables_by_name[table][name] for table in tables if name in tables_by_name.get(table, ())),
+        name,
+    )
+    settings = dict(tables_by_name["shared"][entry] if isinstance(entry, str) else entry)
+    if completion := settings.get("autocompletion"):
+        settings["autocompletion"] = getattr(import_module("askgraph.cli.options"), completion)
+    if settings.pop("argument", False):
+        return Annotated[annotation, typer.Argument(**settings)]
+    flags = settings.pop("flags", ["--" + name.replace("_", "-")])
+    return Annotated[annotation, typer.Option(*flags, **settings)]
 
 
 @cache
-def descriptions() -> dict[str, dict[str, Any]]:
-    """Return what `options.json` says of commands, groups and options, by table and name."""
+def load_descriptions() -> dict[str, dict[str, Any]]:
+    """Load the descriptions of commands, groups and options, by table and name."""
     text = files("askgraph.cli").joinpath("options.json").read_text("utf-8")
-    found: dict[str, dict[str, Any]] = json.loads(text)
-    return found
+    tables: dict[str, dict[str, Any]] = json.loads(text)
+    return tables
 
 
-COMMANDS = descriptions()["commands"]
-GROUPS = descriptions()["groups"]
+COMMANDS = load_descriptions()["commands"]
+GROUPS = load_descriptions()["groups"]
 
 
-class _Commands(TyperGroup):
-    """Knows its commands by name and summary, and imports the one that is called.
+class _LazyCommandGroup(TyperGroup):
+    """A group that knows its commands by name and summary, and imports only the called one.
 
-    Our errors become one line on standard error and an exit code.
+    Askgraph's errors become one line on standard error and an exit code.
     """
 
     def __init__(self, **attributes: Any) -> None:
@@ -238,156 +252,170 @@ class _Commands(TyperGroup):
             self.commands[name] = TyperCommand(name, help=summary)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that the arguments name, imported, with the rest of them."""
-        name, found, rest = super().resolve_command(ctx, args)
-        return name, found and _imported(str(name)), rest
+        """Return the command that the arguments name, imported, and the remaining arguments."""
+        name, command, remaining_args = super().resolve_command(ctx, args)
+        return name, command and _import_command(str(name)), remaining_args
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
-        """Return the context of a call, whose options before the command are read already."""
+        """Return the context of a call; the options before the command are parsed already."""
         try:
             return super().make_context(info_name, args, parent, **extra)
         except typer.TyperException as error:
-            if (wrong := wrong_use(error)) is None:
+            if (usage_error := to_usage_error(error)) is None:
                 raise
-            raise typer.Exit(exit_code(wrong, debug=False) or 0) from error
+            raise typer.Exit(report_error(usage_error, debug=False) or 0) from error
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except (KeyboardInterrupt, Exception) as error:
-            told = wrong_use(error) if isinstance(error, typer.TyperException) else None
-            code = exit_code(told or error, debug=shared(ctx).debug)
+            usage_error = to_usage_error(error) if isinstance(error, typer.TyperException) else None
+            code = report_error(usage_error or error, debug=get_global_options(ctx).debug)
             if code is None:
                 raise
             raise typer.Exit(code) from error
 
 
-def wrong_use(error: typer.TyperException) -> SetupError | None:
-    """Return the error of a mistyped command line, in our words; None for the help that is shown.
+def to_usage_error(error: typer.TyperException) -> SetupError | None:
+    """Convert typer's error to a message of ours; None if typer only shows the help.
 
-    It says which command explains its options, and the nearest names of what there is not.
+    The message names the command whose help to read, and suggests similar names.
     """
     context: Any = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
         return None
-    if isinstance(error, typer.BadParameter) and (told := bad_value(error)) is not None:
-        return told
+    if (
+        isinstance(error, typer.BadParameter)
+        and (value_error := explain_bad_value(error)) is not None
+    ):
+        return value_error
     if context is None:
-        return SetupError(f"{_mistake(error, None, 'askgraph')}; -h after the command explains it")
+        return SetupError(
+            f"{_describe_mistake(error, None, 'askgraph')}; -h after the command explains it"
+        )
     root = context.find_root().command_path
     name = f"askgraph{context.command_path[len(root) :]}"
-    said = _mistake(error, context.command, name)
-    return SetupError(f"{said}; {name} -h explains it")
+    message = _describe_mistake(error, context.command, name)
+    return SetupError(f"{message}; {name} -h explains it")
 
 
-def _mistake(error: typer.TyperException, command: Any, name: str) -> str:
-    """What is wrong with a call of a command."""
+def _describe_mistake(error: typer.TyperException, command: Any, name: str) -> str:
+    """Describe the error in a call of a command."""
     option, message = getattr(error, "option_name", ""), error.message
     param = getattr(error, "param", None)
     match type(error).__name__:
         case "NoSuchOption":
-            flags = [flag for one in command.params for flag in getattr(one, "opts", ())]
+            flags = [
+                flag for candidate in command.params for flag in getattr(candidate, "opts", ())
+            ]
             if option == "--set" and "--method" in flags:
                 return "a setting is given with the method: --method NAME:SETTING=VALUE, not --set"
-            return f"{name} has no option {option!r}{_nearest(option, flags)}"
+            return f"{name} has no option {option!r}{_suggest_names(option, flags)}"
         case "BadOptionUsage":
-            takes = "takes no value" if "not take" in message else "needs a value after it"
-            return f"the option {option} {takes}"
+            requirement = "takes no value" if "not take" in message else "needs a value after it"
+            return f"the option {option} {requirement}"
         case "MissingParameter" if param is not None:
-            needed = max(param.opts, key=len) if "option" in param.param_type_name else ""
-            return f"{name} needs {needed or param.metavar or param.name.upper()}"
+            option_name = max(param.opts, key=len) if "option" in param.param_type_name else ""
+            return f"{name} needs {option_name or param.metavar or param.name.upper()}"
         case "BadParameter" if param is not None:
             return f"{max(param.opts, key=len)}: {message.rstrip('.')}"
     if (unknown := re.match("No such command '(.*?)'", message)) is not None:
-        given, known = unknown[1], list(command.commands)
-        removal = explain_removal("command", f"{name.rpartition(' ')[2]} {given}")
-        return removal or f"{name} has no command {given!r}{_nearest(given, known)}"
-    if (more := re.search(r"unexpected extra arguments?\S* \((.*)\)", message)) is not None:
-        return f"{name} cannot take {more[1]!r}, too; put quotation marks around several words"
+        unknown_name, command_names = unknown[1], list(command.commands)
+        removal = explain_removal("command", f"{name.rpartition(' ')[2]} {unknown_name}")
+        return removal or (
+            f"{name} has no command {unknown_name!r}{_suggest_names(unknown_name, command_names)}"
+        )
+    if (extra := re.search(r"unexpected extra arguments?\S* \((.*)\)", message)) is not None:
+        return f"{name} cannot take {extra[1]!r}, too; put quotation marks around several words"
     return message.rstrip(".")
 
 
-def _nearest(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name, known, n=2)
-    return f" (is {' or '.join(near)} meant?)" if near else ""
+def _suggest_names(name: str, names: Sequence[str]) -> str:
+    matches = get_close_matches(name, names, n=2)
+    return f" (is {' or '.join(matches)} meant?)" if matches else ""
 
 
-def bad_value(error: typer.BadParameter) -> SetupError | None:
-    """Return the error of a value that an option cannot take, in our words; None for another."""
+def explain_bad_value(error: typer.BadParameter) -> SetupError | None:
+    """Convert the error of an invalid option value to a message of ours, or return None."""
     option, faults = error.param, getattr(error.__cause__, "errors", None)
     if option is None or faults is None:
         return None
     fault = faults()[0]
     name = max(option.opts, key=len)
-    if said := fault.get("ctx", {}).get("error"):  # of choices: 'x' is not one of …
-        return SetupError(f"{name}: {said}")
-    kind = option.type_descriptor
-    is_whole = kind.annotation is int or fault["type"].startswith("int")
-    wanted = "a whole number" if is_whole else "a number"
-    match kind.parameter_info.min, kind.parameter_info.max:
+    if reason := fault.get("ctx", {}).get("error"):  # of choices: 'x' is not one of …
+        return SetupError(f"{name}: {reason}")
+    type_descriptor = option.type_descriptor
+    is_whole = type_descriptor.annotation is int or fault["type"].startswith("int")
+    expected = "a whole number" if is_whole else "a number"
+    match type_descriptor.parameter_info.min, type_descriptor.parameter_info.max:
         case None, None:
             bounds = ""
-        case least, None:
-            bounds = f" of at least {least:g}"
-        case None, most:
-            bounds = f" of at most {most:g}"
-        case least, most:
-            bounds = f" from {least:g} to {most:g}"
-    return SetupError(f"{name} takes {wanted}{bounds}; got {fault['input']!r}")
+        case minimum, None:
+            bounds = f" of at least {minimum:g}"
+        case None, maximum:
+            bounds = f" of at most {maximum:g}"
+        case minimum, maximum:
+            bounds = f" from {minimum:g} to {maximum:g}"
+    return SetupError(f"{name} takes {expected}{bounds}; got {fault['input']!r}")
 
 
-_TOGETHER = {
+_SHARED_MODULES = {
     "enrich": "advise",
     "evaluate": "batch compare metrics report score",
     "graphs": "add describe remove",
     "methods": "tools",
     "serve": "mcp",
 }
-"""Modules with several commands, each with those that it is not called for."""
+"""Modules with several commands, each with the commands that have other names."""
 
 
 def load_command(name: str) -> Any:
-    """Return the function of a command, or the group of this name, imported."""
-    module = next((one for one, names in _TOGETHER.items() if name in names.split()), name)
+    """Import and return the function of a command, or the group of this name."""
+    module = next(
+        (candidate for candidate, names in _SHARED_MODULES.items() if name in names.split()), name
+    )
     return getattr(import_module(f"askgraph.cli.{module}"), name)
 
 
-def _imported(name: str) -> Any:
-    found = load_command(name)
-    alone = typer.Typer(rich_markup_mode=None)
-    if isinstance(found, typer.Typer):
-        alone.add_typer(found, name=name, help=GROUPS[name])
+def _import_command(name: str) -> Any:
+    command = load_command(name)
+    wrapper = typer.Typer(rich_markup_mode=None)
+    if isinstance(command, typer.Typer):
+        wrapper.add_typer(command, name=name, help=GROUPS[name])
     else:
-        alone.command(name)(expanded(found, name))
-    return typer.main.get_group(alone).commands[name]
+        wrapper.command(name)(expand_command(command, name))
+    return typer.main.get_group(wrapper).commands[name]
 
 
 app = typer.Typer(
     name="askgraph",
-    cls=_Commands,
+    cls=_LazyCommandGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=EXITS,
+    epilog=EXIT_CODES_HELP,
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         typer.echo(f"askgraph {metadata.version('askgraph')}")
         raise typer.Exit
 
 
 @app.callback()
-def options(
+def set_global_options(
     ctx: typer.Context,
     workspace: WorkspaceOption = None,
     debug: DebugOption = False,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """Ask a knowledge graph a question in your own words.
@@ -400,7 +428,7 @@ def options(
 
     Data goes to standard output, progress and errors to standard error.
     """
-    ctx.obj = Shared(workspace, debug)
+    ctx.obj = GlobalOptions(workspace, debug)
 
 
 def main() -> None:

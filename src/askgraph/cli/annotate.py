@@ -1,4 +1,4 @@
-"""`askgraph annotate`: the cells of a table as things of a graph, its columns as classes."""
+"""`askgraph annotate`: link the cells of a table to entities, its columns to classes."""
 
 import csv
 import json as json_text
@@ -9,18 +9,23 @@ from pathlib import Path
 
 import typer
 
-from askgraph.answers.console import counted, listing
+from askgraph.answers.console import build_table, format_count
 from askgraph.atomic_files import write_text_atomically
-from askgraph.cli.options import Common
-from askgraph.cli.output import print_json, progress_bar, show
+from askgraph.cli.options import CommonOptions
+from askgraph.cli.output import print_blocks, print_json, show_progress
 from askgraph.errors import SetupError
-from askgraph.workspace.annotation import Annotated, Candidate, annotated, read_table
-from askgraph.workspace.graphs import build_missing
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.annotation import (
+    AnnotatedTable,
+    AnnotationCandidate,
+    annotate_table,
+    read_table,
+)
+from askgraph.workspace.graphs import build_missing_indices
+from askgraph.workspace.run_sync import run_coroutine
 
 
 def annotate(
-    common: Common,
+    common: CommonOptions,
     table: Path,
     graph: str | None = None,
     out: Path | None = None,
@@ -29,55 +34,63 @@ def annotate(
     no_heads: bool = False,
     json: bool = False,
 ) -> None:
-    """Link the cells of a table to things, its columns to classes, pairs of them to predicates.
+    """Link the cells of a table to entities, its columns to classes, pairs of them to predicates.
 
-    No language model is asked. The first line are the heads, unless --no-heads says that it is a
-    row. --out FILE.csv is the table with an IRI, its score and the other candidates for each cell;
-    FILE.json has the columns and pairs, too.
+    No language model is used. The first line contains the headers; --no-heads reads it as a row.
+    --out FILE.csv is the table with an IRI, its score and the other candidates for each cell;
+    FILE.json also has the columns and pairs.
     """
     if out is not None:
-        _refuse(out, table)
-    heads, rows = read_table(table, headless=no_heads)
-    opened = common.workspace.graph(graph)
-    with progress_bar() as tell:
-        build_missing(opened, progress=tell, opens=False)
+        _check_output(out, table)
+    headers, rows = read_table(table, headless=no_heads)
+    open_graph = common.workspace.graph(graph)
+    with show_progress() as report:
+        build_missing_indices(open_graph, progress=report, open_others=False)
 
-        async def work() -> Annotated:
+        async def annotate_and_close() -> AnnotatedTable:
             try:
-                return await annotated(
-                    opened, heads, rows, candidates=candidates, language=lang, progress=tell
+                return await annotate_table(
+                    open_graph, headers, rows, candidates=candidates, language=lang, progress=report
                 )
             finally:
-                await opened.endpoint.close()
+                await open_graph.endpoint.close()
 
-        found = result_of(work())
+        annotation = run_coroutine(annotate_and_close())
     if out is not None:
-        write_text_atomically(out, _csv(found) if out.suffix == ".csv" else f"{_json(found)}\n")
+        write_text_atomically(
+            out, _to_csv(annotation) if out.suffix == ".csv" else f"{_to_json(annotation)}\n"
+        )
     if json:
-        print_json(asdict(found))
+        print_json(asdict(annotation))
     else:
         columns = (
-            (one.name, "things" if one.things else "values", *_best(one.classes))
-            for one in found.columns
+            (item.name, "things" if item.things else "values", *_get_best_cells(item.classes))
+            for item in annotation.columns
         )
-        blocks = [listing(("column", "holds", "class", "IRI", "score"), columns, right=["score"])]
+        blocks = [
+            build_table(("column", "holds", "class", "IRI", "score"), columns, right=["score"])
+        ]
         pairs = [
-            (found.heads[one.subject], found.heads[one.object], *_best(one.predicates))
-            for one in found.pairs
+            (
+                annotation.heads[item.subject],
+                annotation.heads[item.object],
+                *_get_best_cells(item.predicates),
+            )
+            for item in annotation.pairs
         ]
         if pairs:
             blocks.append(
-                listing(("from", "to", "predicate", "IRI", "score"), pairs, right=["score"])
+                build_table(("from", "to", "predicate", "IRI", "score"), pairs, right=["score"])
             )
-        show(blocks)
-        cells = counted(len(found.cells), "cell")
-        typer.echo(f"{found.linked:,} of {cells} linked to things", err=True)
-    if found.headless and not no_heads:
+        print_blocks(blocks)
+        cells = format_count(len(annotation.cells), "cell")
+        typer.echo(f"{annotation.linked_count:,} of {cells} linked to things", err=True)
+    if annotation.headless and not no_heads:
         typer.echo("the first line looks like a row: --no-heads takes it as one", err=True)
 
 
-def _refuse(out: Path, table: Path) -> None:
-    """Say what is wrong with where to write, before any work is done."""
+def _check_output(out: Path, table: Path) -> None:
+    """Raise `SetupError` if the output file cannot be written, before any work starts."""
     if out.suffix not in (".csv", ".json"):
         raise SetupError(f"{str(out)!r} ends neither in .csv nor in .json: that says what to write")
     if not out.parent.is_dir():
@@ -86,17 +99,17 @@ def _refuse(out: Path, table: Path) -> None:
         raise SetupError(f"{str(out)!r} is the table itself, which stays as it is: name another")
 
 
-def _json(found: Annotated) -> str:
-    return json_text.dumps(asdict(found), ensure_ascii=False)
+def _to_json(annotation: AnnotatedTable) -> str:
+    return json_text.dumps(asdict(annotation), ensure_ascii=False)
 
 
-def _csv(found: Annotated) -> str:
+def _to_csv(annotation: AnnotatedTable) -> str:
     text = StringIO()
-    csv.writer(text).writerows(found.csv_rows())
+    csv.writer(text).writerows(annotation.iterate_csv_rows())
     return text.getvalue()
 
 
-def _best(candidates: Sequence[Candidate]) -> tuple[str, str, str]:
+def _get_best_cells(candidates: Sequence[AnnotationCandidate]) -> tuple[str, str, str]:
     if not candidates:
         return "", "", ""
     best = candidates[0]

@@ -1,4 +1,4 @@
-"""`askgraph ask`: a question in, the answer out."""
+"""`askgraph ask`: answer a question."""
 
 import asyncio
 import os
@@ -10,26 +10,33 @@ from pathlib import Path
 
 import typer
 
-from askgraph.answers import chosen_answer
-from askgraph.answers.console import next_ones, shown
-from askgraph.cli import NO_ANSWER
-from askgraph.cli.options import Asking, Common
-from askgraph.cli.output import csv_text, live_view, on_terminal, print_json, progress_bar, show
+from askgraph.answers import answer_option
+from askgraph.answers.console import render_next_questions, render_outcome
+from askgraph.cli import NO_ANSWER_EXIT_CODE
+from askgraph.cli.options import AskOptions, CommonOptions
+from askgraph.cli.output import (
+    format_csv,
+    is_terminal,
+    print_blocks,
+    print_json,
+    show_progress,
+    show_steps,
+)
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, can_follow_up, closed
-from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Trace, follow_up
+from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Trace, build_follow_up
 from askgraph.workspace import Workspace
-from askgraph.workspace.graphs import ready_graphs
-from askgraph.workspace.run_sync import head_of, result_of, steps_of
+from askgraph.workspace.graphs import prepare_graphs
+from askgraph.workspace.run_sync import head_of, run_coroutine, stream_steps
 
-_ROWS = 50
-_FOLLOWING = 3.0  # seconds for the questions that may follow
+_DEFAULT_ROWS = 50
+_FOLLOWING_SECONDS = 3.0  # seconds for the questions that may follow
 
 
 def ask(
-    common: Common,
-    asking: Asking,
+    common: CommonOptions,
+    asking: AskOptions,
     question: list[str],
     json: bool = False,
     csv: bool = False,
@@ -40,10 +47,10 @@ def ask(
 ) -> None:
     """Answer a question over a graph, or over several.
 
-    For people: the answer, how the question was read, how sure that is, the query, the evidence.
-    With --json one object, whose keys are stable; with --csv the columns that answer alone.
+    For people: the answer, the reading of the question, the confidence, the query, the evidence.
+    With --json one object, whose keys are stable; with --csv only the answer columns.
     """
-    place = common.workspace
+    workspace = common.workspace
     if trace is not None:
         if not trace.absolute().parent.is_dir():
             raise SetupError(f"there is no folder {str(trace.parent)!r} to keep the trace in")
@@ -54,78 +61,83 @@ def ask(
     text = " ".join(question)
     if not text.strip():
         raise SetupError('the question is empty: askgraph ask "Which moons are there?"')
-    asks, names = _conversation(text, asking.lang, after)
-    name, chosen = asking.chosen(place)
-    _warn(name, chosen, after)
-    with progress_bar() as tell:
-        ready = ready_graphs(
-            asking.graph or names,
-            lambda one: place.graph(one, progress=tell),
-            chosen,
-            progress=tell,
+    full_question, graph_names = _build_question(text, asking.lang, after)
+    name, chosen_method = asking.create_method(workspace)
+    _warn_of_unused_context(name, chosen_method, after)
+    with show_progress() as report:
+        open_graphs = prepare_graphs(
+            asking.graph or graph_names,
+            lambda name_or_none: workspace.graph(name_or_none, progress=report),
+            chosen_method,
+            progress=report,
         )
 
-    async def answered() -> bool:
+    async def answer_question() -> bool:
         try:
-            outcome = await _outcome(
-                Trace(asks, name, ()), chosen, ready.graphs, asking.timeout, kept=trace, quiet=quiet
+            outcome = await _run_method(
+                Trace(full_question, name, ()),
+                chosen_method,
+                open_graphs.graphs,
+                asking.timeout,
+                trace_path=trace,
+                quiet=quiet,
             )
             if csv:
                 return _print_csv(outcome, asking.limit, context=context)
-            graph = ready.of(outcome)
+            graph = open_graphs.get_graph(outcome)
             if not json:
-                outcome = await _show(outcome, graph, asking)
-            if json or on_terminal():
-                following = await _following(asks, outcome, place, graph)
-                _tell(outcome, following, asking.limit, json=json)
+                outcome = await _print_outcome(outcome, graph, asking)
+            if json or is_terminal():
+                following = await _suggest_following(full_question, outcome, workspace, graph)
+                _print_following(outcome, following, asking.limit, json=json)
             return isinstance(outcome, Answer)
         finally:
-            await closed(chosen)
-            await ready.close()
+            await closed(chosen_method)
+            await open_graphs.close()
 
-    if not result_of(answered()):
-        raise typer.Exit(NO_ANSWER)
+    if not run_coroutine(answer_question()):
+        raise typer.Exit(NO_ANSWER_EXIT_CODE)
 
 
-async def _outcome(
+async def _run_method(
     run: Trace,
     method: Method,
     graphs: tuple[KnowledgeGraph, ...],
     timeout: float | None,
     *,
-    kept: Path | None,
+    trace_path: Path | None,
     quiet: bool,
 ) -> Outcome:
-    """Read the steps to the end and show each; the trace is kept however it ends."""
-    stream = steps_of(run.question, method, graphs, timeout=timeout)
-    if kept is not None:
+    """Read all steps and show each; the trace is written however the run ends."""
+    stream = stream_steps(run.question, method, graphs, timeout=timeout)
+    if trace_path is not None:
         from askgraph.methods.tools.replay import record_graph_responses  # most runs are not kept
 
         stream = record_graph_responses(stream, graphs)
     try:
-        with live_view(quiet=quiet) as tell:
+        with show_steps(quiet=quiet) as show_step:
             async with aclosing(stream):
                 async for step in stream:
                     run = replace(run, steps=(*run.steps, step))
-                    tell(step)
+                    show_step(step)
     finally:
-        if kept is not None:
+        if trace_path is not None:
             from askgraph.trace.codec import write_trace
 
-            write_trace(kept, run, head_of(method, graphs))
+            write_trace(trace_path, run, head_of(method, graphs))
     return run.outcome
 
 
-def _warn(name: str, method: Method, after: Path | None) -> None:
+def _warn_of_unused_context(name: str, method: Method, after: Path | None) -> None:
     if after is not None and not can_follow_up(method):
-        said = "does not look at earlier questions: --after changes nothing for it"
-        typer.echo(f"method {name!r} {said}", err=True)
+        message = "does not look at earlier questions: --after changes nothing for it"
+        typer.echo(f"method {name!r} {message}", err=True)
 
 
-def _conversation(
+def _build_question(
     text: str, lang: str | None, after: Path | None
 ) -> tuple[Question, Sequence[str | None]]:
-    """The question with what was asked before it, and the graphs that this was asked of."""
+    """Return the question with the earlier ones, and the graphs that these were asked of."""
     if after is None:
         return Question(text, lang), [None]
     from askgraph.trace.codec import read_trace
@@ -135,75 +147,81 @@ def _conversation(
         outcome = run.outcome
     except ValueError as error:
         raise SetupError(f"nothing can be asked after {str(after)!r}: {error}") from error
-    asked = follow_up(text, run.question, outcome, language=lang)
-    return asked, [one.name for one in head.graphs] or [None]
+    follow_up_question = build_follow_up(text, run.question, outcome, language=lang)
+    return follow_up_question, [head_graph.name for head_graph in head.graphs] or [None]
 
 
 def _print_csv(outcome: Outcome, limit: int | None, *, context: bool) -> bool:
-    """Print the rows of an answer; what else is said, as by a refusal, goes to stderr."""
+    """Print the rows of an answer; other messages go to standard error."""
     if not isinstance(outcome, Answer):
-        said = outcome.question if isinstance(outcome, Clarification) else outcome.reason
-        typer.echo(said, err=True)
+        message = outcome.question if isinstance(outcome, Clarification) else outcome.reason
+        typer.echo(message, err=True)
         return False
     if outcome.cut_short:
         typer.echo(f"cut short: {outcome.cut_short}; this is the best so far", err=True)
     if outcome.boolean is not None:
         typer.echo(f"answer\n{str(outcome.boolean).lower()}")
     else:
-        from askgraph.sparql.comparison import of_columns
+        from askgraph.sparql.comparison import select_columns
 
-        whole = outcome.result
-        result = whole if context else of_columns(whole, outcome.answer_columns)
-        typer.echo(csv_text(result.variables, result.rows[:limit]), nl=False)
+        full_result = outcome.result
+        result = full_result if context else select_columns(full_result, outcome.answer_columns)
+        typer.echo(format_csv(result.variables, result.rows[:limit]), nl=False)
     return True
 
 
-def _tell(outcome: Outcome, following: Sequence[str], limit: int | None, *, json: bool) -> None:
-    """Print what may be asked next; as JSON with the whole outcome."""
+def _print_following(
+    outcome: Outcome, following: Sequence[str], limit: int | None, *, json: bool
+) -> None:
+    """Print the follow-up questions; as JSON, with the outcome."""
     if json:
-        from askgraph.answers.codec import answer_object
+        from askgraph.answers.codec import to_json_object
 
-        print_json({**answer_object(outcome, limit=limit), "next": list(following)})
+        print_json({**to_json_object(outcome, limit=limit), "next": list(following)})
     elif following:
-        show(next_ones(following))
+        print_blocks(render_next_questions(following))
 
 
-async def _following(
-    asked: Question, outcome: Outcome, place: Workspace, graph: KnowledgeGraph
+async def _suggest_following(
+    question: Question, outcome: Outcome, workspace: Workspace, graph: KnowledgeGraph
 ) -> tuple[str, ...]:
-    """The questions that may follow; none if those that are tried fail."""
-    from askgraph.workspace.next_questions import following
+    """Return follow-up questions; none if testing them fails."""
+    from askgraph.workspace.next_questions import suggest_next_questions
 
     try:
-        method = await asyncio.to_thread(place.method)
-        return await following(asked, outcome, method, graph, seconds=_FOLLOWING)
+        method = await asyncio.to_thread(workspace.method)
+        return await suggest_next_questions(
+            question, outcome, method, graph, seconds=_FOLLOWING_SECONDS
+        )
     except AskgraphError:  # the answer is there: nothing is to be said of these
         return ()
 
 
-async def _show(outcome: Outcome, graph: KnowledgeGraph, asking: Asking) -> Outcome:
-    """Print an outcome for people, who may choose one of several readings, and return it."""
-    colour, most = on_terminal(), asking.limit or _ROWS
-    show(shown(outcome, graph.prefixes, limit=most, colour=colour))
-    if isinstance(outcome, Clarification) and colour and sys.stdin.isatty():
-        option = _choice(outcome)
+async def _print_outcome(outcome: Outcome, graph: KnowledgeGraph, asking: AskOptions) -> Outcome:
+    """Print an outcome, let the user choose one of several readings, and return the result."""
+    with_colour, row_limit = is_terminal(), asking.limit or _DEFAULT_ROWS
+    print_blocks(render_outcome(outcome, graph.prefixes, limit=row_limit, colour=with_colour))
+    if isinstance(outcome, Clarification) and with_colour and sys.stdin.isatty():
+        option = _prompt_choice(outcome)
         if option is not None:
             languages = [asking.lang] if asking.lang else []
-            chosen = await chosen_answer(option, outcome, graph, languages=languages)
-            show(shown(chosen, graph.prefixes, limit=most, colour=colour))
-            return chosen
+            chosen_reading = await answer_option(option, outcome, graph, languages=languages)
+            print_blocks(
+                render_outcome(chosen_reading, graph.prefixes, limit=row_limit, colour=with_colour)
+            )
+            return chosen_reading
     return outcome
 
 
-def _choice(clarification: Clarification) -> Option | None:
-    """Let the person choose a reading; None if they choose none."""
+def _prompt_choice(clarification: Clarification) -> Option | None:
+    """Let the user choose a reading; None if they choose none."""
     options = clarification.options
     while options:
-        said = typer.prompt(
+        reply = typer.prompt(
             f"Which one (1-{len(options)}, Enter for none)", default="", show_default=False
         ).strip()
-        if not said:
+        if not reply:
             return None
-        if said.isdigit() and 1 <= int(said) <= len(options):
-            return options[int(said) - 1]
+        if reply.isdigit() and 1 <= int(reply) <= len(options):
+            return options[int(reply) - 1]
     return None

@@ -1,4 +1,4 @@
-"""`askgraph benchmark`: what is known of benchmarks, before anything is measured with them."""
+"""`askgraph benchmark`: check, freeze, split and convert benchmarks, and measure stages."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,32 +9,32 @@ from pathlib import Path
 import typer
 
 from askgraph import plugins
-from askgraph.answers.console import listing
-from askgraph.cli import Commands, DebugOption
-from askgraph.cli.figures import Form, Reading, Selected, Workers
-from askgraph.cli.options import Common
-from askgraph.cli.output import print_json, progress_bar, show
+from askgraph.answers.console import build_table
+from askgraph.cli import CommandGroup, DebugOption
+from askgraph.cli.figures import OutputFormat, ReadOptions, SelectOptions, WorkerOptions
+from askgraph.cli.options import CommonOptions
+from askgraph.cli.output import print_blocks, print_json, show_progress
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Benchmark, BenchmarkContents
 from askgraph.evaluation.gold import FINDING_KINDS, GoldFinding
 from askgraph.evaluation.gold.frozen import read_frozen_gold
 from askgraph.evaluation.studies.stages import build_recall_sheet, build_stage_sheets
-from askgraph.workspace.gold import Checks, check_gold, freeze_gold
-from askgraph.workspace.gold import convert as converted
-from askgraph.workspace.run_sync import result_of
-from askgraph.workspace.selection import Division, selected, write_splits
-from askgraph.workspace.settings import named_setting
-from askgraph.workspace.stages import staged
+from askgraph.workspace.gold import GoldCheckOptions, check_gold, freeze_gold
+from askgraph.workspace.gold import convert_questions as converted
+from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.selection import SplitOptions, select_benchmarks, write_splits
+from askgraph.workspace.settings import parse_setting
+from askgraph.workspace.stages import evaluate_stages
 
-FOUND_ERRORS = 1
-QUERIES_FAILED = 4
-SHOWN = 20  # of a kind; --json has all
+ERRORS_EXIT_CODE = 1
+FAILED_QUERIES_EXIT_CODE = 4
+MAX_SHOWN_FINDINGS = 20  # of a kind; --json has all
 
-benchmark = Commands()
+benchmark = CommandGroup()
 
 
-class Left(StrEnum):
-    """What can be left out."""
+class SplitGroup(StrEnum):
+    """What a split can leave out."""
 
     GRAPH = "graph"
     DATASET = "dataset"
@@ -43,20 +43,22 @@ class Left(StrEnum):
 @benchmark.command("list")
 def list_formats(json: bool = False, debug: DebugOption = False) -> None:
     """List the formats of benchmarks that can be read."""
-    entries = [_format(name) for name in plugins.list_names("benchmark")]
+    entries = [_describe_format(name) for name in plugins.list_names("benchmark")]
     if json:
-        print_json([dict(zip(("name", "title", "splits"), one, strict=True)) for one in entries])
+        print_json(
+            [dict(zip(("name", "title", "splits"), entry, strict=True)) for entry in entries]
+        )
         return
     rows = [(name, str(title), ", ".join(splits)) for name, title, splits in entries]
-    show([listing(("format", "title", "splits"), rows)])
+    print_blocks([build_table(("format", "title", "splits"), rows)])
 
 
 @benchmark.command("convert")
-def convert(common: Common, reading: Reading, source: str, out: Path) -> None:
-    """Write questions of any format as lines of askgraph's own.
+def convert(common: CommonOptions, reading: ReadOptions, source: str, out: Path) -> None:
+    """Write questions of any format as lines of askgraph's own format.
 
-    From an endpoint, by its URL or its name in the workspace, come the examples that it publishes
-    (SHACL). What cannot be read is listed.
+    From an endpoint, given by its URL or its name in the workspace, come the examples that it
+    publishes (SHACL). Unreadable items are listed.
     """
     contents = converted(
         common.workspace, source, out, format=reading.format, language=reading.lang
@@ -68,8 +70,8 @@ def convert(common: Common, reading: Reading, source: str, out: Path) -> None:
 
 @benchmark.command("check")
 def check(
-    common: Common,
-    reading: Reading,
+    common: CommonOptions,
+    reading: ReadOptions,
     benchmarks: list[Path],
     graph: str | None = None,
     against: list[Path] | None = None,
@@ -79,79 +81,83 @@ def check(
     concurrency: int = 1,
     json: bool = False,
 ) -> None:
-    """Check the gold of benchmarks: run every gold query, and tell what is wrong or doubtful.
+    """Check the gold of benchmarks: run every gold query, and report errors and doubts.
 
-    Told are queries that fail or take too long, empty results, counts of 0, LIMIT through equal
-    rows, stored answers that the query does not give, items that cannot be read, and questions that
-    repeat each other or training questions. If no graph is named, by -g or by the questions
-    themselves, nothing is run. Exit code 1 if there are errors.
+    Reported are queries that fail or take too long, empty results, counts of 0, LIMIT through equal
+    rows, stored answers that differ from the query's result, unreadable items, and questions that
+    repeat each other or training questions. If neither -g nor the questions name a graph, no query
+    runs. Exit code 1 if there are errors.
     """
-    place = common.workspace
-    read = _read(benchmarks, reading)
-    if gold is not None and len(read) > 1:
+    workspace = common.workspace
+    contents_by_path = _read_all(benchmarks, reading)
+    if gold is not None and len(contents_by_path) > 1:
         raise SetupError("--gold is for one benchmark; check them one by one")
-    others = replace(reading, format=None)
-    checks = Checks(
+    training_options = replace(reading, format=None)
+    checks = GoldCheckOptions(
         graph=graph,
         timeout=timeout,
         concurrency=concurrency,
-        training=tuple(q for path in against or () for q in others.contents(path)[1].questions),
+        training=tuple(
+            question
+            for path in against or ()
+            for question in training_options.read_contents(path)[1].questions
+        ),
         frozen=read_frozen_gold(gold) if gold else None,
     )
-    found: list[GoldFinding] = []
-    with progress_bar() as tell:
-        for path, contents in read.items():
-            named = graph is not None or any(question.graph for question in contents.questions)
-            if gold is not None and (offline or not named):
+    findings: list[GoldFinding] = []
+    with show_progress() as report:
+        for path, contents in contents_by_path.items():
+            has_graph = graph is not None or any(question.graph for question in contents.questions)
+            if gold is not None and (offline or not has_graph):
                 raise SetupError(
                     "--gold compares results, so that gold queries have to be run: name the graph "
                     "with -g, and leave --offline away"
                 )
-            if not named and not offline:
+            if not has_graph and not offline:
                 typer.echo(f"{path}: no graph is named (-g), so that no query is run", err=True)
-            asked = replace(checks, offline=offline or not named)
-            found += check_gold(place, path, contents, asked, progress=tell)
+            checks_of_file = replace(checks, offline=offline or not has_graph)
+            findings += check_gold(workspace, path, contents, checks_of_file, progress=report)
     if json:
-        print_json(findings_json(read, found))
+        print_json(to_findings_object(contents_by_path, findings))
     else:
-        show_findings(read, found)
-    if any(finding.severity == "error" for finding in found):
-        raise typer.Exit(FOUND_ERRORS)
+        print_findings(contents_by_path, findings)
+    if any(finding.severity == "error" for finding in findings):
+        raise typer.Exit(ERRORS_EXIT_CODE)
 
 
 @benchmark.command("freeze")
 def freeze(
-    common: Common,
-    reading: Reading,
+    common: CommonOptions,
+    reading: ReadOptions,
     path: Path,
     out: Path,
     graph: str | None = None,
     timeout: float = 60.0,
     concurrency: int = 1,
 ) -> None:
-    """Run all gold queries once and keep their results, to score against them later.
+    """Run all gold queries once and store their results, to score against them later.
 
-    The file is there when all queries are done; stopped before, the same call goes on.
-    Queries that fail are kept as failed (exit code 4).
+    The file appears when all queries are done; after an interruption, the same call resumes.
+    Failed queries are stored as failed (exit code 4).
     """
-    _, contents = reading.contents(path)
-    with progress_bar() as tell:
+    _, contents = reading.read_contents(path)
+    with show_progress() as report:
         count, failed = freeze_gold(
             common.workspace, path, contents, out,
-            graph=graph, timeout=timeout, concurrency=concurrency, progress=tell,
+            graph=graph, timeout=timeout, concurrency=concurrency, progress=report,
         )  # fmt: skip
     typer.echo(f"{count} gold results in {out}, {failed} failed", err=True)
     if failed:
-        raise typer.Exit(QUERIES_FAILED)
+        raise typer.Exit(FAILED_QUERIES_EXIT_CODE)
 
 
 @benchmark.command("split")
 def split(
-    reading: Reading,
+    reading: ReadOptions,
     benchmarks: list[Path],
     out: Path,
     folds: int | None = None,
-    leave_out: Left | None = None,
+    leave_out: SplitGroup | None = None,
     seed: int = 0,
     json: bool = False,
     debug: DebugOption = False,
@@ -159,10 +165,10 @@ def split(
     """Divide questions into training and test parts.
 
     In folds, questions that repeat each other stay together. Leaving out a graph or data set
-    divides as that says: there, what is repeated is counted.
+    divides by it alone, and repeated questions are counted.
     """
-    division = Division(folds, leave_out and leave_out.value, seed)
-    entries = write_splits(_read(benchmarks, reading), division, out)
+    division = SplitOptions(folds, leave_out and leave_out.value, seed)
+    entries = write_splits(_read_all(benchmarks, reading), division, out)
     if json:
         print_json(entries)
         return
@@ -174,11 +180,11 @@ def split(
 
 
 @benchmark.command("stages")
-def stages(
-    common: Common,
-    select: Selected,
-    workers: Workers,
-    form: Form,
+def measure_stages(
+    common: CommonOptions,
+    select: SelectOptions,
+    workers: WorkerOptions,
+    form: OutputFormat,
     benchmarks: list[str],
     setting: list[str] | None = None,
     metric: str = "best_column",
@@ -186,29 +192,32 @@ def stages(
 ) -> None:
     """Measure the stages of the method multi-stage, together and alone.
 
-    Told are what an index finds with the whole question, how well entities are linked and
-    predicates matched, what goes on to the writer with and without the restriction, and how good
-    the answers are, also if gold is given to later stages. A last table says what policies of
-    rejection catch of the wrong answers, and lose of the right ones.
+    Reported are the recall of an index with the whole question, the quality of entity linking and
+    predicate matching, the candidates that reach the writer with and without the restriction, and
+    the quality of the answers, also with gold given to later stages. A last table shows which
+    wrong answers the rejection policies catch, and which right ones they lose.
     """
-    place = common.workspace
-    selection = select.selection()
-    settings = dict(map(named_setting, setting or []))
-    asked = selected(place, benchmarks, selection)
-    with progress_bar() as tell:
-        work = staged(
-            place, asked, selection, settings=settings, metric=metric,
-            crew=workers.crew, folder=out,
-            progress=lambda record, done, planned: tell(record.method, done, planned),
-            preparing=tell,
+    workspace = common.workspace
+    selection = select.to_selection()
+    settings = dict(map(parse_setting, setting or []))
+    benchmark_selections = select_benchmarks(workspace, benchmarks, selection)
+    with show_progress() as report:
+        work = evaluate_stages(
+            workspace, benchmark_selections, selection, settings=settings, metric=metric,
+            executor_options=workers.executor_options, folder=out,
+            progress=lambda record, done, planned: report(record.method, done, planned),
+            index_progress=report,
         )  # fmt: skip
-        found = result_of(work)
-    sheets = [build_recall_sheet(found.recalls), *build_stage_sheets(found.cases, metric)]
-    form.give(lambda: sheets, lambda: [sheet.to_json() for sheet in sheets])
+        stage_results = run_coroutine(work)
+    sheets = [
+        build_recall_sheet(stage_results.recalls),
+        *build_stage_sheets(stage_results.cases, metric),
+    ]
+    form.write(lambda: sheets, lambda: [sheet.to_json() for sheet in sheets])
 
 
-def _format(name: str) -> tuple[str, str, tuple[str, ...]]:
-    """A format's name, its title, or why it cannot be read, and its splits."""
+def _describe_format(name: str) -> tuple[str, str, tuple[str, ...]]:
+    """Return the name of a format, its title or why it cannot be read, and its splits."""
     try:
         reader: Benchmark = plugins.load("benchmark", name)()
     except SetupError as problem:
@@ -216,14 +225,14 @@ def _format(name: str) -> tuple[str, str, tuple[str, ...]]:
     return name, reader.title, tuple(reader.splits)
 
 
-def _read(paths: Sequence[Path], reading: Reading) -> dict[Path, BenchmarkContents]:
-    return {path: reading.contents(path)[1] for path in paths}
+def _read_all(paths: Sequence[Path], reading: ReadOptions) -> dict[Path, BenchmarkContents]:
+    return {path: reading.read_contents(path)[1] for path in paths}
 
 
-def findings_json(
-    read: Mapping[Path, BenchmarkContents], found: Sequence[GoldFinding]
+def to_findings_object(
+    contents_by_path: Mapping[Path, BenchmarkContents], findings: Sequence[GoldFinding]
 ) -> dict[str, object]:
-    """Return findings as one JSON object: what was read, how many of each kind, each of them."""
+    """Return findings as one JSON object: the files, the counts by kind, and each finding."""
     return {
         "benchmarks": [
             {
@@ -231,41 +240,45 @@ def findings_json(
                 "questions": len(contents.questions),
                 "unreadable": len(contents.unreadable),
             }
-            for path, contents in read.items()
+            for path, contents in contents_by_path.items()
         ],
-        "counts": _counts(found),
-        "findings": [finding.to_json() for finding in found],
+        "counts": _count_kinds(findings),
+        "findings": [finding.to_json() for finding in findings],
     }
 
 
-def show_findings(read: Mapping[Path, BenchmarkContents], found: Sequence[GoldFinding]) -> None:
-    """Print how many findings there are of each kind, then the first of each."""
-    asked = sum(len(contents.questions) for contents in read.values())
-    if not found:
-        typer.echo(f"questions: {asked}, nothing found")
+def print_findings(
+    contents_by_path: Mapping[Path, BenchmarkContents], findings: Sequence[GoldFinding]
+) -> None:
+    """Print the number of findings of each kind, then the first ones of each."""
+    question_count = sum(len(contents.questions) for contents in contents_by_path.values())
+    if not findings:
+        typer.echo(f"questions: {question_count}, nothing found")
         return
     rows = [
         (kind, FINDING_KINDS[kind].severity, str(count), FINDING_KINDS[kind].means)
-        for kind, count in _counts(found).items()
+        for kind, count in _count_kinds(findings).items()
     ]
-    show([listing(("kind", "", "n", "what it means"), rows, right=("n",))])
-    errors = sum(finding.severity == "error" for finding in found)
-    typer.echo(f"\nquestions: {asked}, errors: {errors}, warnings: {len(found) - errors}")
-    typer.echo("\n".join(_listed(found, several=len(read) > 1)))
+    print_blocks([build_table(("kind", "", "n", "what it means"), rows, right=("n",))])
+    errors = sum(finding.severity == "error" for finding in findings)
+    typer.echo(
+        f"\nquestions: {question_count}, errors: {errors}, warnings: {len(findings) - errors}"
+    )
+    typer.echo("\n".join(_format_findings(findings, several=len(contents_by_path) > 1)))
 
 
-def _counts(found: Sequence[GoldFinding]) -> dict[str, int]:
-    """How many there are of each kind, the gravest first."""
-    counts = Counter(finding.kind for finding in found)
+def _count_kinds(findings: Sequence[GoldFinding]) -> dict[str, int]:
+    """Return the number of findings of each kind, the most severe first."""
+    counts = Counter(finding.kind for finding in findings)
     return {kind: counts[kind] for kind in FINDING_KINDS if counts[kind]}
 
 
-def _listed(found: Sequence[GoldFinding], *, several: bool) -> Iterator[str]:
-    for kind in _counts(found):
-        some = [finding for finding in found if finding.kind == kind]
+def _format_findings(findings: Sequence[GoldFinding], *, several: bool) -> Iterator[str]:
+    for kind in _count_kinds(findings):
+        of_kind = [finding for finding in findings if finding.kind == kind]
         yield f"\n{kind}: {FINDING_KINDS[kind].advice}"
-        for finding in some[:SHOWN]:
-            where = f"{finding.benchmark}, " if several else ""
-            yield f"  {where}{finding.id}: {' '.join(finding.seen.split())}"
-        if len(some) > SHOWN:
-            yield f"  … and {len(some) - SHOWN} more (--json has all)"
+        for finding in of_kind[:MAX_SHOWN_FINDINGS]:
+            prefix = f"{finding.benchmark}, " if several else ""
+            yield f"  {prefix}{finding.id}: {' '.join(finding.seen.split())}"
+        if len(of_kind) > MAX_SHOWN_FINDINGS:
+            yield f"  … and {len(of_kind) - MAX_SHOWN_FINDINGS} more (--json has all)"

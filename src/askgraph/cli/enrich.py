@@ -4,9 +4,9 @@ from pathlib import Path
 
 import typer
 
-from askgraph.answers.console import listing
-from askgraph.cli.options import Common, Drafting
-from askgraph.cli.output import print_json, progress_bar, show
+from askgraph.answers.console import build_table
+from askgraph.cli.options import CommonOptions, DraftOptions
+from askgraph.cli.output import print_blocks, print_json, show_progress
 from askgraph.errors import SetupError
 from askgraph.graph.advice import ADVICE_KINDS, Advice, AdviceKind
 from askgraph.graph.definitions import (
@@ -15,22 +15,22 @@ from askgraph.graph.definitions import (
     format_definitions,
     read_definitions,
 )
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.serializer import to_text
 from askgraph.workspace import Progress, Workspace
 from askgraph.workspace.enrichment import (
     add_enriched,
-    advised,
-    definitions_for,
+    build_advised_definitions,
+    draft_missing_comments,
     enrich_virtually,
-    with_drafted_comments,
+    find_advice,
     write_enriched,
 )
 
 
 def enrich(
-    common: Common,
+    common: CommonOptions,
     name: str,
-    drafts: Drafting,
+    drafts: DraftOptions,
     definitions: Path | None = None,
     inverse: bool = False,
     shortcuts: bool = False,
@@ -44,131 +44,157 @@ def enrich(
 ) -> None:
     """Add what a graph only implies: inverses, shortcuts for paths, comments, names of relations.
 
-    With --virtual the graph stays as it is: a query with the new predicates is written out as
-    property paths before it runs. Otherwise the new triples go into a file (--out) or a graph of
-    their own (--as). Without a kind and without definitions it is what 'askgraph advise' marks.
+    With --virtual the graph stays unchanged: queries with the new predicates are rewritten to
+    property paths before they run. Otherwise the new triples go into a file (--out) or a new graph
+    (--as). Without kinds or definitions, the additions marked by 'askgraph advise' are made.
     """
     if sum([virtual or plain, out is not None, bool(as_name) and not virtual]) != 1:
         raise SetupError(
             "say what to do: --virtual, --out FILE, --as NEWNAME, or --plain to take it away"
         )
     kinds = inverse or shortcuts or comments or names
-    _refuse(virtual and plain, "--virtual adds and --plain takes away: give one of them")
-    _refuse(plain and (kinds or definitions or as_name), "--plain takes all away: give no other")
+    _require_not(virtual and plain, "--virtual adds and --plain takes away: give one of them")
+    _require_not(
+        plain and (kinds or definitions or as_name), "--plain takes all away: give no other"
+    )
     drafting = bool(drafts.model or drafts.base_url or drafts.budget)
-    _refuse(drafting and not comments, "--model, --base-url and --budget are for --comments")
-    _refuse(drafting and definitions, "comments come from --definitions or --model: give one")
-    place = common.workspace
+    _require_not(drafting and not comments, "--model, --base-url and --budget are for --comments")
+    _require_not(drafting and definitions, "comments come from --definitions or --model: give one")
+    workspace = common.workspace
     flags = {"inverse": inverse, "shortcuts": shortcuts, "comments": comments, "names": names}
-    with progress_bar() as progress:
-        made = Definitions() if plain else _made(place, name, definitions, flags, drafts, progress)
+    with show_progress() as progress:
+        additions = (
+            Definitions()
+            if plain
+            else _load_additions(workspace, name, definitions, flags, drafts, progress)
+        )
         if virtual or plain:
-            profile = enrich_virtually(place, name, made, as_name=as_name, progress=progress)
-            told = {"name": as_name or name, "triples": profile.triples}
+            profile = enrich_virtually(
+                workspace, name, additions, as_name=as_name, progress=progress
+            )
+            summary = {"name": as_name or name, "triples": profile.triples}
         elif out is not None:
-            added = write_enriched(place, name, made, out, progress=progress)
-            told = {"file": str(out), "added": added}
+            added = write_enriched(workspace, name, additions, out, progress=progress)
+            summary = {"file": str(out), "added": added}
         else:
-            profile = add_enriched(place, name, made, str(as_name), progress=progress)
-            told = {"name": str(as_name), "triples": profile.triples}
-    _tell(told, made, json=json)
+            profile = add_enriched(workspace, name, additions, str(as_name), progress=progress)
+            summary = {"name": str(as_name), "triples": profile.triples}
+    _print_summary(summary, additions, json=json)
 
 
-def _refuse(wrong: object, said: str) -> None:
+def _require_not(wrong: object, message: str) -> None:
     if wrong:
-        raise SetupError(said)
+        raise SetupError(message)
 
 
-def _made(
-    place: Workspace,
+def _load_additions(
+    workspace: Workspace,
     name: str,
     file: Path | None,
     flags: dict[str, bool],
-    drafts: Drafting,
+    drafts: DraftOptions,
     progress: Progress,
 ) -> Definitions:
-    """The definitions of a file, or those that are advised, of the kinds that are wanted."""
+    """Return the definitions of a file, or the advised ones of the chosen kinds."""
     if file is not None:
-        found = read_definitions(file)
-        return found.select(**flags) if any(flags.values()) else found
+        file_definitions = read_definitions(file)
+        return file_definitions.select(**flags) if any(flags.values()) else file_definitions
     if flags["comments"] and not (drafts.model or drafts.base_url):
         raise SetupError("comments come from a file (--definitions) or a language model (--model)")
     kinds: list[AdviceKind] = []
     kinds += ["declared", "inverse"] if flags["inverse"] else []
     kinds += ["chain", "closure", "nary"] if flags["shortcuts"] else []
     kinds += ["name"] if flags["names"] else []
-    only = flags["comments"] and not kinds
-    made = Definitions() if only else definitions_for(place, name, kinds, progress=progress)
+    has_only_comments = flags["comments"] and not kinds
+    additions = (
+        Definitions()
+        if has_only_comments
+        else build_advised_definitions(workspace, name, kinds, progress=progress)
+    )
     if flags["comments"]:
-        made = with_drafted_comments(
-            place, name, made, model=drafts.model, base_url=drafts.base_url,
-            budget=drafts.bounds, progress=progress,
+        additions = draft_missing_comments(
+            workspace, name, additions, model=drafts.model, base_url=drafts.base_url,
+            budget=drafts.limits, progress=progress,
         )  # fmt: skip
-    if not made:
+    if not additions:
         raise SetupError(
             f"nothing to add to {name!r} was found; see: askgraph advise {name}, or give "
             "--definitions FILE"
         )
-    return made
+    return additions
 
 
-def _tell(told: dict[str, object], made: Definitions, *, json: bool) -> None:
+def _print_summary(summary: dict[str, object], additions: Definitions, *, json: bool) -> None:
     counts = {
-        "properties": len(made.properties),
-        "comments": len(made.comments),
-        "names": len(made.names),
+        "properties": len(additions.properties),
+        "comments": len(additions.comments),
+        "names": len(additions.names),
     }
     if json:
-        print_json(told | counts)
+        print_json(summary | counts)
         return
-    ones = {"properties": "property", "comments": "comment", "names": "name"}
-    parts = (f"{n} {ones[kind] if n == 1 else kind}" for kind, n in counts.items() if n)
-    place = told.get("name") or told.get("file")
-    size = f"{told['triples']:,} triples" if "triples" in told else f"{told['added']:,} new triples"
-    typer.echo(f"{place}: {', '.join(parts) or 'nothing'} added; {size}", err=True)
+    singulars = {"properties": "property", "comments": "comment", "names": "name"}
+    parts = (
+        f"{count} {singulars[kind] if count == 1 else kind}"
+        for kind, count in counts.items()
+        if count
+    )
+    target = summary.get("name") or summary.get("file")
+    size = (
+        f"{summary['triples']:,} triples"
+        if "triples" in summary
+        else f"{summary['added']:,} new triples"
+    )
+    typer.echo(f"{target}: {', '.join(parts) or 'nothing'} added; {size}", err=True)
 
 
 def advise(
-    common: Common, name: str | None = None, definitions: bool = False, json: bool = False
+    common: CommonOptions, name: str | None = None, definitions: bool = False, json: bool = False
 ) -> None:
-    """Say what to add to a graph so that questions find their way: shortcuts, inverses, words.
+    """Suggest additions to a graph that help questions: shortcuts, inverses, words.
 
-    What is marked is what 'askgraph enrich NAME --virtual' adds. The definitions can be edited and
+    'askgraph enrich NAME --virtual' adds the marked ones. The definitions can be edited and
     given to 'askgraph enrich NAME --definitions FILE'.
     """
-    place = common.workspace
-    with progress_bar() as progress:
-        found = advised(place, name, progress=progress)
-        made = definitions_for(place, name, tuple(ADVICE_KINDS), progress=progress)
+    workspace = common.workspace
+    with show_progress() as progress:
+        advice_list = find_advice(workspace, name, progress=progress)
+        additions = build_advised_definitions(
+            workspace, name, tuple(ADVICE_KINDS), progress=progress
+        )
     if json:
-        print_json([_plain(one) for one in found])
+        print_json([_to_object(advice) for advice in advice_list])
     elif definitions:
-        typer.echo(format_definitions(made), nl=False)
+        typer.echo(format_definitions(additions), nl=False)
     else:
         rows = [
             (
-                "*" if one.default else "",
-                one.kind,
-                ADVICE_KINDS[one.kind],
-                one.definition.label if isinstance(one.definition, DefinedProperty) else "",
-                one.why,
+                "*" if advice.default else "",
+                advice.kind,
+                ADVICE_KINDS[advice.kind],
+                advice.definition.label if isinstance(advice.definition, DefinedProperty) else "",
+                advice.why,
             )
-            for one in found
+            for advice in advice_list
         ]
-        show([listing(("", "kind", "helps", "label", "why"), rows)])
-        if not found:
+        print_blocks([build_table(("", "kind", "helps", "label", "why"), rows)])
+        if not advice_list:
             typer.echo("nothing to add was found", err=True)
 
 
-def _plain(one: Advice) -> dict[str, object]:
-    plain: dict[str, object] = {
-        "kind": one.kind,
-        "about": list(one.about),
-        "why": one.why,
-        "helps": ADVICE_KINDS[one.kind],
-        "default": one.default,
+def _to_object(advice: Advice) -> dict[str, object]:
+    content: dict[str, object] = {
+        "kind": advice.kind,
+        "about": list(advice.about),
+        "why": advice.why,
+        "helps": ADVICE_KINDS[advice.kind],
+        "default": advice.default,
     }
-    if isinstance(one.definition, DefinedProperty):
-        made = one.definition
-        plain |= {"property": made.iri, "path": text_of(made.path), "label": made.label}
-    return plain
+    if isinstance(advice.definition, DefinedProperty):
+        definition = advice.definition
+        content |= {
+            "property": definition.iri,
+            "path": to_text(definition.path),
+            "label": definition.label,
+        }
+    return content

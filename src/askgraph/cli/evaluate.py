@@ -1,4 +1,4 @@
-"""`askgraph evaluate`, `score`, `report`, `compare`, `metrics`, `batch`: answers by the file."""
+"""`askgraph evaluate`, `score`, `report`, `compare`, `metrics`, `batch`: many questions."""
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
@@ -10,9 +10,17 @@ import typer
 
 from askgraph import plugins
 from askgraph.cli import DebugOption
-from askgraph.cli.figures import Form, Reading, Selected, Workers, closing, judge_of, write_whole
-from askgraph.cli.options import Asking, Common
-from askgraph.cli.output import print_json, progress_bar, room, show
+from askgraph.cli.figures import (
+    OutputFormat,
+    ReadOptions,
+    SelectOptions,
+    WorkerOptions,
+    create_judge,
+    run_and_close,
+    write_atomically,
+)
+from askgraph.cli.options import AskOptions, CommonOptions
+from askgraph.cli.output import get_line_width, print_blocks, print_json, show_progress
 from askgraph.errors import ServiceError, SetupError
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.gold.frozen import read_frozen_gold
@@ -39,19 +47,19 @@ from askgraph.evaluation.runs.predictions import Prediction, read_predictions
 from askgraph.evaluation.runs.run import BudgetTracker, RunBudget
 from askgraph.methods import closed
 from askgraph.workspace import DEFAULT_METHOD, Progress, Workspace
-from askgraph.workspace.evaluation import evaluated, needs_graph, score_predictions
-from askgraph.workspace.graphs import ready_graphs
+from askgraph.workspace.evaluation import evaluate_benchmarks, is_graph_required, score_predictions
+from askgraph.workspace.graphs import prepare_graphs
 from askgraph.workspace.models import Models
-from askgraph.workspace.plans import Asked, Wishes, method_choices
-from askgraph.workspace.run_sync import result_of
-from askgraph.workspace.selection import benchmark_name, graph_of, selected
+from askgraph.workspace.plans import BenchmarkQuestions, RunOptions, parse_method_choices
+from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.selection import get_benchmark_name, resolve_graph, select_benchmarks
 
 
 def evaluate(
-    common: Common,
-    select: Selected,
-    workers: Workers,
-    form: Form,
+    common: CommonOptions,
+    select: SelectOptions,
+    workers: WorkerOptions,
+    form: OutputFormat,
     benchmarks: list[str],
     method: list[str] | None = None,
     setting: list[str] | None = None,
@@ -73,50 +81,59 @@ def evaluate(
     budget: list[str] | None = None,
     out: Path | None = None,
 ) -> None:
-    """Score the answers to questions whose right answers are known.
+    """Score the answers to questions with known gold answers.
 
-    A failure scores 0 and stays in the mean. Of an answer that is not sure enough to be given, the
-    best attempt counts, unless --abstain. A run that is kept with --out can be killed at any
-    moment: the same call goes on. 'askgraph report' and 'askgraph compare' read such runs.
+    A failure scores 0 and stays in the mean. If an answer is too uncertain, the best attempt
+    counts, unless --abstain. A run with --out can be killed at any time: the same call resumes
+    it. 'askgraph report' and 'askgraph compare' read such runs.
     """
-    place = common.workspace
-    models = Models(place.folder)
-    judging = judge_of(models, judge, base_url)
-    logged = [f"sent={sent.absolute()}"] if sent else []
-    selection = select.selection(
+    workspace = common.workspace
+    models = Models(workspace.folder)
+    judge_model = create_judge(models, judge, base_url)
+    log_settings = [f"sent={sent.absolute()}"] if sent else []
+    selection = select.to_selection(
         sample=sample, seed=seed, folds=folds, leave_out=leave_out, gold=gold, with_rows=with_rows
     )
-    wishes = Wishes(
-        methods=method_choices(method or [DEFAULT_METHOD], [*(setting or []), *logged]),
+    run_options = RunOptions(
+        methods=parse_method_choices(method or [DEFAULT_METHOD], [*(setting or []), *log_settings]),
         repeat=repeat,
         options=EvaluationOptions(
             timeout=timeout, retries=retries, abstain=abstain, drafts=drafts,
             stored_gold=gold is not None, language=select.lang,
         ),
         metric=metric,
-        chosen=selection.json(),
+        chosen=selection.to_json(),
     )  # fmt: skip
     limits = RunBudget.from_texts(budget or [])
-    asked = selected(place, benchmarks, selection)
-    for one in asked:
-        unreadable, there = one.contents.unreadable, len(one.contents.questions)
-        if len(one.questions) < there:
-            asks = f"{len(one.questions)} of the {there} questions are asked"
-            typer.echo(f"{one.name}: {asks}", err=True)
+    benchmark_selections = select_benchmarks(workspace, benchmarks, selection)
+    for selected_benchmark in benchmark_selections:
+        unreadable, question_count = (
+            selected_benchmark.contents.unreadable,
+            len(selected_benchmark.contents.questions),
+        )
+        if len(selected_benchmark.questions) < question_count:
+            note = (
+                f"{len(selected_benchmark.questions)} of the {question_count} questions are asked"
+            )
+            typer.echo(f"{selected_benchmark.name}: {note}", err=True)
         if unreadable:
-            first = unreadable[0]
+            first_item = unreadable[0]
             typer.echo(
-                f"{one.name}: items that cannot be scored: {len(unreadable)}, the first: "
-                f"{first.location}: {first.reason} (askgraph benchmark check lists all)",
+                f"{selected_benchmark.name}: items that cannot be scored: {len(unreadable)}, "
+                "the first: "
+                f"{first_item.location}: {first_item.reason} (askgraph benchmark check lists all)",
                 err=True,
             )
-    with progress_bar() as tell:
-        work = evaluated(
-            place, asked, wishes, selection, workers.crew, budget=limits, folder=out,
-            progress=_running_score(metric, tell), preparing=tell, judge=judging,
+    with show_progress() as report:
+        evaluation = evaluate_benchmarks(
+            workspace, benchmark_selections, run_options, selection, workers.executor_options,
+            budget=limits,
+            folder=out,
+            progress=_create_score_reporter(metric, report), index_progress=report,
+            judge=judge_model,
         )  # fmt: skip
         try:
-            run = result_of(closing(models, work))
+            run = run_coroutine(run_and_close(models, evaluation))
         except ServiceError:
             if out is not None:
                 typer.echo(f"what is done is kept in {out}; the same call goes on", err=True)
@@ -125,31 +142,31 @@ def evaluate(
         typer.echo(f"{reason}; with a larger one the same call goes on", err=True)
     for warning in describe_incomplete([run]):
         typer.echo(warning, err=True)
-    form.give(
+    form.write(
         lambda: build_report_sheets([run], metric=metric),
         lambda: to_report_object([run], metric=metric),
     )
 
 
-def _running_score(metric: str, tell: Progress) -> Callable[[Record, int, int], None]:
-    """Tell the mean score and what the run has cost so far, after each question."""
+def _create_score_reporter(metric: str, report: Progress) -> Callable[[Record, int, int], None]:
+    """Return a callback that reports the mean score and the cost after each question."""
     total, count, money = 0.0, 0, 0.0
 
-    def told(record: Record, done: int, planned: int) -> None:
+    def report_record(record: Record, done: int, planned: int) -> None:
         nonlocal total, count, money
         if not record.unanswerable:
             total, count = total + record.get_score(metric).f1, count + 1
         money += record.usage.money
         cost = f", cost {money:.2f}" if money else ""
-        tell(f"{metric} {100 * total / max(1, count):.1f}{cost}", done, planned)
+        report(f"{metric} {100 * total / max(1, count):.1f}{cost}", done, planned)
 
-    return told
+    return report_record
 
 
 def score(
-    common: Common,
-    form: Form,
-    reading: Reading,
+    common: CommonOptions,
+    form: OutputFormat,
+    reading: ReadOptions,
     predictions: Path,
     benchmark: Path,
     graph: str | None = None,
@@ -165,52 +182,61 @@ def score(
     """Score predictions of any system against a benchmark.
 
     A question without a prediction scores 0. Predicted queries and gold queries run on the graph;
-    if answers are given and gold is stored or frozen, no graph is needed. What --out keeps is a
-    run: 'askgraph report' and 'askgraph compare' read it.
+    predicted answers with stored or frozen gold need no graph. 'askgraph report' and 'askgraph
+    compare' read the run that --out stores.
     """
-    place = common.workspace
-    models = Models(place.folder)
-    judging = judge_of(models, judge, base_url)
-    said = read_predictions(predictions)
-    asked = _asked(place, benchmark, reading, graph, said, gold)
-    stored = gold is not None or not asked.graphs
-    with progress_bar() as tell:
-        work = score_predictions(
-            place, asked, said, source=predictions, metric=metric, folder=out,
-            options=EvaluationOptions(gold_timeout=timeout, abstain=abstain, stored_gold=stored),
+    workspace = common.workspace
+    models = Models(workspace.folder)
+    judge_model = create_judge(models, judge, base_url)
+    prediction_list = read_predictions(predictions)
+    scored_questions = _select_scored_questions(
+        workspace, benchmark, reading, graph, prediction_list, gold
+    )
+    uses_stored_gold = gold is not None or not scored_questions.graphs
+    with show_progress() as report:
+        scoring = score_predictions(
+            workspace, scored_questions, prediction_list, source=predictions, metric=metric,
+            folder=out,
+            options=EvaluationOptions(
+                gold_timeout=timeout, abstain=abstain, stored_gold=uses_stored_gold
+            ),
             concurrency=concurrency,
-            progress=lambda record, done, total: tell("scoring", done, total), judge=judging,
+            progress=lambda record, done, total: report("scoring", done, total), judge=judge_model,
         )  # fmt: skip
-        run = result_of(closing(models, work))
-    form.give(
+        run = run_coroutine(run_and_close(models, scoring))
+    form.write(
         lambda: build_report_sheets([run], metric=metric),
         lambda: to_report_object([run], metric=metric),
     )
 
 
-def _asked(
-    place: Workspace,
+def _select_scored_questions(
+    workspace: Workspace,
     path: Path,
-    reading: Reading,
+    reading: ReadOptions,
     graph: str | None,
-    said: Sequence[Prediction],
+    predictions: Sequence[Prediction],
     gold: Path | None,
-) -> Asked:
-    """The questions, each with its graph; with none if everything is stored."""
-    name, contents = reading.contents(path)
+) -> BenchmarkQuestions:
+    """Return the questions, each with its graph; without graphs if everything is stored."""
+    name, contents = reading.read_contents(path)
     questions = contents.questions if graph is None else filter_by_graph(contents.questions, graph)
     if gold is not None:
         frozen = read_frozen_gold(gold)
         questions = tuple(frozen.set_stored_answer(question) for question in questions)
-    asked = Asked(benchmark_name(path), path, name, contents, questions, ())
-    if graph is None and not needs_graph(asked, said, stored_gold=gold is not None):
-        return asked
-    graphs = tuple(graph_of(place, question, path, graph) for question in questions)
-    return Asked(asked.name, path, name, contents, questions, graphs)
+    selected_questions = BenchmarkQuestions(
+        get_benchmark_name(path), path, name, contents, questions, ()
+    )
+    if graph is None and not is_graph_required(
+        selected_questions, predictions, stored_gold=gold is not None
+    ):
+        return selected_questions
+    graphs = tuple(resolve_graph(workspace, question, path, graph) for question in questions)
+    return BenchmarkQuestions(selected_questions.name, path, name, contents, questions, graphs)
 
 
-class By(StrEnum):
-    """What the figures can be taken apart by."""
+class ReportGrouping(StrEnum):
+    """How a report groups its figures."""
 
     METRIC = "metric"
     TAG = "tag"
@@ -225,9 +251,9 @@ class By(StrEnum):
 
 def report(
     runs: list[Path],
-    form: Form,
+    form: OutputFormat,
     metric: str = "best_column",
-    by: By | None = None,
+    by: ReportGrouping | None = None,
     html: Path | None = None,
     no_times: bool = False,
     stories: bool = False,
@@ -236,37 +262,37 @@ def report(
 ) -> None:
     """Report the figures of one or several runs, a row for each benchmark and method.
 
-    Means are over the answerable questions, failures included as 0, with 95 % bootstrap intervals.
-    What is not finished is said.
+    Means are over the answerable questions, with failures as 0, and have 95 % bootstrap intervals.
+    Unfinished runs are mentioned.
     """
     if stories and not (form.is_plain and by is None and html is None):
         raise SetupError("--stories are text of their own; take them with --metric and --out only")
-    read = _named_apart(runs, [read_run(folder) for folder in runs])
-    for warning in describe_incomplete(read):
+    run_list = _name_runs(runs, [read_run(folder) for folder in runs])
+    for warning in describe_incomplete(run_list):
         typer.echo(warning, err=True)
     if stories:
-        texts = (f"{text}\n\n" for text in _stories(read, metric))
+        texts = (f"{text}\n\n" for text in _format_stories(run_list, metric))
         if out is None:
             typer.echo("".join(texts), nl=False)
         else:
-            write_whole(out, "".join(texts))
+            write_atomically(out, "".join(texts))
         return
     if by is not None:
-        sheet = build_slice_sheet(read, by, metric=metric)
-        form.give(lambda: [sheet], sheet.to_json, out=out)
+        sheet = build_slice_sheet(run_list, by, metric=metric)
+        form.write(lambda: [sheet], sheet.to_json, out=out)
     else:
-        form.give(
-            lambda: build_report_sheets(read, metric=metric, with_times=not no_times),
-            lambda: to_report_object(read, metric=metric, with_times=not no_times),
+        form.write(
+            lambda: build_report_sheets(run_list, metric=metric, with_times=not no_times),
+            lambda: to_report_object(run_list, metric=metric, with_times=not no_times),
             out=out,
         )
     if html is not None:
-        write_whole(html, build_html_page(read, metric=metric, with_times=not no_times))
+        write_atomically(html, build_html_page(run_list, metric=metric, with_times=not no_times))
         typer.echo(f"the page is {html}", err=True)
 
 
-def _stories(runs: Sequence[EvaluationRun], metric: str) -> Iterator[str]:
-    """How each question went whose answer is not wholly right."""
+def _format_stories(runs: Sequence[EvaluationRun], metric: str) -> Iterator[str]:
+    """Yield the course of each question with an imperfect answer."""
     for run in runs:
         wrong = {record.key: record for record in run.records if record.get_score(metric).f1 < 1}
         for detail in run.iterate_details():
@@ -276,11 +302,15 @@ def _stories(runs: Sequence[EvaluationRun], metric: str) -> Iterator[str]:
             yield format_question_report(record, None)
 
 
-def _named_apart(folders: Sequence[Path], runs: Sequence[EvaluationRun]) -> list[EvaluationRun]:
-    """The runs, by their whole paths if two folders have the same name."""
-    places = [folder.resolve() for folder in folders]
-    for at, folder in enumerate(folders):
-        if places[at] in places[:at]:
+def _name_runs(folders: Sequence[Path], runs: Sequence[EvaluationRun]) -> list[EvaluationRun]:
+    """Return the runs, named by their full paths if two folders have the same name.
+
+    Raises:
+        SetupError: a folder is given twice.
+    """
+    resolved_folders = [folder.resolve() for folder in folders]
+    for position, folder in enumerate(folders):
+        if resolved_folders[position] in resolved_folders[:position]:
             raise SetupError(f"the run {folder} is named twice")
     names = {run.name for run in runs}
     if len(names) == len(runs):
@@ -291,69 +321,75 @@ def _named_apart(folders: Sequence[Path], runs: Sequence[EvaluationRun]) -> list
 def compare(
     a: str,
     b: str,
-    form: Form,
+    form: OutputFormat,
     metric: str = "best_column",
     limit: int = 10,
     out: Path | None = None,
     debug: DebugOption = False,
 ) -> None:
-    """Compare two runs, or two methods of one, on the questions that both were asked.
+    """Compare two runs, or two methods of one, on their common questions.
 
-    The mean of the differences B - A has a 95 % bootstrap interval, and p is of a paired
-    permutation test. Refuses if the two were scored against different gold.
+    The mean of the differences B - A has a 95 % bootstrap interval, and p is from a paired
+    permutation test. Refuses runs that were scored against different gold.
     """
-    found = compared(_side(a), _side(b), metric=metric)
-    for warning in found.warnings:
+    comparison = compared(_read_side(a), _read_side(b), metric=metric)
+    for warning in comparison.warnings:
         typer.echo(warning, err=True)
-    form.give(
-        lambda: build_comparison_sheets(found, max_questions=limit),
-        lambda: to_comparison_object(found),
+    form.write(
+        lambda: build_comparison_sheets(comparison, max_questions=limit),
+        lambda: to_comparison_object(comparison),
         out=out,
     )
 
 
-def _side(name: str) -> ComparisonSide:
-    """The folder and, behind a colon, the method, whose name may have colons too."""
+def _read_side(name: str) -> ComparisonSide:
+    """Read a run FOLDER, or FOLDER:METHOD; the name of the method may contain colons, too."""
     parts = name.split(":")
-    for at in range(1, len(parts)):
-        folder = ":".join(parts[:at])
+    for position in range(1, len(parts)):
+        folder = ":".join(parts[:position])
         if not Path(name).is_dir() and Path(folder).is_dir():
-            method = ":".join(parts[at:])
+            method = ":".join(parts[position:])
             return select_side(replace(read_run(Path(folder)), name=folder), method=method)
     return select_side(replace(read_run(Path(name)), name=name))
 
 
 def metrics(
-    common: Common, examples: bool = False, json: bool = False, markdown: bool = False
+    common: CommonOptions, examples: bool = False, json: bool = False, markdown: bool = False
 ) -> None:
-    """List the metrics that compare an answer with gold; with --examples, how they disagree."""
+    """List the metrics that compare an answer with gold; with --examples, show how they differ."""
     if markdown and json:
         raise SetupError("one form at a time: --markdown and --json were asked for at once")
     if examples:
-        found = score_examples()
+        scored_examples = score_examples()
         content: list[dict[str, object]] = [
             {
-                "example": one.example.name,
-                "scores": {name: asdict(score) for name, score in one.scores.items()},
+                "example": scored_example.example.name,
+                "scores": {name: asdict(score) for name, score in scored_example.scores.items()},
             }
-            for one in found
+            for scored_example in scored_examples
         ]
-        heads = (SheetColumn("F1"), *build_columns("number", *found[0].scores))
-        rows = [(one.example.name, *(f"{s.f1:.2f}" for s in one.scores.values())) for one in found]
+        columns = (SheetColumn("F1"), *build_columns("number", *scored_examples[0].scores))
+        rows = [
+            (
+                scored_example.example.name,
+                *(f"{score.f1:.2f}" for score in scored_example.scores.values()),
+            )
+            for scored_example in scored_examples
+        ]
     else:
-        rows = list(_listed())
-        content = [{"name": name, "about": about} for name, about in rows]
-        heads = build_columns("text", "metric", "what it says")
+        rows = list(_describe_metrics())
+        content = [{"name": name, "about": description} for name, description in rows]
+        columns = build_columns("text", "metric", "what it says")
     if json:
         print_json(content)
     elif markdown:
-        typer.echo("\n".join(_markdown([column.head for column in heads], rows)))
+        typer.echo("\n".join(_format_markdown([column.head for column in columns], rows)))
     else:
-        show(to_tables(Sheet("", heads, tuple(rows)), width=room()))
+        print_blocks(to_tables(Sheet("", columns, tuple(rows)), width=get_line_width()))
 
 
-def _listed() -> Iterator[tuple[str, str]]:
-    """Each metric and the first sentence on it, or why it cannot be used."""
+def _describe_metrics() -> Iterator[tuple[str, str]]:
+    """Yield each metric with the first sentence of its documentation, or why it is unusable."""
     for name in plugins.list_names("metric"):
         try:
             plugin = plugins.load("metric", name)
@@ -364,52 +400,54 @@ def _listed() -> Iterator[tuple[str, str]]:
         yield name, " ".join(text.split("\n\n", 1)[0].split())
 
 
-def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    yield "| " + " | ".join(heads) + " |"
-    yield "|---" * len(heads) + "|"
+def _format_markdown(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(headers) + " |"
+    yield "|---" * len(headers) + "|"
     for row in rows:
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
 
 
-FAILED = 4
+FAILED_QUESTIONS_EXIT_CODE = 4
 
 
-def batch(common: Common, asking: Asking, questions: Path, out: Path, concurrency: int = 4) -> None:
+def batch(
+    common: CommonOptions, asking: AskOptions, questions: Path, out: Path, concurrency: int = 4
+) -> None:
     """Answer a file of questions.
 
-    Each line of the output is {"id": …} together with what `ask --json` prints.
-    Stopped at any moment and started again, it goes on where it was; the answers stand in the order
-    of the questions. A question that fails becomes a refusal with an "error" (exit code 4), and is
-    tried again by the next call.
+    Each line of the output is {"id": …} together with the object that `ask --json` prints.
+    After an interruption, the same call resumes; the answers are in the order of the questions. A
+    question that fails becomes a refusal with an "error" (exit code 4), and the next call retries
+    it.
     """
-    asked = read_questions(questions)
-    place = common.workspace
-    name, chosen = asking.chosen(place)
+    question_list = read_questions(questions)
+    workspace = common.workspace
+    name, chosen_method = asking.create_method(workspace)
 
-    with progress_bar() as tell:
-        ready = ready_graphs(
+    with show_progress() as report:
+        open_graphs = prepare_graphs(
             asking.graph or [None],
-            lambda one: place.graph(one, progress=tell),
-            chosen,
-            progress=tell,
+            lambda name_or_none: workspace.graph(name_or_none, progress=report),
+            chosen_method,
+            progress=report,
         )
 
-        async def run() -> int:
+        async def answer_questions() -> int:
             try:
                 return await answer_all(
-                    asked,
-                    build_answerer(chosen, name, ready.graphs, language=asking.lang),
+                    question_list,
+                    build_answerer(chosen_method, name, open_graphs.graphs, language=asking.lang),
                     out,
                     concurrency=concurrency,
                     timeout=asking.timeout,
                     max_rows=asking.limit,
-                    progress=lambda done, total: tell("answering", done, total),
+                    progress=lambda done, total: report("answering", done, total),
                 )
             finally:
-                await closed(chosen)
-                await ready.close()
+                await closed(chosen_method)
+                await open_graphs.close()
 
-        failed = result_of(run())
-    typer.echo(f"{len(asked)} answers in {out}, {failed} failed", err=True)
+        failed = run_coroutine(answer_questions())
+    typer.echo(f"{len(question_list)} answers in {out}, {failed} failed", err=True)
     if failed:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(FAILED_QUESTIONS_EXIT_CODE)

@@ -1,4 +1,4 @@
-"""`askgraph examples`: questions with their queries, kept, checked again, made and converted."""
+"""`askgraph examples`: store, check, generate and convert questions with their queries."""
 
 import re
 from collections import Counter
@@ -7,30 +7,35 @@ from pathlib import Path
 
 import typer
 
-from askgraph.answers.console import counted
-from askgraph.cli import Commands
-from askgraph.cli.figures import as_table
-from askgraph.cli.options import Common, Drafting
-from askgraph.cli.output import print_json, progress_bar, show
-from askgraph.cli.query import text_of_argument
+from askgraph.answers.console import format_count
+from askgraph.cli import CommandGroup
+from askgraph.cli.figures import format_table
+from askgraph.cli.options import CommonOptions, DraftOptions
+from askgraph.cli.output import print_blocks, print_json, show_progress
+from askgraph.cli.query import read_query_argument
 from askgraph.errors import SetupError
 from askgraph.graph.examples import QueryExample, Wording
 from askgraph.graph.examples.folder import StoredExample
-from askgraph.workspace.examples import Checked, confirm, stored, traced_example
-from askgraph.workspace.examples import check as check_kept
-from askgraph.workspace.examples import convert as converted
-from askgraph.workspace.examples import withdraw as withdraw_kept
-from askgraph.workspace.generation import Generated, worder_of
-from askgraph.workspace.generation import generate as generated
+from askgraph.workspace.examples import (
+    ExampleCheck,
+    confirm_example,
+    list_stored,
+    read_traced_example,
+)
+from askgraph.workspace.examples import check_examples as check_kept
+from askgraph.workspace.examples import convert_examples as converted
+from askgraph.workspace.examples import withdraw_example as withdraw_kept
+from askgraph.workspace.generation import GeneratedExamples, create_rephraser
+from askgraph.workspace.generation import generate_examples as generated
 
-DRIFTED = 1
+EXAMPLES_EXIT_CODE = 1
 
-examples = Commands()
+examples = CommandGroup()
 
 
 @examples.command("add")
 def add(
-    common: Common,
+    common: CommonOptions,
     question: list[str] | None = None,
     query: str | None = None,
     trace: Path | None = None,
@@ -42,80 +47,87 @@ def add(
     timeout: float = 60.0,
     json: bool = False,
 ) -> None:
-    """Confirm that a query answers a question: both are kept, with what the query gives now.
+    """Confirm that a query answers a question, and store both with the current result.
 
-    The next time that somebody asks the same, it is the answer, and no method is asked. The
-    query is run first; one that fails is not kept. A question that is there gets the new query.
+    When somebody asks the same question again, it is answered by this query without any method. The
+    query runs first; one that fails is not stored. For a known question, the query is replaced.
     """
-    example, traced = _asked_example(" ".join(question or ()), query, trace, lang)
-    example = _with_more(example, also or [], keyword or [])
-    with progress_bar() as progress:
-        place, name = common.workspace, graph or traced
-        kept = confirm(place, example, name, by=by, timeout=timeout, progress=progress)
-    confirmation = kept.example.confirmation
+    example, traced_graph = _build_example(" ".join(question or ()), query, trace, lang)
+    example = _extend_example(example, also or [], keyword or [])
+    with show_progress() as progress:
+        workspace, name = common.workspace, graph or traced_graph
+        stored_example = confirm_example(
+            workspace, example, name, by=by, timeout=timeout, progress=progress
+        )
+    confirmation = stored_example.example.confirmation
     assert confirmation is not None
     if json:
-        print_json(_example_object(confirmation.graph, kept))
+        print_json(_to_example_object(confirmation.graph, stored_example))
     else:
-        rows = counted(confirmation.rows, "row")
-        typer.echo(f"{kept.id}: confirmed with {rows}, in {kept.path}")
+        rows = format_count(confirmation.rows, "row")
+        typer.echo(f"{stored_example.id}: confirmed with {rows}, in {stored_example.path}")
 
 
 @examples.command("list")
-def list_(common: Common, graph: str | None = None, json: bool = False) -> None:
-    """List the examples that the workspace keeps, with what their queries gave."""
-    found = stored(common.workspace, graph)
+def list_examples(common: CommonOptions, graph: str | None = None, json: bool = False) -> None:
+    """List the stored examples of the workspace, with the results of their queries."""
+    stored_examples = list_stored(common.workspace, graph)
     if json:
-        print_json([_example_object(name, one) for name, one in found])
+        print_json([_to_example_object(name, item) for name, item in stored_examples])
         return
-    if not found:
+    if not stored_examples:
         typer.echo("No examples are kept; askgraph examples add and generate make some.", err=True)
         return
-    heads = ("graph", "id", "question", "origin", "rows", "since")
+    headers = ("graph", "id", "question", "origin", "rows", "since")
     rows = [
-        (name, one.id, one.example.question, one.example.origin, *_result_cells(one.example))
-        for name, one in found
+        (name, item.id, item.example.question, item.example.origin, *_format_result(item.example))
+        for name, item in stored_examples
     ]
-    show(as_table(heads, rows))
+    print_blocks(format_table(headers, rows))
 
 
 @examples.command("check")
 def check(
-    common: Common, graph: str | None = None, timeout: float = 60.0, json: bool = False
+    common: CommonOptions, graph: str | None = None, timeout: float = 60.0, json: bool = False
 ) -> None:
-    """Run all kept queries again and say whose results are no longer what was confirmed.
+    """Run all stored queries again and report results that differ from the confirmed ones.
 
     Exit code 1 if a result changed, a query fails or a graph is gone.
     """
-    with progress_bar() as progress:
-        found = check_kept(common.workspace, graph, timeout=timeout, progress=progress)
-    bad = [one for one in found if one.status not in ("same", "not compared")]
+    with show_progress() as progress:
+        checked_examples = check_kept(common.workspace, graph, timeout=timeout, progress=progress)
+    drifted = [item for item in checked_examples if item.status not in ("same", "not compared")]
     if json:
-        print_json([_verdict_object(one) for one in found])
+        print_json([_to_verdict_object(item) for item in checked_examples])
     else:
-        rows = [(one.graph, one.stored.id, one.status, one.detail) for one in found]
-        if differing := [row for row in rows if row[2] != "same"]:
-            heads = ("graph", "id", "now", "how")
-            show(as_table(heads, differing))
-        typer.echo(f"{counted(len(found), 'example')}: {_in_numbers(found)}", err=not found)
-    if bad:
-        raise typer.Exit(DRIFTED)
+        rows = [(item.graph, item.stored.id, item.status, item.detail) for item in checked_examples]
+        if differing_rows := [row for row in rows if row[2] != "same"]:
+            headers = ("graph", "id", "now", "how")
+            print_blocks(format_table(headers, differing_rows))
+        typer.echo(
+            f"{format_count(len(checked_examples), 'example')}: {_format_counts(checked_examples)}",
+            err=not checked_examples,
+        )
+    if drifted:
+        raise typer.Exit(EXAMPLES_EXIT_CODE)
 
 
 @examples.command("withdraw")
-def withdraw(common: Common, which: str, graph: str | None = None, json: bool = False) -> None:
-    """Take an example away, so that nothing is answered by it or learnt from it any more."""
-    name, gone = withdraw_kept(common.workspace, which, graph)
+def withdraw(
+    common: CommonOptions, which: str, graph: str | None = None, json: bool = False
+) -> None:
+    """Withdraw an example, so that no answer or training uses it any more."""
+    name, withdrawn = withdraw_kept(common.workspace, which, graph)
     if json:
-        print_json(_example_object(name, gone))
+        print_json(_to_example_object(name, withdrawn))
     else:
-        typer.echo(f"{gone.id} ({name}) is withdrawn: {gone.example.question}")
+        typer.echo(f"{withdrawn.id} ({name}) is withdrawn: {withdrawn.example.question}")
 
 
 @examples.command("generate")
 def generate(
-    common: Common,
-    drafts: Drafting,
+    common: CommonOptions,
+    drafts: DraftOptions,
     graph: str | None = None,
     number: int = 20,
     seconds: float = 60.0,
@@ -123,138 +135,158 @@ def generate(
     lang: list[str] | None = None,
     json: bool = False,
 ) -> None:
-    """Make examples of a graph that has none, marked as generated.
+    """Generate examples for a graph that has none, marked as generated.
 
-    A question is made from a template, with its query. It is kept if the query gives a result
-    and graph search, told only the question, finds the same. With --model it is worded anew, and
-    read again. Exit code 1 if none was kept.
+    A template yields a question and its query. The example is stored if the query has a result and
+    graph search finds the same from the question alone. With --model, the question is reworded and
+    checked again. Exit code 1 if no example was stored.
     """
-    place = common.workspace
+    workspace = common.workspace
     languages = lang or []
     if drafts.model is None:
-        given = {"--base-url": drafts.base_url, "--lang": languages, "--budget": drafts.budget}
-        if idle := [name for name, value in given.items() if value]:
-            raise SetupError(f"{' and '.join(idle)}: for a model that words the questions; --model")
-        words = None
+        values_by_option = {
+            "--base-url": drafts.base_url,
+            "--lang": languages,
+            "--budget": drafts.budget,
+        }
+        if unused_options := [name for name, value in values_by_option.items() if value]:
+            raise SetupError(
+                f"{' and '.join(unused_options)}: for a model that words the questions; --model"
+            )
+        worder = None
     else:
-        words = worder_of(
-            place,
+        worder = create_rephraser(
+            workspace,
             drafts.model,
             base_url=drafts.base_url,
             languages=languages or ["en"],
-            budget=drafts.bounds,
+            budget=drafts.limits,
         )
-    with progress_bar() as progress:
-        made = generated(
-            place, graph, number=number, seconds=seconds, seed=seed, worder=words,
+    with show_progress() as progress:
+        generated_examples = generated(
+            workspace, graph, number=number, seconds=seconds, seed=seed, rephraser=worder,
             progress=progress,
         )  # fmt: skip
     if json:
-        print_json(_generated_object(made))
+        print_json(_to_generated_object(generated_examples))
     else:
-        lines = [" / ".join(wording.text for wording in one.wordings) for one in made.examples]
-        worded = sum(1 for one in made.examples if one.confirmation and one.confirmation.by)
-        kept = f"kept {len(made.examples)} of {counted(made.drafted, 'draft')}"
-        by_model = f", {worded} in a model's words" if worded else ""
-        questions, said = (
+        lines = [
+            " / ".join(wording.text for wording in item.wordings)
+            for item in generated_examples.examples
+        ]
+        worded = sum(
+            1 for item in generated_examples.examples if item.confirmation and item.confirmation.by
+        )
+        kept_text = (
+            f"kept {len(generated_examples.examples)} of "
+            f"{format_count(generated_examples.drafted, 'draft')}"
+        )
+        model_text = f", {worded} in a model's words" if worded else ""
+        questions, summary = (
             "".join(f"{line}\n" for line in lines),
-            f"{made.graph}: {kept}{by_model}; {made.ended}",
+            f"{generated_examples.graph}: {kept_text}{model_text}; {generated_examples.ended}",
         )
         typer.echo(questions, nl=False)
-        typer.echo(said, err=True)
-    if not made.examples:
-        raise typer.Exit(DRIFTED)
+        typer.echo(summary, err=True)
+    if not generated_examples.examples:
+        raise typer.Exit(EXAMPLES_EXIT_CODE)
 
 
 @examples.command("convert")
 def convert(
-    common: Common, source: str, target: Path, format: str | None = None, json: bool = False
+    common: CommonOptions, source: str, target: Path, format: str | None = None, json: bool = False
 ) -> None:
     """Write examples from any source as SHACL executables in Turtle, or as lines of JSON.
 
-    A folder gets one file an example and prefixes.ttl. What is no example, and queries that do not
-    parse, are listed on standard error.
+    A folder gets one file per example and prefixes.ttl. Invalid items and queries that do not
+    parse are listed on standard error.
     """
-    with progress_bar() as progress:
-        found, faults = converted(
+    with show_progress() as progress:
+        collection, faults = converted(
             common.workspace, source, target, format=format, progress=progress
         )
     if json:
-        listed = [{"place": place, "reason": reason} for place, reason in faults]
-        print_json({"examples": len(found.examples), "faults": listed})
+        fault_objects = [{"place": position, "reason": reason} for position, reason in faults]
+        print_json({"examples": len(collection.examples), "faults": fault_objects})
         return
-    for place, reason in faults:
-        typer.echo(f"{place}: {reason}", err=True)
-    typer.echo(f"{counted(len(found.examples), 'example')} in {target}")
+    for position, reason in faults:
+        typer.echo(f"{position}: {reason}", err=True)
+    typer.echo(f"{format_count(len(collection.examples), 'example')} in {target}")
 
 
-def _asked_example(
+def _build_example(
     question: str, query: str | None, trace: Path | None, language: str | None
 ) -> tuple[QueryExample, str | None]:
-    """The question with its query, and the graph that a trace names."""
+    """Return the question with its query, and the graph that a trace names."""
     if (query is None) == (trace is None):
         raise SetupError("give either the query, with --query, or a kept run, with --trace")
     if trace is not None:
-        example, graph = traced_example(trace)
+        example, graph = read_traced_example(trace)
         question, language = question or example.question, language or example.language
         return replace(example, question=question, language=language), graph
     if not question:
         raise SetupError("give the question that the query answers")
-    return QueryExample(question, text_of_argument(query or ""), language), None
+    return QueryExample(question, read_query_argument(query or ""), language), None
 
 
-def _with_more(example: QueryExample, also: list[str], keywords: list[str]) -> QueryExample:
-    """The example with further wordings, as `de:Welche Monde …`, and with keywords."""
-    others = []
+def _extend_example(example: QueryExample, also: list[str], keywords: list[str]) -> QueryExample:
+    """Return the example with further wordings, such as `de:Welche Monde …`, and keywords."""
+    wordings = []
     for text in also:
-        tagged = re.match(r"([a-z]{2,3}(?:-[A-Za-z0-9]+)*):(.*)", text, re.DOTALL)
-        tag, words = tagged.groups() if tagged else (None, text)
+        match = re.match(r"([a-z]{2,3}(?:-[A-Za-z0-9]+)*):(.*)", text, re.DOTALL)
+        tag, words = match.groups() if match else (None, text)
         if not words.strip():
             raise SetupError(f"--also {text!r} has no words: write it as 'de:Welche Monde …'")
-        others.append(Wording(words.strip(), tag))
-    return replace(example, others=tuple(others), keywords=tuple(keywords))
+        wordings.append(Wording(words.strip(), tag))
+    return replace(example, others=tuple(wordings), keywords=tuple(keywords))
 
 
-def _example_object(graph: str, one: StoredExample) -> dict[str, object]:
-    """An example with its graph, id and file."""
-    stored = asdict(one.example)
-    return {"graph": graph, "id": one.id, "file": str(one.path), "form": one.example.form} | stored
-
-
-def _verdict_object(one: Checked) -> dict[str, object]:
+def _to_example_object(graph: str, example: StoredExample) -> dict[str, object]:
+    """Return an example with its graph, id and file."""
+    content = asdict(example.example)
     return {
-        "graph": one.graph,
-        "id": one.stored.id,
-        "question": one.stored.example.question,
-        "status": one.status,
-        "detail": one.detail,
+        "graph": graph,
+        "id": example.id,
+        "file": str(example.path),
+        "form": example.example.form,
+    } | content
+
+
+def _to_verdict_object(checked: ExampleCheck) -> dict[str, object]:
+    return {
+        "graph": checked.graph,
+        "id": checked.stored.id,
+        "question": checked.stored.example.question,
+        "status": checked.status,
+        "detail": checked.detail,
     }
 
 
-def _generated_object(made: Generated) -> dict[str, object]:
-    """The examples that were made, of how many drafts, and why no more."""
+def _to_generated_object(generated_examples: GeneratedExamples) -> dict[str, object]:
+    """Return the generated examples, the number of drafts, and why the run ended."""
     examples = [
         {
-            "question": one.question,
-            "language": one.language,
-            "others": [asdict(wording) for wording in one.others],
-            "sparql": one.query,
-            "by": one.confirmation.by if one.confirmation else None,
+            "question": example.question,
+            "language": example.language,
+            "others": [asdict(wording) for wording in example.others],
+            "sparql": example.query,
+            "by": example.confirmation.by if example.confirmation else None,
         }
-        for one in made.examples
+        for example in generated_examples.examples
     ]
     return {
-        "graph": made.graph, "drafts": made.drafted, "ended": made.ended, "examples": examples,
+        "graph": generated_examples.graph, "drafts": generated_examples.drafted,
+        "ended": generated_examples.ended, "examples": examples,
     }  # fmt: skip
 
 
-def _result_cells(example: QueryExample) -> tuple[str, str]:
-    """How many rows a query gave, and on which day."""
+def _format_result(example: QueryExample) -> tuple[str, str]:
+    """Return the number of rows of a query's result, and the day of the run."""
     confirmation = example.confirmation
     return (f"{confirmation.rows:,}", confirmation.when[:10]) if confirmation else ("", "")
 
 
-def _in_numbers(found: list[Checked]) -> str:
-    """How many examples each verdict has."""
-    counts = Counter(one.status for one in found)
+def _format_counts(checked_examples: list[ExampleCheck]) -> str:
+    """Return the number of examples with each verdict."""
+    counts = Counter(example.status for example in checked_examples)
     return ", ".join(f"{count} {status}" for status, count in counts.items()) or "nothing to check"

@@ -1,4 +1,4 @@
-"""Commands on benchmarks: the options that they share, and figures in the form that is wanted."""
+"""Shared options of the commands on benchmarks, and output of figures in the chosen format."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -9,9 +9,9 @@ from typing import Any, Self
 import typer
 from rich.console import RenderableType
 
-from askgraph.answers.console import plain_text
-from askgraph.cli import Bundle, Shared
-from askgraph.cli.output import WIDE, room, show
+from askgraph.answers.console import render_plain_text
+from askgraph.cli import GlobalOptions, OptionBundle
+from askgraph.cli.output import PLAIN_WIDTH_CHARACTERS, get_line_width, print_blocks
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.benchmarks.formats import read_benchmark
@@ -27,47 +27,47 @@ from askgraph.evaluation.reports.sheet import (
 )
 from askgraph.evaluation.runs import EvaluationRun
 from askgraph.llm import LanguageModel
-from askgraph.workspace.evaluation import Crew
+from askgraph.workspace.evaluation import ExecutorOptions
 from askgraph.workspace.models import Models
 from askgraph.workspace.selection import Selection
 
 
 @dataclass(frozen=True)
-class Reading(Bundle):
-    """The options that say how a file of questions is read."""
+class ReadOptions(OptionBundle):
+    """The options for reading a file of questions."""
 
-    last = True
+    is_last = True
 
     format: str | None = None
     lang: str | None = None
 
-    def contents(self, path: Path) -> tuple[str, BenchmarkContents]:
-        """Return the name of the format, and what the file holds."""
+    def read_contents(self, path: Path) -> tuple[str, BenchmarkContents]:
+        """Read a file; return the name of its format and its contents."""
         return read_benchmark(path, format=self.format, language=self.lang)
 
 
 @dataclass(frozen=True)
-class Selected(Reading):
+class SelectOptions(ReadOptions):
     """The options that select questions of benchmarks."""
 
-    last = False
+    is_last = False
 
     graph: str | None = None
     kg: str | None = None
     split: str | None = None
     limit: int | None = None
 
-    def selection(self, **more: Any) -> Selection:
-        """Return the selection, with what else the command selects by."""
+    def to_selection(self, **extra: Any) -> Selection:
+        """Return the selection, with the further criteria of a command."""
         return Selection(
             graph=self.graph, format=self.format, language=self.lang,
-            kg=self.kg, split=self.split, limit=self.limit, **more,
+            kg=self.kg, split=self.split, limit=self.limit, **extra,
         )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Workers(Bundle):
-    """The options that say which processes answer."""
+class WorkerOptions(OptionBundle):
+    """The options that choose the processes that answer."""
 
     concurrency: int | None = None
     on: str = "auto"
@@ -75,16 +75,16 @@ class Workers(Bundle):
     address: str | None = None
 
     @property
-    def crew(self) -> Crew:
-        """The crew that answers."""
-        return Crew(self.on, self.workers, self.address, self.concurrency)
+    def executor_options(self) -> ExecutorOptions:
+        """The executor and its number of workers."""
+        return ExecutorOptions(self.on, self.workers, self.address, self.concurrency)
 
 
 @dataclass(frozen=True)
-class Form(Bundle):
-    """The form that figures are printed in: one at a time, else tables for the terminal."""
+class OutputFormat(OptionBundle):
+    """The output format of figures: at most one of these, or else tables for the terminal."""
 
-    last = True
+    is_last = True
 
     markdown: bool = False
     csv: bool = False
@@ -92,29 +92,33 @@ class Form(Bundle):
     json: bool = False
 
     @classmethod
-    def of(cls, common: Shared, given: Mapping[str, Any]) -> Self:
-        """Return the form that was asked for; `SetupError` if several were."""
-        asked = [form for form, wanted in given.items() if wanted]
-        if len(asked) > 1:
-            both = " and ".join(f"--{form}" for form in asked)
-            raise SetupError(f"one form at a time: {both} were asked for at once")
-        return cls(**given)
+    def from_options(cls, common: GlobalOptions, values: Mapping[str, Any]) -> Self:
+        """Return the chosen format.
+
+        Raises:
+            SetupError: the call chooses several formats.
+        """
+        chosen = [form for form, is_chosen in values.items() if is_chosen]
+        if len(chosen) > 1:
+            flags = " and ".join(f"--{form}" for form in chosen)
+            raise SetupError(f"one form at a time: {flags} were asked for at once")
+        return cls(**values)
 
     @property
     def is_plain(self) -> bool:
-        """Whether no form was asked for."""
+        """Whether the call chooses no format."""
         return not (self.markdown or self.csv or self.latex or self.json)
 
-    def give(
+    def write(
         self,
         sheets: Callable[[], Sequence[Sheet]],
         content: Callable[[], object],
         *,
         out: Path | None = None,
     ) -> None:
-        """Print the tables, or write them to a file, whole or not at all.
+        """Print the tables, or write them to a file atomically.
 
-        As JSON, `content` is given instead. CSV holds the first table only.
+        JSON contains `content` instead. CSV contains the first table only.
         """
         if self.json:
             text = json.dumps(content(), ensure_ascii=False, indent=2) + "\n"
@@ -125,42 +129,51 @@ class Form(Bundle):
         elif self.markdown:
             text = "\n".join(to_markdown(sheet.move_context_to_title()) for sheet in sheets())
         elif out is None:
-            show(_blocks(sheets(), room()))
+            print_blocks(_format_sheets(sheets(), get_line_width()))
             return
         else:
-            text = plain_text(_blocks(sheets(), WIDE), width=WIDE) + "\n"
+            text = (
+                render_plain_text(
+                    _format_sheets(sheets(), PLAIN_WIDTH_CHARACTERS), width=PLAIN_WIDTH_CHARACTERS
+                )
+                + "\n"
+            )
         if out is None:
             typer.echo(text, nl=False)
         else:
-            write_whole(out, text)
+            write_atomically(out, text)
 
 
-def judge_of(models: Models, name: str | None, base_url: str | None) -> LanguageModel | None:
-    """Return the model that judges, whose replies are kept in the workspace; None for none."""
-    return models.model(name, base_url=base_url, cache=True) if name else None
+def create_judge(models: Models, name: str | None, base_url: str | None) -> LanguageModel | None:
+    """Return the model that judges, whose replies are cached; None without a name."""
+    return models.get_model(name, base_url=base_url, cache=True) if name else None
 
 
-async def closing(models: Models, work: Awaitable[EvaluationRun]) -> EvaluationRun:
-    """Do some work, then close the models."""
+async def run_and_close(models: Models, awaitable: Awaitable[EvaluationRun]) -> EvaluationRun:
+    """Await some work, then close the models."""
     try:
-        return await work
+        return await awaitable
     finally:
         await models.close()
 
 
-def as_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[RenderableType]:
+def format_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[RenderableType]:
     """Return a table of texts that fits the screen."""
-    sheet = Sheet("", tuple(map(SheetColumn, heads)), tuple(map(tuple, rows)))
-    return to_tables(sheet, width=room())
+    sheet = Sheet("", tuple(map(SheetColumn, headers)), tuple(map(tuple, rows)))
+    return to_tables(sheet, width=get_line_width())
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file by way of a temporary one; `SetupError` if that cannot be."""
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file through a temporary one.
+
+    Raises:
+        SetupError: the file cannot be written.
+    """
     with replace_file(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
 
-def _blocks(sheets: Sequence[Sheet], width: int) -> list[RenderableType]:
+def _format_sheets(sheets: Sequence[Sheet], width: int) -> list[RenderableType]:
     return [
         block for sheet in sheets for block in to_blocks(sheet.move_context_to_title(), width=width)
     ]

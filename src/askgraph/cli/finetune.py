@@ -1,31 +1,31 @@
-"""`askgraph finetune`: train models to write queries, and see how well they do."""
+"""`askgraph finetune`: train models to write queries, and evaluate them."""
 
 from dataclasses import asdict
 from pathlib import Path
 
 import typer
 
-from askgraph.cli import Commands
-from askgraph.cli.figures import Form, Reading
-from askgraph.cli.options import Common
-from askgraph.cli.output import print_json, progress_bar
+from askgraph.cli import CommandGroup
+from askgraph.cli.figures import OutputFormat, ReadOptions
+from askgraph.cli.options import CommonOptions
+from askgraph.cli.output import print_json, show_progress
 from askgraph.evaluation.studies.stages import build_transfer_sheet
 from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES
 from askgraph.training.pairs import evaluate_pairs, read_pairs
 from askgraph.training.settings import build_settings as settings_of
-from askgraph.workspace.pairs import Chosen, PairForm, make_pairs
-from askgraph.workspace.run_sync import result_of
-from askgraph.workspace.selection import benchmark_name
-from askgraph.workspace.settings import named_setting
-from askgraph.workspace.stages import Cross, DataSet, crossed
+from askgraph.workspace.pairs import PairForm, QuestionSelection, make_pairs
+from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.selection import get_benchmark_name
+from askgraph.workspace.settings import parse_setting
+from askgraph.workspace.stages import CrossTrainingStudy, DataSet, run_cross_training
 
-finetune = Commands()
+finetune = CommandGroup()
 
 
 @finetune.command("pairs")
-def pairs(
-    common: Common,
-    reading: Reading,
+def write_pairs(
+    common: CommonOptions,
+    reading: ReadOptions,
     questions: Path | None = None,
     output: Path = Path("pairs.jsonl"),
     split: str | None = None,
@@ -39,39 +39,45 @@ def pairs(
     graph: str | None = None,
     json: bool = False,
 ) -> None:
-    """Make pairs of a question with candidates, right and wrong, and the query it means.
+    """Make training pairs of a question with right and wrong candidates, and its query.
 
-    The wrong candidates are those of the graph that come nearest to the right ones by BM25; with
-    --proposed they are what graph search's best queries name, and the reply has their labels in
-    place of references. Questions may ask several graphs.
+    The wrong candidates are those of the graph that are nearest to the right ones by BM25; with
+    --proposed they are the terms of graph search's best queries, and the reply contains their
+    labels instead of references. Questions may be over several graphs.
     """
     chosen = None
     if questions is not None:
-        chosen = Chosen(
+        chosen = QuestionSelection(
             ((questions, graph),), number, tuple(tag or ()), split, reading.format, reading.lang,
             graphs, seed,
         )  # fmt: skip
-    written = PLAIN if plain else NAMES if proposed else REFERENCES
-    form = PairForm(written, not once, proposed, seed)
-    with progress_bar() as progress:
-        made = make_pairs(
-            common.workspace, chosen, output, graph=graph, form=form, progress=progress
+    notation = PLAIN if plain else NAMES if proposed else REFERENCES
+    pair_form = PairForm(notation, not once, proposed, seed)
+    with show_progress() as progress:
+        pair_counts = make_pairs(
+            common.workspace, chosen, output, graph=graph, form=pair_form, progress=progress
         )
     if json:
-        left_out = [{"id": one.id, "reason": one.reason} for one in made.left_out]
-        counts = {"questions": made.questions, "pairs": made.pairs, "left_out": left_out}
+        left_out = [
+            {"id": skipped.id, "reason": skipped.reason} for skipped in pair_counts.left_out
+        ]
+        counts = {
+            "questions": pair_counts.questions,
+            "pairs": pair_counts.pairs,
+            "left_out": left_out,
+        }
         print_json({**counts, "file": str(output)})
         return
-    typer.echo(f"{made.pairs} pairs of {made.questions} questions, in {output}")
-    for one in made.left_out[:5]:
-        typer.echo(f"  left out: {one.id}: {one.reason}", err=True)
-    if len(made.left_out) > 5:
-        typer.echo(f"  … and {len(made.left_out) - 5} more (--json lists them)", err=True)
+    typer.echo(f"{pair_counts.pairs} pairs of {pair_counts.questions} questions, in {output}")
+    for skipped in pair_counts.left_out[:5]:
+        typer.echo(f"  left out: {skipped.id}: {skipped.reason}", err=True)
+    if len(pair_counts.left_out) > 5:
+        typer.echo(f"  … and {len(pair_counts.left_out) - 5} more (--json lists them)", err=True)
 
 
 @finetune.command("train")
 def train(
-    common: Common,
+    common: CommonOptions,
     model: str,
     pairs: list[Path],
     output: Path,
@@ -91,7 +97,7 @@ def train(
     download: bool = False,
     json: bool = False,
 ) -> None:
-    """Train a model on pairs; the same command goes on with a training that was stopped.
+    """Train a model on pairs; the same command resumes an interrupted training.
 
     On several GPUs: accelerate launch -m askgraph finetune train ...
     """
@@ -99,32 +105,45 @@ def train(
         preset, lora=lora or None, epochs=epochs, batch=batch, gather=gather, rate=rate,
         warmup=warmup, length=length, evaluations=evaluations, seed=seed, dtype=dtype,
     )  # fmt: skip
-    given, data = read_pairs(pairs)
-    others = read_pairs(measure)[0] if measure else ()
+    training_pairs, data = read_pairs(pairs)
+    measured_pairs = read_pairs(measure)[0] if measure else ()
     from askgraph.training import train as training
 
-    with progress_bar() as progress:
-        made = training.train(
-            model, given, output, settings=settings, data=data, evaluation_pairs=others,
+    with show_progress() as progress:
+        training_result = training.train(
+            model, training_pairs, output, settings=settings, data=data,
+            evaluation_pairs=measured_pairs,
             device=device,
             download=download, progress=progress,
         )  # fmt: skip
     if json:
-        print_json(training.to_result_object(made))
+        print_json(training.to_result_object(training_result))
         return
-    if made.ended:
-        typer.echo(f"this training had come to its end: nothing is trained again in {made.folder}")
-    again = ", resumed from a checkpoint" if made.resumed else ""
-    typer.echo(f"trained on {made.pairs} pairs in {made.steps} steps{again}: loss {made.loss:.3f}")
-    if made.too_long:
-        typer.echo(f"  {made.too_long} pairs were longer than {settings.length} tokens", err=True)
-    typer.echo(f"the model is in {made.folder}; ask it with --model transformers/{made.folder}")
+    if training_result.ended:
+        typer.echo(
+            "this training had come to its end: nothing is trained again in "
+            f"{training_result.folder}"
+        )
+    resumed_note = ", resumed from a checkpoint" if training_result.resumed else ""
+    typer.echo(
+        f"trained on {training_result.pairs} pairs in {training_result.steps} steps"
+        f"{resumed_note}: loss {training_result.loss:.3f}"
+    )
+    if training_result.too_long:
+        typer.echo(
+            f"  {training_result.too_long} pairs were longer than {settings.length} tokens",
+            err=True,
+        )
+    typer.echo(
+        f"the model is in {training_result.folder}; ask it with --model transformers/"
+        f"{training_result.folder}"
+    )
 
 
 @finetune.command("cross")
-def cross(
-    common: Common,
-    form: Form,
+def train_across(
+    common: CommonOptions,
+    form: OutputFormat,
     model: str,
     sets: list[str],
     out: Path,
@@ -146,41 +165,43 @@ def cross(
 ) -> None:
     """Train a model on each data set, ask each model about all of them, and print one table.
 
-    With --others it is trained on all but each, as Alekseev et al. (2025) have it, whose figures
-    stand beside. Stopped, the same call goes on.
+    With --others each model is trained on all other data sets, as in Alekseev et al. (2025), whose
+    figures are shown beside ours. After an interruption, the same call resumes.
     """
     settings = settings_of(
         preset, lora=lora or None, epochs=epochs, batch=batch, rate=rate, warmup=warmup,
         length=length, seed=seed,
     )  # fmt: skip
-    study = Cross(
-        model, tuple(map(_data_set, sets)), out, settings, others, plain,
-        tuple(questions or ()), dict(map(named_setting, setting or [])), metric, device, download,
+    study = CrossTrainingStudy(
+        model, tuple(map(_parse_data_set, sets)), out, settings, others, plain,
+        tuple(questions or ()), dict(map(parse_setting, setting or [])), metric, device, download,
     )  # fmt: skip
     from askgraph.training.train import train
 
-    with progress_bar() as progress:
-        rows, formats = crossed(common.workspace, study, train, progress=progress)
+    with show_progress() as progress:
+        rows, formats = run_cross_training(common.workspace, study, train, progress=progress)
     sheet = build_transfer_sheet(rows, formats)
-    form.give(lambda: [sheet], lambda: sheet.to_json())
+    form.write(lambda: [sheet], lambda: sheet.to_json())
 
 
-def _data_set(text: str) -> DataSet:
-    """Read [NAME=]FILE[,TEST][@GRAPH]."""
-    name, sign, files = text.rpartition("=")
+def _parse_data_set(text: str) -> DataSet:
+    """Parse [NAME=]FILE[,TEST][@GRAPH]."""
+    name, separator, files = text.rpartition("=")
     files, _, graph = files.partition("@")
     train, _, test = files.partition(",")
-    tested = Path(test or train)
-    return DataSet(name if sign else benchmark_name(tested), Path(train), tested, graph or None)
+    test_path = Path(test or train)
+    return DataSet(
+        name if separator else get_benchmark_name(test_path), Path(train), test_path, graph or None
+    )
 
 
 @finetune.command("merge")
 def merge(
-    common: Common, adapters: Path, output: Path, download: bool = False, json: bool = False
+    common: CommonOptions, adapters: Path, output: Path, download: bool = False, json: bool = False
 ) -> None:
-    """Put trained adapters into their model, and save it whole; or a GGUF file, dequantised.
+    """Merge trained adapters into their model, and save it; or dequantise a GGUF file.
 
-    A folder is loaded in a fraction of the time that a GGUF file takes.
+    A folder loads in a fraction of the time of a GGUF file.
     """
     from askgraph.training.train import merge_adapters as merge_adapters
 
@@ -193,7 +214,7 @@ def merge(
 
 @finetune.command("evaluate")
 def evaluate(
-    common: Common,
+    common: CommonOptions,
     pairs: list[Path],
     model: str | None = None,
     n: int = 1,
@@ -201,18 +222,31 @@ def evaluate(
     free: bool = False,
     json: bool = False,
 ) -> None:
-    """Ask a model for the queries of pairs and count those that are the gold query.
+    """Ask a model for the queries of pairs, and count those that equal the gold query.
 
-    Nothing is run: another query with the same result counts as wrong.
+    No query runs: another query with the same result counts as wrong.
     """
-    given, _ = read_pairs(pairs)
-    asked = common.workspace.model(model)
-    with progress_bar() as progress:
-        found = result_of(
-            evaluate_pairs(asked, given, n=n, beams=beams, constrained=not free, progress=progress)
+    test_pairs, _ = read_pairs(pairs)
+    language_model = common.workspace.model(model)
+    with show_progress() as progress:
+        evaluation = run_coroutine(
+            evaluate_pairs(
+                language_model,
+                test_pairs,
+                n=n,
+                beams=beams,
+                constrained=not free,
+                progress=progress,
+            )
         )
     if json:
-        print_json(asdict(found))
+        print_json(asdict(evaluation))
         return
-    typer.echo(f"{found.first} of {found.pairs} right at first, {found.among} among all hypotheses")
-    typer.echo(f"{found.sound} of {found.hypotheses} hypotheses parse and name only what is listed")
+    typer.echo(
+        f"{evaluation.first} of {evaluation.pairs} right at first, {evaluation.among} among "
+        "all hypotheses"
+    )
+    typer.echo(
+        f"{evaluation.sound} of {evaluation.hypotheses} hypotheses parse and name only what "
+        "is listed"
+    )

@@ -1,4 +1,4 @@
-"""`askgraph add`, `graphs`, `describe`, `remove`: what is in the workspace, and in a graph."""
+"""`askgraph add`, `graphs`, `describe`, `remove`: the graphs of the workspace."""
 
 import subprocess
 import sys
@@ -10,41 +10,48 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from askgraph.answers.console import listing
+from askgraph.answers.console import build_table
 from askgraph.answers.example_questions import Examples, examples_of
-from askgraph.cli.options import Common
-from askgraph.cli.output import print_json, progress_bar, show
+from askgraph.cli.options import CommonOptions
+from askgraph.cli.output import print_blocks, print_json, show_progress
 from askgraph.errors import SetupError
 from askgraph.graph.profile import ClassProfile, Profile
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.workspace import GraphSettings, Workspace
 
-_COUNTS = ("triples", "classes", "predicates")
+_COUNT_COLUMNS = ("triples", "classes", "predicates")
 
 
-def graphs(common: Common, json: bool = False) -> None:
+def graphs(common: CommonOptions, json: bool = False) -> None:
     """List the graphs of the workspace."""
-    place = common.workspace
-    listed = [_entry(place, name, settings) for name, settings in place.graphs().items()]
+    workspace = common.workspace
+    entries = [
+        _describe_graph(workspace, name, settings) for name, settings in workspace.graphs().items()
+    ]
     if json:
-        print_json(listed)
+        print_json(entries)
         return
-    if not listed:
+    if not entries:
         typer.echo(
-            f"the workspace {place.folder} has no graph yet; add one with: askgraph add NAME FILE",
+            f"the workspace {workspace.folder} has no graph yet; add one with: askgraph add "
+            "NAME FILE",
             err=True,
         )
         return
 
-    heads = ("graph", *_COUNTS, "source")
+    headers = ("graph", *_COUNT_COLUMNS, "source")
     rows = [
-        (str(one["name"]), *(_count(one[name]) for name in _COUNTS), str(one["source"]))
-        for one in listed
+        (
+            str(entry["name"]),
+            *(_format_count(entry[name]) for name in _COUNT_COLUMNS),
+            str(entry["source"]),
+        )
+        for entry in entries
     ]
-    show([listing(heads, rows, right=_COUNTS)])
+    print_blocks([build_table(headers, rows, right=_COUNT_COLUMNS)])
 
 
-def _entry(place: Workspace, name: str, settings: GraphSettings) -> dict[str, object]:
+def _describe_graph(workspace: Workspace, name: str, settings: GraphSettings) -> dict[str, object]:
     entry: dict[str, object] = {
         "name": name,
         "source": settings.url or ", ".join(settings.sources),
@@ -55,7 +62,7 @@ def _entry(place: Workspace, name: str, settings: GraphSettings) -> dict[str, ob
         "problem": None,
     }
     try:
-        profile = place.profile(name)
+        profile = workspace.load_profile(name)
     except SetupError as error:
         return entry | {"problem": str(error)}
     return entry | {
@@ -66,12 +73,12 @@ def _entry(place: Workspace, name: str, settings: GraphSettings) -> dict[str, ob
     }
 
 
-def _count(value: object) -> str:
+def _format_count(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else "?"
 
 
 def add(
-    common: Common,
+    common: CommonOptions,
     name: str,
     sources: list[str] | None = None,
     replace: bool = False,
@@ -92,14 +99,14 @@ def add(
 ) -> None:
     """Add a graph to the workspace.
 
-    Files are Turtle, N-Triples, N-Quads, TriG, RDF/XML or JSON-LD, packed (.gz, .bz2, .xz) or not.
-    An endpoint is asked for half a minute at most, and for what that left out for two minutes in
-    the background, while the graph is in use; with --grow, now, also of a graph that is there.
-    Stopped, the same command goes on where it was. Secrets stay in environment variables: only
-    their names are stored.
+    Files are Turtle, N-Triples, N-Quads, TriG, RDF/XML or JSON-LD, compressed (.gz, .bz2, .xz) or
+    not. An endpoint is profiled for at most half a minute, and for what is left for two minutes in
+    the background, while the graph is in use; with --grow, now, also for an existing graph. After
+    an interruption, the same command resumes. Secrets stay in environment variables: only the names
+    of the variables are stored.
     """
-    place = common.workspace
-    given: dict[str, object] = {
+    workspace = common.workspace
+    values: dict[str, object] = {
         "graphs": tuple(named_graph) if named_graph else None,
         "dialect": dialect,
         "name_search": name_search,
@@ -113,66 +120,72 @@ def add(
         "examples": str(Path(examples).expanduser().absolute()) if examples else None,
         "profile": str(Path(profile).expanduser().absolute()) if profile else None,
     }
-    changes = {key: value for key, value in given.items() if value is not None}
-    with progress_bar() as progress:
+    changes = {key: value for key, value in values.items() if value is not None}
+    with show_progress() as progress:
         if not grow or sources or replace:
-            place.add(name, sources or [], settings=changes, replace=replace, progress=progress)
-        found = place.grow(name, progress=progress) if grow else place.profile(name)
-    if place.unasked(name):
+            workspace.add(name, sources or [], settings=changes, replace=replace, progress=progress)
+        new_profile = (
+            workspace.complete_survey(name, progress=progress)
+            if grow
+            else workspace.load_profile(name)
+        )
+    if workspace.has_pending_survey(name):
         command = [
             sys.executable,
             "-m",
             "askgraph",
             "--workspace",
-            str(place.folder),
+            str(workspace.folder),
             "add",
             name,
             "--grow",
         ]
-        quiet = subprocess.DEVNULL
-        subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
+        devnull = subprocess.DEVNULL
+        subprocess.Popen(
+            command, stdin=devnull, stdout=devnull, stderr=devnull, start_new_session=True
+        )
     if json:
         print_json(
             {
                 "name": name,
-                "triples": found.triples,
-                "classes": len(found.classes),
-                "predicates": len(found.predicates),
-                "cuts": found.cuts,
+                "triples": new_profile.triples,
+                "classes": len(new_profile.classes),
+                "predicates": len(new_profile.predicates),
+                "cuts": new_profile.cuts,
             }
         )
         return
     typer.echo(
-        f"added {name}: {found.triples:,} triples, {len(found.classes):,} classes, "
-        f"{len(found.predicates):,} predicates",
+        f"added {name}: {new_profile.triples:,} triples, {len(new_profile.classes):,} classes, "
+        f"{len(new_profile.predicates):,} predicates",
         err=True,
     )
-    for cut in found.cuts:
+    for cut in new_profile.cuts:
         typer.echo(f"  left out: {cut}", err=True)
-    if place.unasked(name):
+    if workspace.has_pending_survey(name):
         typer.echo("  it is asked for more in the background, for two minutes at most", err=True)
 
 
-def remove(common: Common, name: str) -> None:
-    """Take a graph and its data out of the workspace; its sources stay where they are."""
+def remove(common: CommonOptions, name: str) -> None:
+    """Remove a graph and its data from the workspace; its sources stay unchanged."""
     common.workspace.remove(name)
     typer.echo(f"removed {name}", err=True)
 
 
-_SHOWN = 20
-_ENDS = 2
+_DEFAULT_ROW_LIMIT = 20
+_MAX_END_CLASSES = 2
 
 
 def describe(
-    common: Common,
+    common: CommonOptions,
     name: str | None = None,
     json: bool = False,
-    limit: int | None = _SHOWN,
+    limit: int | None = _DEFAULT_ROW_LIMIT,
     lang: str | None = None,
 ) -> None:
     """Show the classes and predicates of a graph, with examples, and questions to start with."""
-    with progress_bar() as progress:
-        profile, arrays = common.workspace.known(name, progress=progress)
+    with show_progress() as progress:
+        profile, arrays = common.workspace.load_content(name, progress=progress)
     prefixes = PrefixMap(dict(profile.prefixes))
     examples = examples_of(profile, arrays, prefixes, [lang] if lang else [])
     if json:
@@ -181,10 +194,10 @@ def describe(
             predicate["example"] = examples.values.get(predicate["iri"])
         print_json(content | {"questions": examples.questions})
         return
-    show(_blocks(profile, prefixes, examples, limit or _SHOWN))
+    print_blocks(_format_profile(profile, prefixes, examples, limit or _DEFAULT_ROW_LIMIT))
 
 
-def _blocks(
+def _format_profile(
     profile: Profile, prefixes: PrefixMap, examples: Examples, limit: int
 ) -> Iterator[RenderableType]:
     yield Text(f"{profile.triples:,} triples from {profile.source}, read {profile.created}")
@@ -194,36 +207,39 @@ def _blocks(
             + ", ".join(f"{name} ({count:,})" for name, count in profile.languages[:10])
         )
     if profile.name_search:
-        exact = " (no text search was found: exact labels only)"
-        plain = exact if profile.name_search == "plain" else ""
+        exact_note = " (no text search was found: exact labels only)"
+        search_note = exact_note if profile.name_search == "plain" else ""
         yield Text(
-            f"Names that were not read are looked for by the search {profile.name_search!r}{plain}"
+            f"Names that were not read are looked for by the search {profile.name_search!r}"
+            f"{search_note}"
         )
     yield ""
-    yield _classes(profile.classes[:limit], prefixes, examples)
-    yield from _more(len(profile.classes) - limit, "classes")
+    yield _format_class_table(profile.classes[:limit], prefixes, examples)
+    yield from _format_remaining(len(profile.classes) - limit, "classes")
     yield ""
     predicates = profile.predicates[:limit]
 
-    def listed(pairs: Sequence[tuple[str, int]]) -> str:
+    def format_classes(pairs: Sequence[tuple[str, int]]) -> str:
         names = [examples.labels.get(iri) or prefixes.shorten(iri) for iri, _ in pairs]
-        rest = len(names) - _ENDS
-        return ", ".join(names[:_ENDS]) + (f" +{rest}" if rest > 0 else "")
+        hidden_count = len(names) - _MAX_END_CLASSES
+        return ", ".join(names[:_MAX_END_CLASSES]) + (
+            f" +{hidden_count}" if hidden_count > 0 else ""
+        )
 
-    heads = ("predicate", "triples", "of", "gives", "example", "IRI")
+    headers = ("predicate", "triples", "of", "gives", "example", "IRI")
     rows = [
         (
-            examples.labels[one.iri],
-            f"{one.triples:,}",
-            listed(one.subject_classes),
-            listed([*one.object_classes, *one.datatypes]),
-            examples.values.get(one.iri, ""),
-            prefixes.shorten(one.iri),
+            examples.labels[predicate.iri],
+            f"{predicate.triples:,}",
+            format_classes(predicate.subject_classes),
+            format_classes([*predicate.object_classes, *predicate.datatypes]),
+            examples.values.get(predicate.iri, ""),
+            prefixes.shorten(predicate.iri),
         )
-        for one in predicates
+        for predicate in predicates
     ]
-    yield listing(heads, rows, right=("triples",), dim=("IRI",))
-    yield from _more(len(profile.predicates) - limit, "predicates")
+    yield build_table(headers, rows, right=("triples",), dim=("IRI",))
+    yield from _format_remaining(len(profile.predicates) - limit, "predicates")
     if profile.cuts:
         yield ""
         yield Text("Left out:", style="bold")
@@ -234,20 +250,20 @@ def _blocks(
         yield from (Text(f"  {question}") for question in examples.questions)
 
 
-def _classes(
+def _format_class_table(
     classes: Sequence[ClassProfile], prefixes: PrefixMap, examples: Examples
 ) -> RenderableType:
     rows = [
         (
-            examples.labels[one.iri] + (" (n-ary)" if one.nary else ""),
-            f"{one.instances:,}",
-            prefixes.shorten(one.iri),
+            examples.labels[profile_class.iri] + (" (n-ary)" if profile_class.nary else ""),
+            f"{profile_class.instances:,}",
+            prefixes.shorten(profile_class.iri),
         )
-        for one in classes
+        for profile_class in classes
     ]
-    return listing(("class", "instances", "IRI"), rows, right=("instances",), dim=("IRI",))
+    return build_table(("class", "instances", "IRI"), rows, right=("instances",), dim=("IRI",))
 
 
-def _more(rest: int, what: str) -> Iterator[RenderableType]:
-    if rest > 0:
-        yield Text(f"… and {rest:,} more {what} (--limit)", style="dim")
+def _format_remaining(remaining_count: int, noun: str) -> Iterator[RenderableType]:
+    if remaining_count > 0:
+        yield Text(f"… and {remaining_count:,} more {noun} (--limit)", style="dim")

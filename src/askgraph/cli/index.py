@@ -1,4 +1,4 @@
-"""`askgraph index`: what finds things of a graph by text, built, looked over and searched."""
+"""`askgraph index`: build, inspect and search the text indices of a graph."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -7,23 +7,28 @@ from pathlib import Path
 
 import typer
 
-from askgraph.answers.console import listing
-from askgraph.cli import Commands
-from askgraph.cli.options import Common
-from askgraph.cli.output import print_json, progress_bar, show
+from askgraph.answers.console import build_table
+from askgraph.cli import CommandGroup
+from askgraph.cli.options import CommonOptions
+from askgraph.cli.output import print_blocks, print_json, show_progress
 from askgraph.errors import SetupError
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.workspace.evaluation import Crew
+from askgraph.workspace.evaluation import ExecutorOptions
 from askgraph.workspace.graphs import GraphIndices
-from askgraph.workspace.index_operations import IndexInfo, build_indices, ground_of, index_info
+from askgraph.workspace.index_operations import (
+    IndexInfo,
+    build_indices,
+    inspect_indices,
+    load_index_context,
+)
 
-UNUSABLE = 1
+UNUSABLE_INDEX_EXIT_CODE = 1
 
-index = Commands()
+index = CommandGroup()
 
 
-class Key(StrEnum):
-    """Which index."""
+class IndexKey(StrEnum):
+    """The kind of items in an index."""
 
     ENTITIES = "entities"
     PROPERTIES = "properties"
@@ -32,7 +37,7 @@ class Key(StrEnum):
 
 @index.command("build")
 def build(
-    common: Common,
+    common: CommonOptions,
     graph: str | None = None,
     kind: str | None = None,
     properties_kind: str | None = None,
@@ -47,70 +52,70 @@ def build(
     address: str | None = None,
     json: bool = False,
 ) -> None:
-    """Build the indices of a graph anew, and keep in askgraph.toml how.
+    """Build the indices of a graph anew, and store the settings in askgraph.toml.
 
-    Without this, they are built when they are first needed. A SOURCE is 'graph' (what is known of
-    the graph: the default), a set of queries that comes with askgraph, or a file: a query (.rq),
-    rows (.tsv), or an RDF dump. An index that is there stays until the new one is complete. With
-    --on a server holds them; a build there that was cut off goes on with the same call. The
-    password of the user that the URL names is in ASKGRAPH_INDEX_PASSWORD.
+    Without this command, indices are built at their first use. A SOURCE is 'graph' (the metadata
+    of the graph: the default), a set of queries that comes with askgraph, or a file: a query
+    (.rq), rows (.tsv), or an RDF dump. An existing index stays until the new one is complete.
+    With --on a server holds them; an interrupted build there resumes with the same call.
+    ASKGRAPH_INDEX_PASSWORD holds the password of the user in the URL.
     """
     if executor == "local" and (workers or address):
         raise SetupError("--workers and --address are for --executor processes or dask")
-    given: dict[str, object] = {
+    values: dict[str, object] = {
         "index": kind,
         "properties_index": properties_kind,
         "comments": comments,
-        "entities": _placed(entities),
-        "properties": _placed(properties),
-        "dump": tuple(_absolute(file) for file in dump) if dump else None,
+        "entities": _resolve_source(entities),
+        "properties": _resolve_source(properties),
+        "dump": tuple(_to_absolute(file) for file in dump) if dump else None,
         "embeddings": embeddings,
         "on": on,
     }
-    changes = {key: value for key, value in given.items() if value is not None}
-    with progress_bar() as progress:
-        built = build_indices(
+    changes = {key: value for key, value in values.items() if value is not None}
+    with show_progress() as progress:
+        index_infos = build_indices(
             common.workspace,
             graph,
             settings=changes,
-            crew=Crew(executor, workers, address),
+            executor_options=ExecutorOptions(executor, workers, address),
             progress=progress,
         )
-    _show(built, json=json)
+    _print_infos(index_infos, json=json)
 
 
 @index.command("info")
-def info(common: Common, graph: str | None = None, json: bool = False) -> None:
-    """Tell the kind, size and source of the indices of a graph, and whether they are sound.
+def show_info(common: CommonOptions, graph: str | None = None, json: bool = False) -> None:
+    """Show the kind, size and source of the indices of a graph, and whether they are intact.
 
-    Every byte is compared with its checksum. Exit code 1 if one is missing, damaged or older
-    than its graph; it is built again when it is next needed.
+    Every byte is compared with its checksum. Exit code 1 if an index is missing, damaged or older
+    than its graph; it is built again at its next use.
     """
-    with progress_bar() as progress:
-        found = index_info(common.workspace, graph, progress=progress)
-    _show(found, json=json)
-    if any(item.problem for item in found):
-        raise typer.Exit(UNUSABLE)
+    with show_progress() as progress:
+        index_infos = inspect_indices(common.workspace, graph, progress=progress)
+    _print_infos(index_infos, json=json)
+    if any(item.problem for item in index_infos):
+        raise typer.Exit(UNUSABLE_INDEX_EXIT_CODE)
 
 
 @index.command("search")
 def search(
-    common: Common,
+    common: CommonOptions,
     text: list[str],
     graph: str | None = None,
-    key: Key = Key.ENTITIES,
+    key: IndexKey = IndexKey.ENTITIES,
     limit: int = 10,
     within: list[str] | None = None,
     json: bool = False,
 ) -> None:
     """Search the names of a graph's entities, properties or literals; the best hits come first."""
-    with progress_bar() as progress:
-        ground = ground_of(common.workspace, graph, progress=progress)
+    with show_progress() as progress:
+        index_context = load_index_context(common.workspace, graph, progress=progress)
         progress(f"opening {key.value}", 0, None)
-        found = GraphIndices(ground)[key.value]
-    prefixes = PrefixMap(dict(ground.profile.prefixes))
-    allowed = _allowed(within, prefixes) if within else None
-    hits = found.search(" ".join(text), limit=limit, within=allowed)
+        search_index = GraphIndices(index_context)[key.value]
+    prefixes = PrefixMap(dict(index_context.profile.prefixes))
+    allowed = _read_allowed_ids(within, prefixes) if within else None
+    hits = search_index.search(" ".join(text), limit=limit, within=allowed)
     if json:
         print_json(
             [asdict(hit.item) | {"match": hit.score, "matched_name": hit.name} for hit in hits]
@@ -130,55 +135,55 @@ def search(
             )
             for hit in hits
         ]
-        heads = ("label", "match", "used", "found by", "infos", "IRI")
-        show([listing(heads, rows, right=("match", "used"))])
+        headers = ("label", "match", "used", "found by", "infos", "IRI")
+        print_blocks([build_table(headers, rows, right=("match", "used"))])
 
 
-def _absolute(path: Path) -> str:
+def _to_absolute(path: Path) -> str:
     return str(path.expanduser().absolute())
 
 
-def _placed(source: str | None) -> str | None:
-    """A source as the settings keep it: a file by its whole path, wherever it was named from."""
+def _resolve_source(source: str | None) -> str | None:
+    """Return a source as the settings store it: a file by its absolute path."""
     if source is not None and ("." in source or "/" in source):
-        return _absolute(Path(source))
+        return _to_absolute(Path(source))
     return source
 
 
-def _show(found: Sequence[IndexInfo], *, json: bool) -> None:
+def _print_infos(infos: Sequence[IndexInfo], *, json: bool) -> None:
     if json:
-        print_json([asdict(item) for item in found])
+        print_json([asdict(item) for item in infos])
         return
     rows = [
         (
-            one.key,
-            one.kind or "-",
-            "-" if one.items is None else f"{one.items:,}",
-            "-" if one.items is None else f"{one.bytes / 1e6:.1f}",
-            one.source or "-",
-            one.created or "-",
-            one.problem or "sound",
+            index_row.key,
+            index_row.kind or "-",
+            "-" if index_row.items is None else f"{index_row.items:,}",
+            "-" if index_row.items is None else f"{index_row.bytes / 1e6:.1f}",
+            index_row.source or "-",
+            index_row.created or "-",
+            index_row.problem or "sound",
         )
-        for one in found
+        for index_row in infos
     ]
-    heads = ("index", "kind", "items", "MB", "built from", "at", "state")
-    show([listing(heads, rows, right=("items", "MB"))])
+    headers = ("index", "kind", "items", "MB", "built from", "at", "state")
+    print_blocks([build_table(headers, rows, right=("items", "MB"))])
 
 
-def _allowed(within: Sequence[str], prefixes: PrefixMap) -> set[str]:
-    """The ids to search among: IRIs in any form, literals as N-Triples text."""
-    found: set[str] = set()
-    for given in within:
-        path = Path(given).expanduser()
-        if not given.startswith(("<", '"')) and path.is_file():
+def _read_allowed_ids(within: Sequence[str], prefixes: PrefixMap) -> set[str]:
+    """Return the ids to search among: IRIs in any form, literals as N-Triples text."""
+    ids: set[str] = set()
+    for text in within:
+        path = Path(text).expanduser()
+        if not text.startswith(("<", '"')) and path.is_file():
             lines = path.read_text(encoding="utf-8-sig").splitlines()
-            found |= {_id(line.strip(), prefixes) for line in lines if line.strip()}
+            ids |= {_parse_id(line.strip(), prefixes) for line in lines if line.strip()}
         else:
-            found.add(_id(given, prefixes))
-    return found
+            ids.add(_parse_id(text, prefixes))
+    return ids
 
 
-def _id(text: str, prefixes: PrefixMap) -> str:
+def _parse_id(text: str, prefixes: PrefixMap) -> str:
     if text.startswith('"'):
         return text
     if text.startswith("<"):

@@ -1,4 +1,4 @@
-"""`askgraph keys`: who may use the server, and how much: API keys made, listed and revoked."""
+"""`askgraph keys`: create, list and revoke API keys of the server."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
-from askgraph.cli import Commands
-from askgraph.cli.figures import as_table
-from askgraph.cli.options import Common, check_graphs
-from askgraph.cli.output import print_json, show
+from askgraph.cli import CommandGroup
+from askgraph.cli.figures import format_table
+from askgraph.cli.options import CommonOptions, check_graphs
+from askgraph.cli.output import print_blocks, print_json
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 if TYPE_CHECKING:  # the server is an extra
     from askgraph.server.store import Store
@@ -19,12 +19,12 @@ if TYPE_CHECKING:  # the server is an extra
 
 Result = TypeVar("Result")
 
-keys = Commands()
+keys = CommandGroup()
 
 
 @keys.command("add")
 def add(
-    common: Common,
+    common: CommonOptions,
     name: str,
     scope: list[str] | None = None,
     graph: list[str] | None = None,
@@ -36,96 +36,98 @@ def add(
     database: str | None = None,
     json: bool = False,
 ) -> None:
-    """Make a key and print it: it is shown now and never again.
+    """Create a key and print it: it is shown only this time.
 
     Its owner sends it with each request, as 'Authorization: Bearer askgraph_…'.
     """
-    from askgraph.server.auth import OwnLimits
-    from askgraph.server.auth.api_keys import expiry, new_key, read_scopes
+    from askgraph.server.auth import LimitOverrides
+    from askgraph.server.auth.api_keys import generate_key, parse_expiry, parse_scopes
 
     check_graphs(common.workspace, graph or ())
-    key, text = new_key(
+    key, text = generate_key(
         name,
-        read_scopes(scope or ["ask", "query"]),
+        parse_scopes(scope or ["ask", "query"]),
         graphs=graph,
-        limits=OwnLimits(requests_per_minute, parallel, tokens_per_day, money_per_day),
-        expires=expiry(expires) if expires else None,
+        limits=LimitOverrides(requests_per_minute, parallel, tokens_per_day, money_per_day),
+        expires=parse_expiry(expires) if expires else None,
     )
-    _in_store(common.workspace, database, lambda store: store.add_key(key))
+    _run_in_store(common.workspace, database, lambda store: store.add_key(key))
     if json:
-        print_json({**_key_object(key), "key": text})
+        print_json({**_to_key_object(key), "key": text})
         return
     typer.echo(text)
-    typer.echo(f"{_words(key)} Keep it safe: it is not shown again.", err=True)
+    typer.echo(f"{_format_summary(key)} Keep it safe: it is not shown again.", err=True)
 
 
 @keys.command("list")
-def list_(common: Common, database: str | None = None, json: bool = False) -> None:
-    """List the keys with what they allow, also those that are no longer valid."""
-    found = _in_store(common.workspace, database, lambda store: store.keys())
+def list_keys(common: CommonOptions, database: str | None = None, json: bool = False) -> None:
+    """List the keys and their rights, including keys that are no longer valid."""
+    key_rows = _run_in_store(common.workspace, database, lambda store: store.list_keys())
     if json:
-        print_json([_key_object(key) for key in found])
-    elif found:
-        show(as_table(_HEADS, [_cells(key) for key in found]))
+        print_json([_to_key_object(key) for key in key_rows])
+    elif key_rows:
+        print_blocks(format_table(_HEADERS, [_format_row(key) for key in key_rows]))
     else:
         typer.echo("There are no keys; askgraph keys add NAME makes one.", err=True)
 
 
 @keys.command("revoke")
-def revoke(common: Common, which: str, database: str | None = None, json: bool = False) -> None:
-    """Make a key worthless, at once and for good."""
-    from askgraph.server.auth.api_keys import found_key
+def revoke(
+    common: CommonOptions, which: str, database: str | None = None, json: bool = False
+) -> None:
+    """Revoke a key, immediately and for good."""
+    from askgraph.server.auth.api_keys import find_key
 
-    async def revoked(store: "Store") -> "KeyRow":
-        key = await found_key(store, which)
-        await store.revoke(key.id)
-        return await store.key(key.id) or key
+    async def revoke_key(store: "Store") -> "KeyRow":
+        key = await find_key(store, which)
+        await store.revoke_key(key.id)
+        return await store.get_key(key.id) or key
 
-    key = _in_store(common.workspace, database, revoked)
+    key = _run_in_store(common.workspace, database, revoke_key)
     if json:
-        print_json(_key_object(key))
+        print_json(_to_key_object(key))
     else:
         typer.echo(f"{key.id} ({key.name}) is revoked.")
 
 
-def _in_store(
-    place: Workspace, database: str | None, work: Callable[["Store"], Awaitable[Result]]
+def _run_in_store(
+    workspace: Workspace, database: str | None, work: Callable[["Store"], Awaitable[Result]]
 ) -> Result:
-    """Do something with the server's database."""
+    """Open the server's store and run work on it."""
     from askgraph.server.settings import ServeSettings
     from askgraph.server.store import Store
 
-    folder = place.folder
-    url = ServeSettings.of(folder, {"database": database}).database_in(folder)
+    folder = workspace.folder
+    url = ServeSettings.from_folder(folder, {"database": database}).resolve_database(folder)
 
-    async def done() -> Result:
+    async def run_and_close() -> Result:
         store = await Store.open(url)
         try:
             return await work(store)
         finally:
             await store.close()
 
-    return result_of(done())
+    return run_coroutine(run_and_close())
 
 
-_HEADS = ("id", "name", "state", "may", "graphs", "limits", "expires", "used")
-_SHORT = {
+_HEADERS = ("id", "name", "state", "may", "graphs", "limits", "expires", "used")
+_LIMIT_LABELS = {
     "requests_per_minute": "requests a minute",
     "parallel": "at once",
     "tokens_per_day": "tokens a day",
     "money_per_day": "money a day",
 }
-_MINUTE = len("2030-01-31T12:00")
+_MINUTE_LENGTH = len("2030-01-31T12:00")
 
 
-def _key_object(key: "KeyRow") -> dict[str, object]:
-    """A key for JSON: all but its secret."""
-    from askgraph.server.auth.api_keys import state_of
+def _to_key_object(key: "KeyRow") -> dict[str, object]:
+    """Return a key for JSON, without its secret."""
+    from askgraph.server.auth.api_keys import get_key_state
 
     return {
         "id": key.id,
         "name": key.name,
-        "state": state_of(key),
+        "state": get_key_state(key),
         "scopes": sorted(key.scopes),
         "graphs": None if key.graphs is None else sorted(key.graphs),
         "limits": asdict(key.limits),
@@ -136,32 +138,38 @@ def _key_object(key: "KeyRow") -> dict[str, object]:
     }
 
 
-def _cells(key: "KeyRow") -> tuple[str, ...]:
-    """A key as the cells of a row under `_HEADS`."""
+def _format_row(key: "KeyRow") -> tuple[str, ...]:
+    """Return a key as the cells of a row under `_HEADERS`."""
     return (
         key.id,
         key.name,
-        str(_key_object(key)["state"]),
+        str(_to_key_object(key)["state"]),
         " ".join(sorted(key.scopes)),
         "all" if key.graphs is None else " ".join(sorted(key.graphs)),
-        _limits(key) or "-",
-        _time(key.expires),
-        _time(key.used),
+        _format_limits(key) or "-",
+        _format_time(key.expires),
+        _format_time(key.used),
     )
 
 
-def _words(key: "KeyRow") -> str:
-    may = ", ".join(sorted(key.scopes))
-    where = "all graphs" if key.graphs is None else ", ".join(sorted(key.graphs))
-    until = f", until {_time(key.expires)} UTC" if key.expires else ""
-    limits = f", with {_limits(key)}" if _limits(key) else ""
-    return f"The key {key.id} of {key.name} may {may} on {where}{until}{limits}."
+def _format_summary(key: "KeyRow") -> str:
+    scope_list = ", ".join(sorted(key.scopes))
+    graph_list = "all graphs" if key.graphs is None else ", ".join(sorted(key.graphs))
+    expiry_note = f", until {_format_time(key.expires)} UTC" if key.expires else ""
+    limits = f", with {_format_limits(key)}" if _format_limits(key) else ""
+    return f"The key {key.id} of {key.name} may {scope_list} on {graph_list}{expiry_note}{limits}."
 
 
-def _limits(key: "KeyRow") -> str:
-    own = [(_SHORT[name], value) for name, value in asdict(key.limits).items() if value is not None]
-    return ", ".join(f"{value:g} {what}" if value else f"any {what}" for what, value in own)
+def _format_limits(key: "KeyRow") -> str:
+    labelled_values = [
+        (_LIMIT_LABELS[name], value)
+        for name, value in asdict(key.limits).items()
+        if value is not None
+    ]
+    return ", ".join(
+        f"{value:g} {unit}" if value else f"any {unit}" for unit, value in labelled_values
+    )
 
 
-def _time(text: str | None) -> str:
-    return "-" if text is None else text[:_MINUTE].replace("T", " ")
+def _format_time(text: str | None) -> str:
+    return "-" if text is None else text[:_MINUTE_LENGTH].replace("T", " ")

@@ -1,4 +1,4 @@
-"""`askgraph metadata`: what is known of a graph, how completely, and what is published of it."""
+"""`askgraph metadata`: the metadata of a graph, its completeness, and published descriptions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -8,36 +8,36 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from askgraph.answers.console import listing
+from askgraph.answers.console import build_table
 from askgraph.atomic_files import write_text_atomically
-from askgraph.cli import Commands
-from askgraph.cli.options import Common
-from askgraph.cli.output import print_json, progress_bar, show
+from askgraph.cli import CommandGroup
+from askgraph.cli.options import CommonOptions
+from askgraph.cli.output import print_blocks, print_json, show_progress
 from askgraph.graph.descriptions import DatasetDescription
 from askgraph.graph.profile import Profile
 from askgraph.graph.shape_texts import format_shex
 from askgraph.graph.shapes import Shape
 from askgraph.graph.void_text import serialize_void
 from askgraph.workspace.metadata import (
-    Bound,
-    Choice,
-    Shapes,
-    kept_notes,
-    known_profile,
-    profiled,
-    shapes,
+    ClassShapes,
+    ProfilingLimits,
+    ShapeSelection,
+    load_shapes,
+    load_source_profile,
+    manage_notes,
+    profile_source,
 )
-from askgraph.workspace.metadata import fetch as fetched
+from askgraph.workspace.metadata import fetch_metadata as fetched
 
-INCOMPLETE = 1
-_SHOWN = 20
+INCOMPLETE_EXIT_CODE = 1
+_DEFAULT_CLASS_LIMIT = 20
 
-metadata = Commands()
+metadata = CommandGroup()
 
 
 @metadata.command("fetch")
 def fetch(
-    common: Common,
+    common: CommonOptions,
     source: str,
     page: str | None = None,
     out: Path | None = None,
@@ -46,37 +46,37 @@ def fetch(
 ) -> None:
     """Read the VoID that an endpoint publishes: in its store, its description, on its host.
 
-    The page is searched for a description in the words of schema.org (JSON-LD); if none is
-    named, the endpoint's own page and its host's are. What a graph of the workspace gains by all
-    of this is kept. Exit code 1 if nothing was published.
+    The page is searched for a schema.org description (JSON-LD); without a page, the endpoint's own
+    page and its host's page are. If the source is a graph of the workspace, the new metadata is
+    stored. Exit code 1 if nothing was published.
     """
-    with progress_bar() as progress:
+    with show_progress() as progress:
         progress(f"looking at {source}", 0, None)
         published = fetched(common.workspace, source, page=page, seconds=seconds)
     if out and published.profile:
-        _write(published.profile, out)
+        _write_void(published.profile, out)
     if json:
         print_json(
             {
-                "places": [asdict(place) for place in published.places],
-                "profile": figures(published.profile) if published.profile else None,
-                "descriptions": [asdict(one) for one in published.descriptions],
+                "places": [asdict(source_place) for source_place in published.places],
+                "profile": to_profile_object(published.profile) if published.profile else None,
+                "descriptions": [asdict(description) for description in published.descriptions],
             }
         )
     else:
-        for place in published.places:
-            typer.echo(f"{place.name}: {place.found}", err=not place.told)
-        for line in described_lines(published.descriptions):
+        for source_place in published.places:
+            typer.echo(f"{source_place.name}: {source_place.found}", err=not source_place.told)
+        for line in format_descriptions(published.descriptions):
             typer.echo(line)
         if published.profile:
-            show(completeness_table(published.profile))
+            print_blocks(format_completeness(published.profile))
     if published.profile is None and not published.descriptions:
-        raise typer.Exit(INCOMPLETE)
+        raise typer.Exit(INCOMPLETE_EXIT_CODE)
 
 
 @metadata.command("profile")
-def profile(
-    common: Common,
+def run_profile(
+    common: CommonOptions,
     source: str,
     out: Path | None = None,
     queries: int = 200,
@@ -85,170 +85,181 @@ def profile(
     one_by_one: bool = False,
     json: bool = False,
 ) -> None:
-    """Ask an endpoint what it holds, within a bound; say how complete the answer is.
+    """Profile an endpoint with a limited number of queries, and report the completeness.
 
-    Stopped, the same command goes on where it was. What is learnt of an endpoint that is a graph
-    of the workspace is kept as its profile. Files, and graphs made of them, are counted in full.
+    After an interruption, the same command resumes. If the endpoint is a graph of the workspace,
+    the result becomes its profile. Files, and graphs made of them, are counted in full.
     """
-    bound = Bound(queries, seconds, one_by_one)
-    with progress_bar() as progress:
+    bound = ProfilingLimits(queries, seconds, one_by_one)
+    with show_progress() as progress:
         graphs = tuple(named_graph or ())
-        found = profiled(common.workspace, source, bound=bound, graphs=graphs, progress=progress)
+        new_profile = profile_source(
+            common.workspace, source, limits=bound, graphs=graphs, progress=progress
+        )
     if out:
-        _write(found, out)
+        _write_void(new_profile, out)
     if json:
-        print_json(asdict(found))
+        print_json(asdict(new_profile))
         return
-    show(completeness_table(found))
-    for cut in found.cuts:
+    print_blocks(format_completeness(new_profile))
+    for cut in new_profile.cuts:
         typer.echo(f"  left out: {cut}", err=True)
 
 
 @metadata.command("show")
 def show_shapes(
-    common: Common,
+    common: CommonOptions,
     source: str | None = None,
     classes: list[str] | None = None,
     fraction: float = 1.0,
-    limit: int = _SHOWN,
+    limit: int = _DEFAULT_CLASS_LIMIT,
     lines: int | None = None,
     lang: str | None = None,
     json: bool = False,
 ) -> None:
     """Show the shapes of classes as ShEx: predicates by frequency, kinds, examples, counts.
 
-    The shapes of a file are those that its SHACL declares, or its VoID tells. What the publisher of
-    a graph says of it (see `fetch`) stands above them.
+    The shapes of a file come from its SHACL or VoID. The publisher's descriptions of a graph (see
+    `fetch`) come first.
     """
     languages = (*([lang] if lang else []), "en")
-    choice = Choice(tuple(classes or ()), fraction, limit, languages)
-    with progress_bar() as progress:
-        found = shapes(common.workspace, source, choice, progress=progress)
+    choice = ShapeSelection(tuple(classes or ()), fraction, limit, languages)
+    with show_progress() as progress:
+        shape_list = load_shapes(common.workspace, source, choice, progress=progress)
     if json:
-        print_json([plain_shape(shape, found) for shape in found.shapes])
+        print_json([to_shape_object(shape, shape_list) for shape in shape_list.shapes])
         return
     texts = [
-        format_shex(x, found.prefixes, labels=found.labels, max_lines=lines) for x in found.shapes
+        format_shex(shape, shape_list.prefixes, labels=shape_list.labels, max_lines=lines)
+        for shape in shape_list.shapes
     ]
     body = "\n\n".join(texts)
-    for line in described_lines(found.described):
+    for line in format_descriptions(shape_list.described):
         typer.echo(f"# {line}")
-    typer.echo(f"{found.prefixes.header(body)}\n{body}")
-    if found.left_out:
-        typer.echo(f"{found.left_out:,} more classes (--limit, or name them)", err=True)
+    typer.echo(f"{shape_list.prefixes.build_header(body)}\n{body}")
+    if shape_list.left_out:
+        typer.echo(f"{shape_list.left_out:,} more classes (--limit, or name them)", err=True)
 
 
 @metadata.command("completeness")
-def completeness(common: Common, source: str | None = None, json: bool = False) -> None:
-    """Say how much is known of each part of a graph's schema, and what was left out.
+def show_completeness(common: CommonOptions, source: str | None = None, json: bool = False) -> None:
+    """Show the completeness of each part of a graph's schema, and the parts left out.
 
-    Exit code 1 if a part is not known in full.
+    Exit code 1 if a part is incomplete.
     """
-    with progress_bar() as progress:
-        found = known_profile(common.workspace, source, progress=progress)
+    with show_progress() as progress:
+        current_profile = load_source_profile(common.workspace, source, progress=progress)
     if json:
-        print_json(figures(found))
+        print_json(to_profile_object(current_profile))
     else:
-        show(completeness_table(found))
-        for cut in found.cuts:
+        print_blocks(format_completeness(current_profile))
+        for cut in current_profile.cuts:
             typer.echo(f"  left out: {cut}", err=True)
-    if any(part.share != 1.0 for part in found.completeness) or not found.completeness:
-        raise typer.Exit(INCOMPLETE)
+    if (
+        any(part.share != 1.0 for part in current_profile.completeness)
+        or not current_profile.completeness
+    ):
+        raise typer.Exit(INCOMPLETE_EXIT_CODE)
 
 
 @metadata.command("notes")
-def notes(
-    common: Common,
+def list_notes(
+    common: CommonOptions,
     name: str,
     remove: list[int] | None = None,
     clear: bool = False,
     json: bool = False,
 ) -> None:
-    """List what agents noted about a graph for later runs (see their setting `notes`).
+    """List the notes that agents wrote about a graph for later runs (see their setting `notes`).
 
-    What a note says is a model's, and may be wrong: remove what is.
+    A language model wrote the notes, and they may be wrong: remove those that are.
     """
-    found = kept_notes(common.workspace, name, remove=remove or (), clear=clear)
+    stored_notes = manage_notes(common.workspace, name, remove=remove or (), clear=clear)
     if json:
-        print_json([{**asdict(note), "older": older} for note, older in found])
+        print_json([{**asdict(note), "older": is_outdated} for note, is_outdated in stored_notes])
         return
-    if not found:
+    if not stored_notes:
         typer.echo(f"{name}: no notes", err=True)
         return
     rows = [
-        (str(at), note.text, note.kept, "changed since" if older else "")
-        for at, (note, older) in enumerate(found, 1)
+        (str(number), note.text, note.kept, "changed since" if is_outdated else "")
+        for number, (note, is_outdated) in enumerate(stored_notes, 1)
     ]
-    show([listing(("number", "note", "kept", "graph"), rows, right=("number",))])
+    print_blocks([build_table(("number", "note", "kept", "graph"), rows, right=("number",))])
 
 
-def _write(found: Profile, path: Path) -> None:
-    write_text_atomically(path.absolute(), serialize_void(found))
+def _write_void(current_profile: Profile, path: Path) -> None:
+    write_text_atomically(path.absolute(), serialize_void(current_profile))
     typer.echo(f"written: {path}", err=True)
 
 
-def described_lines(descriptions: Sequence[DatasetDescription]) -> Iterator[str]:
-    """Yield what descriptions say, in lines."""
-    for one in descriptions:
-        yield f"{one.kind} {one.name}: {one.description or 'no description'}"
-        told = (
-            ("keywords", ", ".join(one.keywords)),
-            ("publisher", one.publisher),
-            ("licence", one.license),
-            ("version", one.version),
-            ("modified", one.modified),
-            ("page", one.url),
-            ("endpoint", one.endpoint),
+def format_descriptions(descriptions: Sequence[DatasetDescription]) -> Iterator[str]:
+    """Yield descriptions as lines of text."""
+    for description in descriptions:
+        yield (
+            f"{description.kind} {description.name}: {description.description or 'no description'}"
         )
-        yield from (f"  {name}: {text}" for name, text in told if text)
+        facts = (
+            ("keywords", ", ".join(description.keywords)),
+            ("publisher", description.publisher),
+            ("licence", description.license),
+            ("version", description.version),
+            ("modified", description.modified),
+            ("page", description.url),
+            ("endpoint", description.endpoint),
+        )
+        yield from (f"  {name}: {text}" for name, text in facts if text)
 
 
-def figures(found: Profile) -> dict[str, object]:
-    """Return the numbers of a profile, and how complete each part is, as JSON has them."""
+def to_profile_object(current_profile: Profile) -> dict[str, object]:
+    """Return the numbers of a profile and the completeness of each part, for JSON."""
     return {
-        "source": found.source,
-        "created": found.created,
-        "triples": found.triples,
-        "graphs": [{"iri": iri, "triples": number} for iri, number in found.graphs],
-        "classes": len(found.classes),
-        "predicates": len(found.predicates),
-        "partitions": len(found.partitions),
-        "completeness": [asdict(part) | {"share": part.share} for part in found.completeness],
-        "cuts": found.cuts,
+        "source": current_profile.source,
+        "created": current_profile.created,
+        "triples": current_profile.triples,
+        "graphs": [{"iri": iri, "triples": number} for iri, number in current_profile.graphs],
+        "classes": len(current_profile.classes),
+        "predicates": len(current_profile.predicates),
+        "partitions": len(current_profile.partitions),
+        "completeness": [
+            asdict(part) | {"share": part.share} for part in current_profile.completeness
+        ],
+        "cuts": current_profile.cuts,
     }
 
 
-def completeness_table(found: Profile) -> Iterator[RenderableType]:
-    """Yield the size of a graph, and a table of how much of each part is known."""
+def format_completeness(current_profile: Profile) -> Iterator[RenderableType]:
+    """Yield the size of a graph, and a table of the completeness of each part."""
     yield Text(
-        f"{found.triples:,} triples, {len(found.classes):,} classes, "
-        f"{len(found.predicates):,} predicates, {len(found.partitions):,} partitions"
+        f"{current_profile.triples:,} triples, {len(current_profile.classes):,} classes, "
+        f"{len(current_profile.predicates):,} predicates, {len(current_profile.partitions):,} "
+        "partitions"
     )
     rows = [
         (
             part.name,
             f"{part.seen:,}",
             "?" if part.total is None else f"{part.total:,}",
-            "?" if part.share is None else _percent(part.share),
+            "?" if part.share is None else _format_percentage(part.share),
             part.note,
         )
-        for part in found.completeness
+        for part in current_profile.completeness
     ]
-    heads = ("part", "known", "of", "share", "why not all")
-    yield listing(heads, rows, right=("known", "of", "share"))
+    headers = ("part", "known", "of", "share", "why not all")
+    yield build_table(headers, rows, right=("known", "of", "share"))
 
 
-def plain_shape(shape: Shape, found: Shapes) -> dict[str, object]:
-    """Return a shape as JSON has it."""
+def to_shape_object(shape: Shape, shape_list: ClassShapes) -> dict[str, object]:
+    """Return a shape for JSON."""
     return {
         "class": shape.cls,
-        "label": found.labels.get(shape.cls),
+        "label": shape_list.labels.get(shape.cls),
         "instances": shape.instances,
         "sampled": shape.sampled,
         "lines": [
             {
                 "predicate": line.predicate,
-                "label": found.labels.get(line.predicate),
+                "label": shape_list.labels.get(line.predicate),
                 "inverse": line.inverse,
                 "having": line.having,
                 "triples": line.triples,
@@ -263,6 +274,6 @@ def plain_shape(shape: Shape, found: Shapes) -> dict[str, object]:
     }
 
 
-def _percent(share: float) -> str:
-    """A share as a percentage that says 100 only if it is all."""
+def _format_percentage(share: float) -> str:
+    """Format a share as a percentage that is 100 only if the share is exactly 1."""
     return "100%" if share == 1 else f"{min(99.9, 100 * share):.1f}%"

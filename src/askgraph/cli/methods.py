@@ -1,4 +1,4 @@
-"""`askgraph methods`, `tools`: how a question can be answered, and what a model can call."""
+"""`askgraph methods`, `tools`: ways to answer a question, and tools that a model can call."""
 
 import inspect
 import json as jsons
@@ -9,53 +9,67 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from askgraph import plugins
-from askgraph.answers.console import listing
-from askgraph.cli.options import Common
-from askgraph.cli.output import print_json, show
-from askgraph.llm import ToolSchema, estimated_tool
+from askgraph.answers.console import build_table
+from askgraph.cli.options import CommonOptions
+from askgraph.cli.output import print_blocks, print_json
+from askgraph.llm import ToolSchema, estimate_tool_tokens
 from askgraph.methods import PRESETS, get_preset_settings, parse_setting_help
 from askgraph.methods.tools import TOOL_SETS
 from askgraph.methods.tools.toolbox import build_schemas, parse_tool_set
 
-_OBJECTS = ("model", "further", "others", "prices")  # which the workspace makes of settings
+_HIDDEN_SETTINGS = ("model", "further", "others", "prices")  # which the workspace makes of settings
 
 
-def methods(common: Common, name: str | None = None, json: bool = False) -> None:
-    """List the methods, or the settings of one: ours, those of its paper and where that has them.
+def methods(common: CommonOptions, name: str | None = None, json: bool = False) -> None:
+    """List the methods, or the settings of one: ours, those of its paper, and their sources.
 
-    A setting that is given goes before both: `--method grasp:preset=paper,hits=5`.
+    Explicit settings override both: `--method grasp:preset=paper,hits=5`.
     """
     names = (
-        [one.replace("_", "-") for one in plugins.list_names("method")] if name is None else [name]
+        [method_name.replace("_", "-") for method_name in plugins.list_names("method")]
+        if name is None
+        else [name]
     )
-    found = [_described(one) for one in names]
+    method_objects = [_describe_method(method_name) for method_name in names]
     if json:
-        print_json(found if name is None else found[0])
+        print_json(method_objects if name is None else method_objects[0])
     elif name is None:
-        show([listing(("method", "does"), [(str(one["name"]), str(one["does"])) for one in found])])
+        print_blocks(
+            [
+                build_table(
+                    ("method", "does"),
+                    [
+                        (str(method_name["name"]), str(method_name["does"]))
+                        for method_name in method_objects
+                    ],
+                )
+            ]
+        )
     else:
-        show(list(_shown(found[0])))
+        print_blocks(list(_format_method(method_objects[0])))
 
 
-def _described(name: str) -> dict[str, object]:
+def _describe_method(name: str) -> dict[str, object]:
     plugin = plugins.load("method", name)
     text = " ".join((inspect.getdoc(inspect.getmodule(plugin)) or "").split("\n\n")[0].split())
     published = getattr(plugin, "published", None)
     paper = get_preset_settings(plugin, PRESETS[1])
-    places = {key: one.source for key, one in published.settings.items()} if published else {}
+    sources = {key: item.source for key, item in published.settings.items()} if published else {}
     help_texts = parse_setting_help(plugin)
-    own_first = (
-        sorted(fields(plugin), key=lambda one: bool(one.kw_only)) if is_dataclass(plugin) else ()
+    ordered_fields = (
+        sorted(fields(plugin), key=lambda item: bool(item.kw_only)) if is_dataclass(plugin) else ()
     )
     settings = {
         field.name: {
             "best": field.default,
             "paper": paper.get(field.name, field.default) if published else None,
-            "where": places.get(field.name),
+            "where": sources.get(field.name),
             "help": help_texts.get(field.name, ""),
         }
-        for field in own_first
-        if field.init and field.default is not MISSING and field.name not in (*_OBJECTS, "preset")
+        for field in ordered_fields
+        if field.init
+        and field.default is not MISSING
+        and field.name not in (*_HIDDEN_SETTINGS, "preset")
     }
     return {
         "name": name,
@@ -66,70 +80,79 @@ def _described(name: str) -> dict[str, object]:
     }
 
 
-def _shown(one: dict[str, object]) -> Iterator[RenderableType]:
-    settings, published = one["settings"], one["paper"]
-    assert isinstance(settings, dict) and isinstance(one["otherwise"], list)
-    yield Text(f"{one['name']}: {one['does']}")
+def _format_method(method: dict[str, object]) -> Iterator[RenderableType]:
+    settings, published = method["settings"], method["paper"]
+    assert isinstance(settings, dict) and isinstance(method["otherwise"], list)
+    yield Text(f"{method['name']}: {method['does']}")
     if published:
         yield Text(f"preset=paper: {published}")
     yield Text("")
-    heads = ("setting", *PRESETS, "where") if published else ("setting", "default")
+    headers = ("setting", *PRESETS, "where") if published else ("setting", "default")
     rows = [
         (
             name,
-            *(_told(table[preset]) for preset in PRESETS if published or preset == PRESETS[0]),
+            *(
+                _format_value(table[preset])
+                for preset in PRESETS
+                if published or preset == PRESETS[0]
+            ),
             *([table["where"] or ""] if published else []),
             table["help"],
         )
         for name, table in settings.items()
     ]
-    yield listing((*heads, "what it does"), rows)
-    if one["otherwise"]:
+    yield build_table((*headers, "what it does"), rows)
+    if method["otherwise"]:
         yield Text("\nOther than in the paper, whatever is set:")
-        yield from (Text(f"- {text}") for text in one["otherwise"])
+        yield from (Text(f"- {text}") for text in method["otherwise"])
 
 
-def _told(value: object) -> str:
+def _format_value(value: object) -> str:
     if value is None or value == "":
         return "-"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def tools(common: Common, json: bool = False, set_: str | None = None) -> None:
-    """List the tools that explore a graph, or the schemas of a set as a model gets them.
+def tools(common: CommonOptions, json: bool = False, set_: str | None = None) -> None:
+    """List the tools that explore a graph, or the schemas of a set as a model receives them.
 
-    Tokens are estimated, at four bytes each; a model gets the schemas with every turn.
+    Token counts are estimates, at four bytes each; a model receives the schemas with every turn.
     """
     schemas = build_schemas(plugins.list_names("tool") if set_ is None else parse_tool_set(set_))
     if json:
-        print_json([_object(schema) for schema in schemas])
+        print_json([_to_object(schema) for schema in schemas])
     elif set_ is None:
         rows = [
-            (one.name, str(estimated_tool(one)), " ".join(_sets(one.name)), one.description)
-            for one in schemas
+            (
+                schema_row.name,
+                str(estimate_tool_tokens(schema_row)),
+                " ".join(_list_sets(schema_row.name)),
+                schema_row.description,
+            )
+            for schema_row in schemas
         ]
-        show([listing(("tool", "tokens", "sets", "does"), rows, right=("tokens",))])
+        print_blocks([build_table(("tool", "tokens", "sets", "does"), rows, right=("tokens",))])
     else:
         blocks = []
         for schema in schemas:
             title = Text.assemble(
-                (schema.name, "bold"), (f"  {estimated_tool(schema)} tokens", "dim")
+                (schema.name, "bold"), (f"  {estimate_tool_tokens(schema)} tokens", "dim")
             )
             parameters = jsons.dumps(schema.parameters, indent=2, ensure_ascii=False)
             blocks += [title, Text(schema.description), Text(parameters), Text("")]
-        total = sum(map(estimated_tool, schemas))
-        show([*blocks, Text(f"{len(schemas)} tools, about {total:,} tokens")])
+        total = sum(map(estimate_tool_tokens, schemas))
+        print_blocks([*blocks, Text(f"{len(schemas)} tools, about {total:,} tokens")])
 
 
-def _object(schema: ToolSchema) -> dict[str, object]:
+def _to_object(schema: ToolSchema) -> dict[str, object]:
     return {
         "name": schema.name,
         "description": schema.description,
         "parameters": dict(schema.parameters),
-        "sets": _sets(schema.name),
-        "tokens": estimated_tool(schema),
+        "sets": _list_sets(schema.name),
+        "tokens": estimate_tool_tokens(schema),
     }
 
 
-def _sets(name: str) -> list[str]:
-    return [one for one, members in TOOL_SETS.items() if name in members]
+def _list_sets(name: str) -> list[str]:
+    return [set_name for set_name, members in TOOL_SETS.items() if name in members]

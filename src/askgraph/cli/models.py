@@ -1,4 +1,4 @@
-"""`askgraph models`: the language models of the workspace, and what one of them can do."""
+"""`askgraph models`: list the language models of the workspace, and probe one of them."""
 
 import json as text_of_json
 from collections.abc import Iterator, Mapping
@@ -7,105 +7,136 @@ from dataclasses import asdict
 from rich.console import RenderableType
 from rich.text import Text
 
-from askgraph.answers.console import listing
-from askgraph.cli import Commands
-from askgraph.cli.options import Common
-from askgraph.cli.output import print_json, show
+from askgraph.answers.console import build_table
+from askgraph.cli import CommandGroup
+from askgraph.cli.options import CommonOptions
+from askgraph.cli.output import print_blocks, print_json
 from askgraph.errors import SetupError
-from askgraph.llm.capability_probe import Checked, checked
+from askgraph.llm.capability_probe import CapabilityReport, probe_model
 from askgraph.workspace.models import Models, ModelSettings
-from askgraph.workspace.run_sync import result_of
-from askgraph.workspace.settings import FILE, model_tables
+from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.settings import SETTINGS_FILE, load_model_tables
 
-models = Commands()
+models = CommandGroup()
 
 
 @models.command("list")
-def list_(common: Common, json: bool = False) -> None:
+def list_models(common: CommonOptions, json: bool = False) -> None:
     """List the tables [models.NAME] of askgraph.toml."""
     folder = common.workspace.folder
-    known = {name: Models(folder).settings(name) for name in model_tables(folder)}
+    settings_by_name = {
+        name: Models(folder).resolve_settings(name) for name in load_model_tables(folder)
+    }
     if json:
-        print_json([{"name": name, **_given(one)} for name, one in known.items()])
+        print_json(
+            [
+                {"name": name, **_get_explicit_settings(model_settings)}
+                for name, model_settings in settings_by_name.items()
+            ]
+        )
         return
-    rows = [(name, one.model, one.provider, one.base_url or "-") for name, one in known.items()]
+    rows = [
+        (name, model_settings.model, model_settings.provider, model_settings.base_url or "-")
+        for name, model_settings in settings_by_name.items()
+    ]
     if not rows:
-        show([Text(f"{folder / FILE} has no table [models.NAME] yet.")])
+        print_blocks([Text(f"{folder / SETTINGS_FILE} has no table [models.NAME] yet.")])
         return
-    show([listing(("name", "model", "provider", "address"), rows)])
+    print_blocks([build_table(("name", "model", "provider", "address"), rows)])
 
 
 @models.command("check")
 def check(
-    common: Common, name: str | None = None, base_url: str | None = None, json: bool = False
+    common: CommonOptions, name: str | None = None, base_url: str | None = None, json: bool = False
 ) -> None:
-    """Try out a language model: what it can do, how fast it is, and what to set in askgraph.toml.
+    """Probe a language model: its abilities, its speed, and its settings for askgraph.toml.
 
-    It is asked some ten short questions, past any cache and limit. Each ability is tried by a
-    request that a server which ignores it answers otherwise.
+    It gets about ten short questions, bypassing caches and limits. A server that ignores an ability
+    answers its test request differently.
     """
     folder = common.workspace.folder
-    known, tables = Models(folder), model_tables(folder)
-    settings = known.settings(name, base_url=base_url)
+    workspace_models, tables = Models(folder), load_model_tables(folder)
+    settings = workspace_models.resolve_settings(name, base_url=base_url)
     try:
-        found = result_of(
-            checked(lambda transport, grammar: known.alone(settings, transport, grammar))
+        probe = run_coroutine(
+            probe_model(
+                lambda transport, grammar: workspace_models.create_bare_model(
+                    settings, transport, grammar
+                )
+            )
         )
     except SetupError as error:
         if name is None or name in tables or base_url:
             raise
-        there = ", ".join(tables) or "none"
+        table_names = ", ".join(tables) or "none"
         raise SetupError(
-            f"{error}. No table [models.NAME] is {name!r}; there are: {there}"
+            f"{error}. No table [models.NAME] is {name!r}; there are: {table_names}"
         ) from error
-    own = _given(settings)
-    if own.get("key_env") == "OPENAI_API_KEY" and "base_url" not in own:
-        del own["key_env"]  # as without it
+    explicit_settings = _get_explicit_settings(settings)
+    if explicit_settings.get("key_env") == "OPENAI_API_KEY" and "base_url" not in explicit_settings:
+        del explicit_settings["key_env"]  # as without it
     title = name if name and name.isidentifier() else "default"
-    lines = [f"{key} = {_toml(value)}" for key, value in {**found.settings, **own}.items()]
-    written = "\n".join(
+    lines = [
+        f"{key} = {_format_toml(value)}"
+        for key, value in {**probe.settings, **explicit_settings}.items()
+    ]
+    toml_text = "\n".join(
         [f"[models.{title}]", *sorted(lines, key=lambda line: line[:6] != "model ")]
     )
     if json:
-        print_json({**asdict(found), "toml": written})
+        print_json({**asdict(probe), "toml": toml_text})
         return
     name = settings.model
-    served = "" if found.model == name or settings.provider == "transformers" else found.model
-    show(list(_shown(f"{name} answers" + (f" as {served}" if served else ""), found, written)))
+    served_model = "" if probe.model == name or settings.provider == "transformers" else probe.model
+    print_blocks(
+        list(
+            _format_probe(
+                f"{name} answers" + (f" as {served_model}" if served_model else ""),
+                probe,
+                toml_text,
+            )
+        )
+    )
 
 
-def _given(settings: ModelSettings) -> dict[str, object]:
-    """The settings that are not as they are by default."""
-    plain = asdict(ModelSettings(settings.model))
+def _get_explicit_settings(settings: ModelSettings) -> dict[str, object]:
+    """Return the settings that differ from the defaults."""
+    defaults = asdict(ModelSettings(settings.model))
     return {
-        key: one for key, one in asdict(settings).items() if key == "model" or one != plain[key]
+        key: value
+        for key, value in asdict(settings).items()
+        if key == "model" or value != defaults[key]
     }
 
 
-def _toml(value: object) -> str:
-    """A text, number or truth value, which TOML writes as JSON does."""
+def _format_toml(value: object) -> str:
+    """Format a text, number or boolean, which TOML writes like JSON."""
     return text_of_json.dumps(value, ensure_ascii=False)
 
 
-def _shown(title: str, found: Checked, written: str) -> Iterator[RenderableType]:
-    about = found.about
-    yield Text(title + (f" ({about.software})" if about.software else ""))
-    rows = [(one.name, "yes" if one.holds else "no", one.how) for one in found.abilities]
-    rows += [(name, "", told) for name, told in _measured(found).items()]
-    yield listing(("", "", ""), [(*row[:2], row[2].removeprefix("no: ")) for row in rows])
-    yield Text(f"\nIn {FILE}:\n\n{written}")
-    if found.advice:
+def _format_probe(title: str, probe: CapabilityReport, toml_text: str) -> Iterator[RenderableType]:
+    server_facts = probe.about
+    yield Text(title + (f" ({server_facts.software})" if server_facts.software else ""))
+    rows = [
+        (ability.name, "yes" if ability.holds else "no", ability.how) for ability in probe.abilities
+    ]
+    rows += [(name, "", line) for name, line in _format_measurements(probe).items()]
+    yield build_table(("", "", ""), [(*row[:2], row[2].removeprefix("no: ")) for row in rows])
+    yield Text(f"\nIn {SETTINGS_FILE}:\n\n{toml_text}")
+    if probe.advice:
         yield Text("")
-        yield from (Text(f"- {told}") for told in found.advice)
+        yield from (Text(f"- {line}") for line in probe.advice)
 
 
-def _measured(found: Checked) -> Mapping[str, str]:
-    about, speed = found.about, found.speed
-    context = f"{about.context:,} tokens" if about.context else "the server does not tell"
-    at_once = f", {about.at_once} requests at once" if about.at_once else ""
-    told = [f"first piece after {speed.first:.2g} s"]
+def _format_measurements(probe: CapabilityReport) -> Mapping[str, str]:
+    server_facts, speed = probe.about, probe.speed
+    context = (
+        f"{server_facts.context:,} tokens" if server_facts.context else "the server does not tell"
+    )
+    parallel = f", {server_facts.at_once} requests at once" if server_facts.at_once else ""
+    parts = [f"first piece after {speed.first:.2g} s"]
     if speed.written is not None:
-        told.append(f"{speed.written:.3g} tokens a second written")
+        parts.append(f"{speed.written:.3g} tokens a second written")
     if speed.read is not None:
-        told.append(f"{speed.read:.3g} read")
-    return {"context": context + at_once, "speed": ", ".join(told)}
+        parts.append(f"{speed.read:.3g} read")
+    return {"context": context + parallel, "speed": ", ".join(parts)}

@@ -1,4 +1,4 @@
-"""Options that several commands share, each usable before or after the command."""
+"""Options that several commands share, each accepted before or after the command."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,60 +8,70 @@ from typing import TYPE_CHECKING, Any, Self
 import typer
 
 from askgraph import plugins
-from askgraph.cli import Bundle, DebugOption, Shared, WorkspaceOption, shared
+from askgraph.cli import (
+    DebugOption,
+    GlobalOptions,
+    OptionBundle,
+    WorkspaceOption,
+    get_global_options,
+)
 from askgraph.errors import SetupError
 from askgraph.methods import Method
 from askgraph.workspace import DEFAULT_METHOD, Workspace
-from askgraph.workspace.settings import method_spec
+from askgraph.workspace.settings import parse_method_spec
 
 if TYPE_CHECKING:
-    from askgraph.llm.budget import Budget
+    from askgraph.llm.budget import ModelBudget
 
 
 @dataclass(frozen=True)
-class Common(Bundle):
+class CommonOptions(OptionBundle):
     """The options of nearly every command."""
 
-    last = True
+    is_last = True
 
     folder: WorkspaceOption = None
     debug: DebugOption = False
 
     @classmethod
-    def of(cls, common: Shared, given: Mapping[str, Any]) -> Self:
-        """Return them; the workspace may be named before the command, too."""
+    def from_options(cls, common: GlobalOptions, values: Mapping[str, Any]) -> Self:
+        """Return the options; the workspace may also be named before the command."""
         return cls(common.workspace, common.debug)
 
     @property
     def workspace(self) -> Workspace:
-        """The workspace that this call is about."""
+        """The workspace of this call."""
         return Workspace(self.folder)
 
 
-def graph_names(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the names of graphs that start as typed, for completion."""
+def complete_graph_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the graph names that start with the typed text."""
     return [
-        name for name in Workspace(shared(ctx).workspace).graphs() if name.startswith(incomplete)
+        name
+        for name in Workspace(get_global_options(ctx).workspace).graphs()
+        if name.startswith(incomplete)
     ]
 
 
-def check_graphs(place: Workspace, names: Sequence[str]) -> None:
-    """Raise `SetupError` for a graph that the workspace does not have."""
-    there = place.graphs()
+def check_graphs(workspace: Workspace, names: Sequence[str]) -> None:
+    """Raise `SetupError` if the workspace lacks one of the graphs."""
+    graphs = workspace.graphs()
     for name in names:
-        if name not in there:
-            known = ", ".join(there) or "none yet"
-            raise SetupError(f"there is no graph {name!r} in {place.folder}; there are: {known}")
+        if name not in graphs:
+            listed_names = ", ".join(graphs) or "none yet"
+            raise SetupError(
+                f"there is no graph {name!r} in {workspace.folder}; there are: {listed_names}"
+            )
 
 
-def method_names(incomplete: str) -> list[str]:
-    """Return the names of methods that start as typed, for completion."""
+def complete_method_names(incomplete: str) -> list[str]:
+    """Return the method names that start with the typed text."""
     names = [name.replace("_", "-") for name in plugins.list_names("method")]
     return [name for name in names if name.startswith(incomplete)]
 
 
 @dataclass(frozen=True)
-class Asking(Bundle):
+class AskOptions(OptionBundle):
     """The options of commands that ask questions with one method."""
 
     graph: list[str] | None = None
@@ -75,33 +85,35 @@ class Asking(Bundle):
     timeout: float | None = None
     anew: bool = False
 
-    def chosen(self, workspace: Workspace) -> tuple[str, Method]:
-        """Return the name of the method and the method with its settings."""
-        name, own = method_spec(self.method or DEFAULT_METHOD)
+    def create_method(self, workspace: Workspace) -> tuple[str, Method]:
+        """Return the name of the chosen method, and the method with its settings."""
+        name, settings_of_spec = parse_method_spec(self.method or DEFAULT_METHOD)
         log = None if self.sent is None else str(self.sent.absolute())
-        given = (
+        named_values = (
             ("model", self.model),
             ("base_url", self.base_url),
             ("sent", log),
             ("seconds", self.seconds),
         )
-        settings = own | {name: value for name, value in given if value is not None}
+        settings = settings_of_spec | {
+            name: value for name, value in named_values if value is not None
+        }
         return name, workspace.method(name, settings, confirmed=not self.anew)
 
 
 @dataclass(frozen=True)
-class Drafting(Bundle):
-    """The options of commands in which a language model may write words."""
+class DraftOptions(OptionBundle):
+    """The options of commands for which a language model may write texts."""
 
-    last = True
+    is_last = True
 
     model: str | None = None
     base_url: str | None = None
     budget: list[str] | None = None
 
     @property
-    def bounds(self) -> "Budget":
-        """What the model may cost."""
+    def limits(self) -> "ModelBudget":
+        """The budget of the model."""
         from askgraph.evaluation.runs.run import RunBudget as Bounds  # not for a question
 
         return Bounds.from_texts(self.budget or []).to_model_budget()

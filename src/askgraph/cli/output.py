@@ -1,4 +1,4 @@
-"""Output as people and programs read it: tables, CSV, JSON, the steps of a run, progress."""
+"""Output for people and programs: tables, CSV, JSON, the steps of a run, progress."""
 
 import contextlib
 import csv
@@ -12,9 +12,9 @@ import typer
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from askgraph.answers.console import counted, plain, plain_text
+from askgraph.answers.console import format_count, render_plain_text, strip_control_characters
 from askgraph.llm import ToolCall
-from askgraph.sparql.results import Term, value_of
+from askgraph.sparql.results import Term, to_plain_value
 from askgraph.trace import (
     Draft,
     Findings,
@@ -29,49 +29,49 @@ from askgraph.trace import (
 )
 from askgraph.workspace import Progress
 
-WIDE = 200
+PLAIN_WIDTH_CHARACTERS = 200
 
 
-def on_terminal() -> bool:
-    """Whether a person looks at standard output."""
+def is_terminal() -> bool:
+    """Return whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
-def room() -> int:
-    """How many characters a line may have: as many as the terminal shows, else 200."""
-    return Console().width if on_terminal() else WIDE
+def get_line_width() -> int:
+    """Return the width of a line in characters: that of the terminal, or else 200."""
+    return Console().width if is_terminal() else PLAIN_WIDTH_CHARACTERS
 
 
-def show(blocks: Iterable[RenderableType]) -> None:
-    """Print blocks: with colours on a terminal, else as plain text in lines of 200 at most."""
-    if not on_terminal():
-        typer.echo(plain_text(blocks, width=WIDE))
+def print_blocks(blocks: Iterable[RenderableType]) -> None:
+    """Print blocks: with colours on a terminal, or else as plain text in lines of up to 200."""
+    if not is_terminal():
+        typer.echo(render_plain_text(blocks, width=PLAIN_WIDTH_CHARACTERS))
         return
-    screen = Console(highlight=False)
+    console = Console(highlight=False)
     for block in blocks:
-        screen.print(block)
+        console.print(block)
 
 
 def print_json(content: object) -> None:
-    """Print one JSON value: over several lines for people, on one line for programs."""
-    indent = 2 if on_terminal() else None
+    """Print one JSON value: indented on a terminal, or else on one line."""
+    indent = 2 if is_terminal() else None
     typer.echo(json.dumps(content, ensure_ascii=False, indent=indent))
 
 
-def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Term | None]]) -> str:
-    """Return rows as CSV (RFC 4180) with a header; unbound is empty."""
+def format_csv(columns: Sequence[str], rows: Iterable[Sequence[Term | None]]) -> str:
+    """Return rows as CSV (RFC 4180) with a header; unbound values are empty."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(columns)
-    writer.writerows([value_of(term) for term in row] for row in rows)
+    writer.writerows([to_plain_value(term) for term in row] for row in rows)
     return text.getvalue()
 
 
 @contextlib.contextmanager
-def progress_bar() -> Iterator[Progress]:
-    """Give a function to tell progress to: a bar that comes with the first thing there is to tell.
+def show_progress() -> Iterator[Progress]:
+    """Provide a function that reports progress; a bar appears with the first report.
 
-    It shows nothing if standard error is no terminal.
+    Nothing is shown if standard error is not a terminal.
     """
     if not sys.stderr.isatty():
         yield lambda what, done, total: None
@@ -80,28 +80,30 @@ def progress_bar() -> Iterator[Progress]:
 
     text = progress.TextColumn("{task.description}", markup=False)
     columns = (text, progress.BarColumn(), progress.TimeElapsedColumn())
-    bars = progress.Progress(*columns, console=Console(stderr=True), transient=True)
+    progress_display = progress.Progress(*columns, console=Console(stderr=True), transient=True)
 
-    def tell(what: str, done: int, total: int | None) -> None:
-        if not bars.tasks:
-            bars.start()
-            bars.add_task("", total=None)
-        bars.update(bars.tasks[0].id, description=what, completed=done, total=total)
+    def report(description: str, done: int, total: int | None) -> None:
+        if not progress_display.tasks:
+            progress_display.start()
+            progress_display.add_task("", total=None)
+        progress_display.update(
+            progress_display.tasks[0].id, description=description, completed=done, total=total
+        )
 
     try:
-        yield tell
+        yield report
     finally:
-        if bars.tasks:
-            bars.stop()
+        if progress_display.tasks:
+            progress_display.stop()
 
 
-def step_title(step: Step) -> str:
-    """Return what kind of step it is, in a word or a call."""
+def format_step_title(step: Step) -> str:
+    """Return the kind of a step, as a word or a call."""
     match step:
         case ModelTurn():
             return "model"
         case ToolUse():
-            return _call(step.tool, step.arguments)
+            return _format_call(step.tool, step.arguments)
         case Prompt():
             return f"prompt ({step.purpose})"
         case Heard():
@@ -110,145 +112,165 @@ def step_title(step: Step) -> str:
             return type(step).__name__.lower()
 
 
-def step_lines(step: Step, *, most: int | None) -> Iterator[Text]:
-    """Yield what a step holds, line by line: at most so many of each text, or all."""
+def format_step(step: Step, *, line_limit: int | None) -> Iterator[Text]:
+    """Yield the content of a step line by line, at most `line_limit` lines of each text."""
     match step:
         case ModelTurn(choice=choice):
-            yield from _lines(choice.reasoning, most, style="dim italic")
-            yield from _lines(choice.text or choice.refusal, most)
-            yield from (Text(f"→ {_written(call)}", style="cyan") for call in choice.calls)
-        case ToolUse(observation=seen):
-            yield from _lines(seen.text, most, style="red" if seen.failed else "dim")
+            yield from _format_lines(choice.reasoning, line_limit, style="dim italic")
+            yield from _format_lines(choice.text or choice.refusal, line_limit)
+            yield from (
+                Text(f"→ {_format_model_call(call)}", style="cyan") for call in choice.calls
+            )
+        case ToolUse(observation=observation):
+            yield from _format_lines(
+                observation.text, line_limit, style="red" if observation.failed else "dim"
+            )
         case Prompt():
             if step.tools:
                 yield Text(f"tools: {', '.join(tool.name for tool in step.tools)}", style="dim")
             for message in step.messages:
                 yield Text(f"{type(message).__name__.lower()}:", style="bold dim")
-                yield from _lines(message.text, most, style="dim")
+                yield from _format_lines(message.text, line_limit, style="dim")
         case Thought(text=text):
-            yield from _lines(text, most)
+            yield from _format_lines(text, line_limit)
         case Draft(query=query, score=score, words=words):
-            yield from _lines(f"{score:.3f}  {words or query}", most)
+            yield from _format_lines(f"{score:.3f}  {words or query}", line_limit)
         case Findings(mentions=mentions):
-            read = (f"{one.words!r}: {one.kind} {one.label or one.target}" for one in mentions)
-            yield from _lines("\n".join(map(plain, read)), most)
+            mention_texts = (
+                f"{mention.words!r}: {mention.kind} {mention.label or mention.target}"
+                for mention in mentions
+            )
+            yield from _format_lines(
+                "\n".join(map(strip_control_characters, mention_texts)), line_limit
+            )
         case _:  # an outcome is shown as such
             return
 
 
-def costs(usage: Usage) -> str:
-    """Return the tokens of a cost, and its money if it has some."""
-    said = f"{usage.input_tokens:,} tokens in"
+def format_cost(usage: Usage) -> str:
+    """Return the tokens of a usage, and its cost if there is one."""
+    text = f"{usage.input_tokens:,} tokens in"
     if usage.cached_tokens:
-        said += f" ({usage.cached_tokens:,} cached)"
-    said += f", {usage.output_tokens:,} out"
-    return said + (f", cost {usage.money:.4f}" if usage.money else "")
+        text += f" ({usage.cached_tokens:,} cached)"
+    text += f", {usage.output_tokens:,} out"
+    return text + (f", cost {usage.money:.4f}" if usage.money else "")
 
 
-def called(usage: Usage) -> str:
-    """Return how often a model was called, and what that cost."""
-    return f"{usage.llm_calls} call{'s' if usage.llm_calls > 1 else ''} of a model, {costs(usage)}"
+def format_calls(usage: Usage) -> str:
+    """Return the number of model calls and their cost."""
+    return (
+        f"{usage.llm_calls} call{'s' if usage.llm_calls > 1 else ''} of a model, "
+        f"{format_cost(usage)}"
+    )
 
 
-def _lines(text: str, most: int | None, *, style: str = "") -> Iterable[Text]:
+def _format_lines(text: str, line_limit: int | None, *, style: str = "") -> Iterable[Text]:
     lines = text.strip().splitlines()
-    shown = [Text(plain(line), style=style) for line in lines[:most]]
-    if most is not None and len(lines) > most and shown:
-        shown[-1].append(f" … {counted(len(lines) - most, 'more line')}", style="dim")
-    return shown
+    formatted = [Text(strip_control_characters(line), style=style) for line in lines[:line_limit]]
+    if line_limit is not None and len(lines) > line_limit and formatted:
+        formatted[-1].append(
+            f" … {format_count(len(lines) - line_limit, 'more line')}", style="dim"
+        )
+    return formatted
 
 
-def _call(tool: str, arguments: dict[str, object]) -> str:
-    given = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items()]
-    return plain(f"{tool}({', '.join(given)})")
+def _format_call(tool: str, arguments: dict[str, object]) -> str:
+    pairs = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items()]
+    return strip_control_characters(f"{tool}({', '.join(pairs)})")
 
 
-def _written(call: ToolCall) -> str:
-    """A call as the model wrote it, read if it can be."""
+def _format_model_call(call: ToolCall) -> str:
+    """Return a call of the model, with its arguments parsed if possible."""
     try:
         arguments = json.loads(call.arguments or "{}")
     except ValueError:
         arguments = None
     if isinstance(arguments, dict):
-        return _call(call.name, arguments)
-    return plain(f"{call.name}({call.arguments})")
+        return _format_call(call.name, arguments)
+    return strip_control_characters(f"{call.name}({call.arguments})")
 
 
 @contextlib.contextmanager
-def live_view(*, quiet: bool = False) -> Iterator[Callable[[Step], None]]:
-    """Give a function to tell each step to.
+def show_steps(*, quiet: bool = False) -> Iterator[Callable[[Step], None]]:
+    """Provide a function that shows each step.
 
-    It shows nothing if nobody looks, nor of a method that asks no model and answers at once.
+    Nothing is shown without a terminal, or for a method that calls no model and answers at once.
     """
     if quiet or not sys.stderr.isatty():
         yield lambda step: None
         return
-    view = _View()
+    view = _StepDisplay()
     try:
-        yield view.told
+        yield view.show
     finally:
         view.close()
 
 
-class _View:
+class _StepDisplay:
     def __init__(self) -> None:
         self._console = Console(stderr=True)
         self._status = self._console.status("")
-        self._open = False
+        self._is_open = False
         self._usage = Usage()
-        self._prompts = 0
+        self._prompt_count = 0
 
-    def told(self, step: Step) -> None:
-        """Show a step, if a model is at work."""
-        if not self._open and isinstance(step, Prompt | ModelTurn | ToolUse):
-            self._open = True
+    def show(self, step: Step) -> None:
+        """Show a step, if the run uses a model."""
+        if not self._is_open and isinstance(step, Prompt | ModelTurn | ToolUse):
+            self._is_open = True
             self._status.start()
-        self._prompts += isinstance(step, Prompt)
-        if not self._open or isinstance(step, Outcome | Prompt):
+        self._prompt_count += isinstance(step, Prompt)
+        if not self._is_open or isinstance(step, Outcome | Prompt):
             return
-        for line in _short(step, named=self._prompts > 1):
+        for line in _format_brief(step, show_model=self._prompt_count > 1):
             self._console.print(line, no_wrap=True, overflow="ellipsis", highlight=False)
         if isinstance(step, ModelTurn):
             self._usage += step.usage
-        self._status.update(f"[dim]{costs(self._usage)}[/dim]" if self._usage.llm_calls else "")
+        self._status.update(
+            f"[dim]{format_cost(self._usage)}[/dim]" if self._usage.llm_calls else ""
+        )
 
     def close(self) -> None:
-        """Leave the terminal as it was, with what all of it has used."""
-        if self._open:
+        """Restore the terminal and print the total cost."""
+        if self._is_open:
             self._status.stop()
         if self._usage.llm_calls:
-            self._console.print(called(self._usage), style="dim", highlight=False)
+            self._console.print(format_calls(self._usage), style="dim", highlight=False)
 
 
-def _short(step: Step, *, named: bool) -> Iterator[Text]:
-    """A step in a line or a few: what the model thinks, its calls, the first line of a result.
+def _format_brief(step: Step, *, show_model: bool) -> Iterator[Text]:
+    """Return a step in a few lines: the model's thoughts, its calls, the first line of a result.
 
-    `named` says which model it was, for there may be several at work.
+    `show_model` adds the name of the model, since several may be in use.
     """
     match step:
         case ToolUse():
-            first = next(iter(step_lines(step, most=1)), Text(""))
-            yield Text.assemble((f"  {step.tool}: ", "dim"), first)
+            first_line = next(iter(format_step(step, line_limit=1)), Text(""))
+            yield Text.assemble((f"  {step.tool}: ", "dim"), first_line)
         case ModelTurn():
-            if named and step.model:
-                yield Text(f"model {plain(step.model)}", style="dim")
-            yield from step_lines(_readable(step), most=1)
+            if show_model and step.model:
+                yield Text(f"model {strip_control_characters(step.model)}", style="dim")
+            yield from format_step(_simplify_turn(step), line_limit=1)
         case _:
-            yield Text(step_title(step), style="dim")
-            yield from step_lines(step, most=1)
+            yield Text(format_step_title(step), style="dim")
+            yield from format_step(step, line_limit=1)
 
 
-def _readable(turn: ModelTurn) -> ModelTurn:
-    """A turn whose text, if it is a JSON object, has only what that says, without its signs."""
+def _simplify_turn(turn: ModelTurn) -> ModelTurn:
+    """Return a turn whose text, if it is a JSON object, lists its values without JSON syntax."""
     try:
-        said = json.loads(turn.choice.text)
+        content = json.loads(turn.choice.text)
     except (ValueError, RecursionError):
         return turn
-    if not isinstance(said, dict):
+    if not isinstance(content, dict):
         return turn
-    parts = (f"{name}: {_value(value)}" for name, value in said.items() if value not in ("", [], 0))
+    parts = (
+        f"{name}: {_format_value(value)}"
+        for name, value in content.items()
+        if value not in ("", [], 0)
+    )
     return replace(turn, choice=replace(turn.choice, text=" · ".join(parts)))
 
 
-def _value(value: object) -> str:
+def _format_value(value: object) -> str:
     return " ".join(value.split()) if isinstance(value, str) else json.dumps(value)

@@ -1,24 +1,24 @@
-"""`askgraph query`: a SPARQL query in, its result out."""
+"""`askgraph query`: run a SPARQL query and print its result."""
 
 import sys
 from pathlib import Path
 
 import typer
 
-from askgraph.answers.codec import plain_value
-from askgraph.answers.console import counted, result_table
-from askgraph.cli.options import Common
-from askgraph.cli.output import csv_text, print_json, progress_bar, show
+from askgraph.answers.codec import to_json_value
+from askgraph.answers.console import build_result_table, format_count
+from askgraph.cli.options import CommonOptions
+from askgraph.cli.output import format_csv, print_blocks, print_json, show_progress
 from askgraph.endpoint import run
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.sparql.judge import admitted
+from askgraph.sparql.judge import admit_query
 from askgraph.sparql.results import GraphResult, SelectResult, Truncation
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 
 def query(
-    common: Common,
+    common: CommonOptions,
     sparql: str,
     graph: str | None = None,
     json: bool = False,
@@ -29,25 +29,28 @@ def query(
 ) -> None:
     """Run a SPARQL query on a graph.
 
-    SELECT, ASK, CONSTRUCT and DESCRIBE; nothing that writes. Prefixes of the graph need not be
-    declared. CONSTRUCT and DESCRIBE print N-Triples. SERVICE <askgraph:NAME> calls another graph.
+    SELECT, ASK, CONSTRUCT and DESCRIBE; nothing that writes. Prefixes of the graph need no
+    declaration. CONSTRUCT and DESCRIBE print N-Triples. SERVICE <askgraph:NAME> calls another
+    graph.
     """
-    text = text_of_argument(sparql)
-    with progress_bar() as progress:
-        opened = common.workspace.graph(graph, progress=progress)
-    form = "json" if json else "csv" if csv else "text"
-    result_of(_run(text, opened, form=form, limit=limit, timeout=timeout))
+    text = read_query_argument(sparql)
+    with show_progress() as progress:
+        open_graph = common.workspace.graph(graph, progress=progress)
+    output_format = "json" if json else "csv" if csv else "text"
+    run_coroutine(
+        _run_query(text, open_graph, output_format=output_format, limit=limit, timeout=timeout)
+    )
 
 
-def text_of_argument(sparql: str) -> str:
-    """Return the query that is given: as it is, from `@FILE`, or for `-` from standard input."""
+def read_query_argument(sparql: str) -> str:
+    """Return the given query: the text itself, from `@FILE`, or for `-` from standard input."""
     if sparql == "-":
-        return _decoded(sys.stdin.buffer.read(), "standard input")
+        return _decode(sys.stdin.buffer.read(), "standard input")
     if not sparql.startswith("@"):
         return sparql
     path = Path(sparql[1:])
     try:
-        return _decoded(path.read_bytes(), repr(str(path)))
+        return _decode(path.read_bytes(), repr(str(path)))
     except FileNotFoundError as error:
         raise SetupError(
             f"there is no file {str(path)!r}: give one that holds the query, or - to read the query"
@@ -59,7 +62,7 @@ def text_of_argument(sparql: str) -> str:
         raise SetupError(f"{str(path)!r} cannot be read: {error.strerror}") from error
 
 
-def _decoded(content: bytes, source: str) -> str:
+def _decode(content: bytes, source: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -70,63 +73,78 @@ def _decoded(content: bytes, source: str) -> str:
         ) from error
 
 
-async def _run(
-    text: str, graph: KnowledgeGraph, *, form: str, limit: int | None, timeout: float | None
+async def _run_query(
+    text: str,
+    graph: KnowledgeGraph,
+    *,
+    output_format: str,
+    limit: int | None,
+    timeout: float | None,
 ) -> None:
     endpoint = graph.endpoint
     try:
-        allowed = getattr(endpoint, "services", ())
-        ready = admitted(text, allowed_services=allowed, prefixes=graph.prefixes.namespaces)
-        match await run(endpoint, ready.form, ready.text, timeout=timeout, limit=limit):
-            case bool() as truth:
-                match form:
+        allowed_services = getattr(endpoint, "services", ())
+        checked_query = admit_query(
+            text, allowed_services=allowed_services, prefixes=graph.prefixes.namespaces
+        )
+        match await run(
+            endpoint, checked_query.form, checked_query.text, timeout=timeout, limit=limit
+        ):
+            case bool() as boolean:
+                match output_format:
                     case "json":
-                        print_json({"boolean": truth})
+                        print_json({"boolean": boolean})
                     case "csv":
-                        typer.echo(f"answer\n{str(truth).lower()}")
+                        typer.echo(f"answer\n{str(boolean).lower()}")
                     case _:
-                        typer.echo("Yes" if truth else "No")
+                        typer.echo("Yes" if boolean else "No")
             case SelectResult() as result:
-                _print_rows(result, graph, form)
+                _print_rows(result, graph, output_format)
             case triples:
-                _print_triples(triples, form)
+                _print_triples(triples, output_format)
     finally:
         await endpoint.close()
 
 
-def _print_rows(result: SelectResult, graph: KnowledgeGraph, form: str) -> None:
-    if form == "json":
-        rows = [[plain_value(term) for term in row] for row in result.rows]
-        print_json({"columns": result.variables, "rows": rows, "truncated": _cut(result.truncated)})
+def _print_rows(result: SelectResult, graph: KnowledgeGraph, output_format: str) -> None:
+    if output_format == "json":
+        rows = [[to_json_value(term) for term in row] for row in result.rows]
+        print_json(
+            {
+                "columns": result.variables,
+                "rows": rows,
+                "truncated": _to_truncation_object(result.truncated),
+            }
+        )
         return
-    if form == "csv":
-        typer.echo(csv_text(result.variables, result.rows), nl=False)
+    if output_format == "csv":
+        typer.echo(format_csv(result.variables, result.rows), nl=False)
     else:
-        count = f"[dim]{counted(len(result.rows), 'row')}[/dim]"
-        show([result_table(result, graph.prefixes, {}), count])
-    _say_cut(result.truncated)
+        count = f"[dim]{format_count(len(result.rows), 'row')}[/dim]"
+        print_blocks([build_result_table(result, graph.prefixes, {}), count])
+    _print_truncation(result.truncated)
 
 
-def _print_triples(result: GraphResult, form: str) -> None:
-    triples = [(t.subject, t.predicate, t.object) for t in result.triples]
-    match form:
+def _print_triples(result: GraphResult, output_format: str) -> None:
+    triples = [(triple.subject, triple.predicate, triple.object) for triple in result.triples]
+    match output_format:
         case "json":
             texts = [[str(term) for term in triple] for triple in triples]
-            print_json({"triples": texts, "truncated": _cut(result.truncated)})
+            print_json({"triples": texts, "truncated": _to_truncation_object(result.truncated)})
             return
         case "csv":
-            typer.echo(csv_text(("subject", "predicate", "object"), triples), nl=False)
+            typer.echo(format_csv(("subject", "predicate", "object"), triples), nl=False)
         case _:
             for triple in triples:
                 typer.echo(" ".join(map(str, triple)) + " .")
-    _say_cut(result.truncated)
+    _print_truncation(result.truncated)
 
 
-def _cut(truncated: Truncation | None) -> dict[str, str] | None:
+def _to_truncation_object(truncated: Truncation | None) -> dict[str, str] | None:
     return {"by": truncated.by, "reason": truncated.reason} if truncated else None
 
 
-def _say_cut(truncated: Truncation | None) -> None:
+def _print_truncation(truncated: Truncation | None) -> None:
     if truncated:
-        by = "askgraph" if truncated.by == "askgraph" else "the server"
-        typer.echo(f"cut off by {by}: {truncated.reason}", err=True)
+        source = "askgraph" if truncated.by == "askgraph" else "the server"
+        typer.echo(f"cut off by {source}: {truncated.reason}", err=True)

@@ -1,4 +1,4 @@
-"""`askgraph serve`, `mcp`: the page, and interfaces for programs and agents."""
+"""`askgraph serve`, `mcp`: the web page, and interfaces for programs and agents."""
 
 import asyncio
 import os
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from askgraph.cli.options import Common, check_graphs
-from askgraph.cli.output import progress_bar
+from askgraph.cli.options import CommonOptions, check_graphs
+from askgraph.cli.output import show_progress
 from askgraph.errors import SetupError
 from askgraph.sample import graph_path, questions_path
 from askgraph.workspace import Workspace
@@ -18,11 +18,11 @@ from askgraph.workspace import Workspace
 if TYPE_CHECKING:
     from askgraph.server.settings import ServeSettings
 
-_SAMPLE = "space"
+_SAMPLE_NAME = "space"
 
 
 def serve(
-    common: Common,
+    common: CommonOptions,
     sources: list[Path] | None = None,
     host: str | None = None,
     port: int | None = None,
@@ -34,38 +34,39 @@ def serve(
 ) -> None:
     """Serve the page, REST, MCP and OpenAI-compatible interfaces.
 
-    It listens on this machine only, if anybody may ask, query, confirm and add graphs. Its
-    settings are in the table [serve] of askgraph.toml and in variables ASKGRAPH_SERVE_…:
-    see docs/server.md. Stop it with Ctrl-C: questions under way are finished first.
+    By default only this machine can connect, and everybody on it may ask, query, confirm and add
+    graphs. Its settings are in the table [serve] of askgraph.toml and in
+    variables ASKGRAPH_SERVE_…: see docs/server.md. Stop it with Ctrl-C: running questions finish
+    first.
     """
     from askgraph.server.app import run
     from askgraph.server.settings import ServeSettings
 
-    place = common.workspace
-    given = _add(place, sources or (), sample=sample)
-    settings = ServeSettings.of(
-        place.folder,
+    workspace = common.workspace
+    first_graphs = _add_missing_graphs(workspace, sources or (), sample=sample)
+    settings = ServeSettings.from_folder(
+        workspace.folder,
         {
             "host": host,
             "port": port,
             "database": database,
             "anonymous": tuple(anonymous) if anonymous else None,
             "processes": processes,
-            "first_graphs": given or None,
+            "first_graphs": first_graphs or None,
         },
         processes=os.cpu_count() or 1,
     )
-    run(settings, place, opened=_open if browser else None, report=_tell)
+    run(settings, workspace, on_open=_open_browser if browser else None, report=_print_start)
 
 
-def _tell(address: str, settings: "ServeSettings", graphs: Sequence[str]) -> None:
-    """Say where the page is, and who may use it."""
-    from askgraph.server.page import start_note
+def _print_start(address: str, settings: "ServeSettings", graphs: Sequence[str]) -> None:
+    """Print the address of the page, and who may use it."""
+    from askgraph.server.page import get_start_note
 
     typer.echo(f"askgraph is at {address}", err=True)
-    there = ", ".join(graphs) or "none yet: add one in the page, or with askgraph add"
-    typer.echo(f"graphs: {there}", err=True)
-    if (note := start_note()) is not None:
+    graph_list = ", ".join(graphs) or "none yet: add one in the page, or with askgraph add"
+    typer.echo(f"graphs: {graph_list}", err=True)
+    if (note := get_start_note()) is not None:
         typer.echo(note, err=True)
     if not settings.anonymous_scopes:
         typer.echo(
@@ -73,54 +74,57 @@ def _tell(address: str, settings: "ServeSettings", graphs: Sequence[str]) -> Non
             "ask without one with --anonymous ask",
             err=True,
         )
-    elif not settings.on_loopback:
-        may = ", ".join(settings.anonymous_scopes)
-        typer.echo(f"Whoever reaches this address may {may}, without a key.", err=True)
+    elif not settings.is_on_loopback:
+        scope_list = ", ".join(settings.anonymous_scopes)
+        typer.echo(f"Whoever reaches this address may {scope_list}, without a key.", err=True)
 
 
-def _open(address: str) -> None:
+def _open_browser(address: str) -> None:
     webbrowser.open(address)
 
 
-def _add(place: Workspace, sources: Sequence[Path], *, sample: bool) -> tuple[str, ...]:
-    """Add graphs that are not there yet, so that starting again with the same command works.
+def _add_missing_graphs(
+    workspace: Workspace, sources: Sequence[Path], *, sample: bool
+) -> tuple[str, ...]:
+    """Add the graphs that do not exist yet, so that the same command can start again.
 
-    Returns the names of all that were given.
+    Returns:
+        The names of all given graphs.
     """
-    wanted = {source.resolve().stem.partition(".")[0]: source for source in sources}
+    source_by_name = {source.resolve().stem.partition(".")[0]: source for source in sources}
     examples: dict[str, dict[str, object]] = {}
-    if len(wanted) < len(sources):
+    if len(source_by_name) < len(sources):
         raise SetupError("two of the files have one name: add them with askgraph add NAME FILE")
     if sample:
-        wanted[_SAMPLE] = graph_path()
-        examples = {_SAMPLE: {"examples": str(questions_path().with_suffix(".jsonl"))}}
-    known = place.graphs()
-    with progress_bar() as tell:
-        for name, source in wanted.items():
-            if name not in known:
-                place.add(name, [source], settings=examples.get(name), progress=tell)
-            elif known[name].sources != (str(source.absolute()),):
+        source_by_name[_SAMPLE_NAME] = graph_path()
+        examples = {_SAMPLE_NAME: {"examples": str(questions_path().with_suffix(".jsonl"))}}
+    existing = workspace.graphs()
+    with show_progress() as report:
+        for name, source in source_by_name.items():
+            if name not in existing:
+                workspace.add(name, [source], settings=examples.get(name), progress=report)
+            elif existing[name].sources != (str(source.absolute()),):
                 raise SetupError(
                     f"there is a graph {name!r} of other files already: add this one under another "
                     "name with askgraph add NAME FILE"
                 )
-    return tuple(wanted)
+    return tuple(source_by_name)
 
 
 def mcp(
-    common: Common,
+    common: CommonOptions,
     graph: list[str] | None = None,
     timeout: float = 120.0,
     query_timeout: float = 30.0,
 ) -> None:
-    """Speak the Model Context Protocol on standard input and output, for an agent that starts it.
+    """Serve the Model Context Protocol on standard input and output, for an agent that starts it.
 
     It offers tools (ask, search, describe, shapes, validate, execute and others), the graphs as
-    resources, and prompts; nothing can change a graph. With --graph (repeatable) only these graphs.
-    Over HTTP the same is at /mcp of 'askgraph serve'.
+    resources, and prompts; no tool can change a graph. With --graph (repeatable) only these graphs.
+    'askgraph serve' offers the same over HTTP at /mcp.
     """
     from askgraph.server.mcp import run_stdio
 
-    place = common.workspace
-    check_graphs(place, graph or ())
-    asyncio.run(run_stdio(place, graph or (), timeout=timeout, query_timeout=query_timeout))
+    workspace = common.workspace
+    check_graphs(workspace, graph or ())
+    asyncio.run(run_stdio(workspace, graph or (), timeout=timeout, query_timeout=query_timeout))

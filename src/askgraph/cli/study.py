@@ -1,4 +1,4 @@
-"""`askgraph study`: the tables of five papers, run again over graphs of one's own."""
+"""`askgraph study`: reproduce the tables of five papers on your own graphs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import typer
 
-from askgraph.cli import Bundle, Commands
-from askgraph.cli.figures import Form, Workers
-from askgraph.cli.options import Common
-from askgraph.cli.output import progress_bar
+from askgraph.cli import CommandGroup, OptionBundle
+from askgraph.cli.figures import OutputFormat, WorkerOptions
+from askgraph.cli.options import CommonOptions
+from askgraph.cli.output import show_progress
 from askgraph.errors import ServiceError, SetupError
 from askgraph.evaluation.reports.failures import has_failed
 from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns
@@ -31,25 +31,25 @@ from askgraph.evaluation.studies.representations import (
 )
 from askgraph.graph.definitions import read_definitions
 from askgraph.workspace import Workspace
-from askgraph.workspace.plans import method_choice
+from askgraph.workspace.plans import create_method_choice
 from askgraph.workspace.selection import Selection
-from askgraph.workspace.settings import method_spec
+from askgraph.workspace.settings import parse_method_spec
 from askgraph.workspace.study import (
     PaperStudy,
     PlannedRow,
-    Studied,
     Study,
-    lacking,
-    paper_studied,
-    planned_rows,
-    studied,
+    StudyResult,
+    find_missing_requirement,
+    plan_rows,
+    run_paper_study,
+    run_study,
 )
 
-study = Commands()
+study = CommandGroup()
 
 
 @dataclass(frozen=True)
-class Tables(Bundle):
+class PaperStudyOptions(OptionBundle):
     """The options of the studies that vary the settings of a method."""
 
     graph: list[str] | None = None
@@ -71,8 +71,8 @@ class Tables(Bundle):
     alike: list[str] | None = None
     dry_run: bool = False
 
-    def study(
-        self, name: str, benchmarks: Sequence[str], out: Path, workers: Workers
+    def to_study(
+        self, name: str, benchmarks: Sequence[str], out: Path, workers: WorkerOptions
     ) -> PaperStudy:
         """Return the study of a paper."""
         selection = Selection(
@@ -83,8 +83,8 @@ class Tables(Bundle):
         return PaperStudy(
             read_paper(name), tuple(benchmarks), out, tuple(self.graph or ()),
             tuple(self.table or ()), tuple(self.setting or ()), self.model,
-            dict(map(_named, self.given or ())), self.examples, selection, self.repeat,
-            self.retries, workers.crew,
+            dict(map(_parse_assignment, self.given or ())), self.examples, selection, self.repeat,
+            self.retries, workers.executor_options,
         )  # fmt: skip
 
 
@@ -113,21 +113,21 @@ _PAPERS = {
     Rows of a linker or of a trained writer say what they need until --with names it.
     """,
 }
-"""The papers whose tables vary the settings of a method, each with the help of its command."""
+"""The papers whose tables vary the settings of a method, with the help of their commands."""
 
 
-def _add_study(name: str, about: str) -> None:
+def _add_study(name: str, help_text: str) -> None:
     def run_study(
-        common: Common,
-        workers: Workers,
-        form: Form,
-        tables: Tables,
+        common: CommonOptions,
+        workers: WorkerOptions,
+        form: OutputFormat,
+        tables: PaperStudyOptions,
         benchmarks: list[str],
         out: Path,
     ) -> None:
-        _tables(name, common, workers, form, tables, benchmarks, out)
+        _run_paper_study(name, common, workers, form, tables, benchmarks, out)
 
-    run_study.__doc__ = about
+    run_study.__doc__ = help_text
     study.command(name)(run_study)
 
 
@@ -135,52 +135,68 @@ for _name, _about in _PAPERS.items():
     _add_study(_name, _about)
 
 
-def _tables(
-    name: str, common: Common, workers: Workers, form: Form, tables: Tables,
+def _run_paper_study(
+    name: str, common: CommonOptions, workers: WorkerOptions, form: OutputFormat,
+    tables: PaperStudyOptions,
     benchmarks: list[str], out: Path,
 ) -> None:  # fmt: skip
-    place = common.workspace
-    wanted = tables.study(name, benchmarks, out, workers)
-    shown = wanted.paper.select_tables(wanted.tables)
-    alike = tables.alike or []
-    if unknown := set(alike) - {one for table in wanted.paper.tables for one in table.benchmarks}:
-        there = dict.fromkeys(one for table in wanted.paper.tables for one in table.benchmarks)
-        raise SetupError(f"--as {min(unknown)!r}: the paper has {', '.join(there) or 'no figures'}")
-    found: dict[str, list[MeasuredRow]] = {}
+    workspace = common.workspace
+    paper_study = tables.to_study(name, benchmarks, out, workers)
+    chosen_tables = paper_study.paper.select_tables(paper_study.tables)
+    figure_names = tables.alike or []
+    if unknown_names := set(figure_names) - {
+        figure_name for table in paper_study.paper.tables for figure_name in table.benchmarks
+    }:
+        known_names = dict.fromkeys(
+            figure_name for table in paper_study.paper.tables for figure_name in table.benchmarks
+        )
+        raise SetupError(
+            f"--as {min(unknown_names)!r}: the paper has {', '.join(known_names) or 'no figures'}"
+        )
+    rows_by_table: dict[str, list[MeasuredRow]] = {}
     if tables.dry_run:
-        sheets = [_dry(place, wanted)]
+        sheets = [_plan_paper_study(workspace, paper_study)]
     else:
-        with progress_bar() as tell:
+        with show_progress() as report:
 
-            def of_run(what: str) -> Told:
-                return lambda record, done, planned: tell(what, done, planned)
+            def create_callback(label: str) -> Told:
+                return lambda record, done, planned: report(label, done, planned)
 
             try:
-                found = paper_studied(place, wanted, progress=of_run, preparing=tell)
+                rows_by_table = run_paper_study(
+                    workspace, paper_study, progress=create_callback, index_progress=report
+                )
             except ServiceError:
                 typer.echo(f"what is done is kept in {out}; the same call goes on", err=True)
                 raise
-        sheets = [build_paper_sheet(table, found[table.name], alike) for table in shown]
-    names = [table.name for table in shown] if found else [""]
-    form.give(
+        sheets = [
+            build_paper_sheet(table, rows_by_table[table.name], figure_names)
+            for table in chosen_tables
+        ]
+    names = [table.name for table in chosen_tables] if rows_by_table else [""]
+    form.write(
         lambda: sheets,
         lambda: [
-            {**sheet.to_json(), "table": name, "runs": [_run(line) for line in found.get(name, ())]}
+            {
+                **sheet.to_json(),
+                "table": name,
+                "runs": [_to_run_object(line) for line in rows_by_table.get(name, ())],
+            }
             for name, sheet in zip(names, sheets, strict=True)
         ],
     )
 
 
-def _run(line: MeasuredRow) -> dict[str, str]:
-    """Where the answers of a row are, or why there are none."""
-    told = {"row": line.row.name, "model": line.row.model, "run": line.run}
-    return {**told, "missing": line.reason} if line.reason else told
+def _to_run_object(line: MeasuredRow) -> dict[str, str]:
+    """Return where the answers of a row are, or why there are none."""
+    content = {"row": line.row.name, "model": line.row.model, "run": line.run}
+    return {**content, "missing": line.reason} if line.reason else content
 
 
-def _dry(place: Workspace, wanted: PaperStudy) -> Sheet:
-    """The rows that would be run, and how many questions and calls each takes."""
-    asked = wanted.asked(place)
-    questions = wanted.repeat * sum(len(one.questions) for one in asked)
+def _plan_paper_study(workspace: Workspace, paper_study: PaperStudy) -> Sheet:
+    """Return the rows that would run, with the number of questions and calls of each."""
+    benchmark_selections = paper_study.select_questions(workspace)
+    questions = paper_study.repeat * sum(len(item.questions) for item in benchmark_selections)
     columns = (
         *map(SheetColumn, ("table", "row", "model", "asks")),
         *build_columns("count", "questions", "calls at least", "calls at most"),
@@ -188,38 +204,43 @@ def _dry(place: Workspace, wanted: PaperStudy) -> Sheet:
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
     totals: list[tuple[int, ...]] = []
-    seen = set[str]()
-    for one in planned_rows(place, wanted, asked):
-        asks = one.table.asks_questions and not one.missing and one.run not in seen
-        number = questions if asks else 0
-        seen |= {one.run} if asks else set()
-        totals.append((number, *(number * each for each in one.row.calls)))
-        method = _told(one) if one.table.asks_questions else one.table.measure
-        told = (one.table.name, one.row.name, one.row.model, method)
-        rows.append((*told, *totals[-1], one.missing))
+    run_names = set[str]()
+    for item in plan_rows(workspace, paper_study, benchmark_selections):
+        is_asked = item.table.asks_questions and not item.missing and item.run_name not in run_names
+        question_count = questions if is_asked else 0
+        run_names |= {item.run_name} if is_asked else set()
+        totals.append(
+            (
+                question_count,
+                *(question_count * calls_per_question for calls_per_question in item.row.calls),
+            )
+        )
+        method = _describe_row_method(item) if item.table.asks_questions else item.table.measure
+        labels = (item.table.name, item.row.name, item.row.model, method)
+        rows.append((*labels, *totals[-1], item.missing))
     rows.append(("", "all", "", "", *map(sum, zip(*totals, strict=True)), ""))
     note = "Rows of the same settings and model are one run; what is done is not asked again."
-    return Sheet(wanted.paper.title, columns, tuple(rows), (note,))
+    return Sheet(paper_study.paper.title, columns, tuple(rows), (note,))
 
 
-def _told(one: PlannedRow) -> str:
-    """The method of a row with what the row sets, and what it learns from."""
-    name, own = method_spec(one.row.method)
-    asks = method_choice(name, {**own, **one.row.settings}).label
-    return f"{asks}, learns from {one.row.learns}" if one.row.learns else asks
+def _describe_row_method(planned_row: PlannedRow) -> str:
+    """Return the method of a row with its settings, and the source of its examples."""
+    name, method_settings = parse_method_spec(planned_row.row.method)
+    label = create_method_choice(name, {**method_settings, **planned_row.row.settings}).label
+    return f"{label}, learns from {planned_row.row.learns}" if planned_row.row.learns else label
 
 
-def _named(given: str) -> tuple[str, str]:
-    name, sign, value = given.partition("=")
-    if not (name and sign and value):
-        raise SetupError(f"--with {given!r}: write NAME=VALUE, with the paper's name for it")
+def _parse_assignment(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not (name and separator and value):
+        raise SetupError(f"--with {text!r}: write NAME=VALUE, with the paper's name for it")
     return name, value
 
 
 @study.command("representations")
-def representations(
-    common: Common,
-    form: Form,
+def study_representations(
+    common: CommonOptions,
+    form: OutputFormat,
     benchmark: str,
     graph: list[str],
     out: Path,
@@ -237,15 +258,15 @@ def representations(
     dry_run: bool = False,
     format: str | None = None,
 ) -> None:
-    """Table 3 of Henselmann et al.: the same questions over variants of a graph.
+    """Reproduce table 3 of Henselmann et al.: the same questions over variants of a graph.
 
     An experiment is a choice of entity boundaries, inverse properties, shortcuts and comments; the
-    thirteen are the paper's. The variants are made virtually, or are graphs of the workspace that
-    --variant names; comments are those of --definitions, else the model of the method drafts them.
-    An experiment that lacks something is left out, and a line says what it lacks. EM is the share
-    of questions whose F1 is 1.
+    default is the paper's thirteen. The variants are virtual, or graphs of the workspace named by
+    --variant; comments come from --definitions, or else the model of the method drafts them.
+    Experiments that lack a prerequisite are left out, and a line names it. EM is the share of
+    questions with an F1 of 1.
     """
-    lines = read_published_scores(published) if published else None
+    published_lines = read_published_scores(published) if published else None
     settings = (*(setting or ()), *([f"model={model}"] if model else ()))
     studies = [
         Study(
@@ -253,45 +274,70 @@ def representations(
             read_experiments(experiments) if experiments else EXPERIMENTS,
             tuple(by or ()), settings, repeat, metric, format,
             read_definitions(definitions) if definitions else None,
-            _variants(variant or []), limit,
+            _parse_variants(variant or []), limit,
         )
         for name in dict.fromkeys(graph)
     ]  # fmt: skip
     if dry_run:
-        sheets = [_dry_variants(common.workspace, wanted) for wanted in studies]
-        form.give(lambda: sheets, lambda: [sheet.to_json() for sheet in sheets])
+        sheets = [
+            _plan_representation_study(common.workspace, planned_study) for planned_study in studies
+        ]
+        form.write(lambda: sheets, lambda: [sheet.to_json() for sheet in sheets])
         return
-    found: list[Studied] = []
-    with progress_bar() as tell:
+    results: list[StudyResult] = []
+    with show_progress() as report:
 
-        def of_run(name: str) -> Told:
-            return lambda record, done, planned: tell(name, done, planned)
+        def create_callback(name: str) -> Told:
+            return lambda record, done, planned: report(name, done, planned)
 
-        for wanted in studies:
-            found.append(studied(common.workspace, wanted, progress=of_run, preparing=tell))
-    done = [
-        (one, each, _beside(each, one, lines, own=experiments is not None))
-        for one, each in zip(studies, found, strict=True)
+        for planned_study in studies:
+            results.append(
+                run_study(
+                    common.workspace, planned_study, progress=create_callback, index_progress=report
+                )
+            )
+    compared = [
+        (
+            entry,
+            result,
+            _select_published_figures(
+                result, entry, published_lines, has_own_experiments=experiments is not None
+            ),
+        )
+        for entry, result in zip(studies, results, strict=True)
     ]
     if form.json or form.csv:  # the others have notes
-        for line in dict.fromkeys(line for each in found for line in each.left_out):
+        for line in dict.fromkeys(line for result in results for line in result.left_out):
             typer.echo(line, err=True)
-    form.give(
-        lambda: [_sheet(*one) for one in done],
-        lambda: [row for one in done for row in _plain(*one)],
+    form.write(
+        lambda: [_build_sheet(*entry) for entry in compared],
+        lambda: [row for entry in compared for row in _to_objects(*entry)],
     )
 
 
-def _dry_variants(place: Workspace, wanted: Study) -> Sheet:
-    """The experiments that would be run, and how many questions each asks."""
-    number = wanted.repeat * sum(len(one.questions) for one in wanted.asked(place, wanted.graph))
-    seen = set[str]()
+def _plan_representation_study(workspace: Workspace, planned_study: Study) -> Sheet:
+    """Return the experiments that would run, with the number of questions of each."""
+    question_count = planned_study.repeat * sum(
+        len(item.questions)
+        for item in planned_study.select_questions(workspace, planned_study.graph)
+    )
+    run_names = set[str]()
     rows: list[tuple[Cell, ...]] = []
-    for one in wanted.experiments:
-        run, lack = wanted.run_of(one), lacking(place, wanted, one)
-        rows.append((one.number, run, 0 if lack or run in seen else number, lack))
-        seen |= set() if lack else {run}
-    rows.append(("all", "", number * len(seen), ""))
+    for item in planned_study.experiments:
+        run, missing_parts = (
+            planned_study.get_run_name(item),
+            find_missing_requirement(workspace, planned_study, item),
+        )
+        rows.append(
+            (
+                item.number,
+                run,
+                0 if missing_parts or run in run_names else question_count,
+                missing_parts,
+            )
+        )
+        run_names |= set() if missing_parts else {run}
+    rows.append(("all", "", question_count * len(run_names), ""))
     columns = (
         SheetColumn("no."),
         SheetColumn("run"),
@@ -301,68 +347,95 @@ def _dry_variants(place: Workspace, wanted: Study) -> Sheet:
     notes = (
         "graf-von-data makes one to ten calls a question; other methods have their own bounds.",
     )
-    return Sheet(f"{wanted.method} over {wanted.graph}", columns, tuple(rows), notes)
+    return Sheet(f"{planned_study.method} over {planned_study.graph}", columns, tuple(rows), notes)
 
 
-def _variants(given: list[str]) -> dict[str, str]:
-    found = {}
-    for one in given:
-        kinds, sign, name = one.partition("=")
-        listed = kinds.replace("+", "-").split("-")
-        order = ("inverse", "shortcuts", "comments")
-        if not (sign and name) or (set(listed) - set(order) and listed != ["plain"]):
+def _parse_variants(texts: list[str]) -> dict[str, str]:
+    graphs_by_variant = {}
+    for text in texts:
+        kinds, separator, name = text.partition("=")
+        chosen_kinds = kinds.replace("+", "-").split("-")
+        known_kinds = ("inverse", "shortcuts", "comments")
+        if not (separator and name) or (
+            set(chosen_kinds) - set(known_kinds) and chosen_kinds != ["plain"]
+        ):
             raise SetupError(
-                f"--variant {one!r}: write plain=NAME, or some of {', '.join(order)} joined by "
+                f"--variant {text!r}: write plain=NAME, or some of {', '.join(known_kinds)} "
+                "joined by "
                 "'-', '=' and the name of a graph"
             )
-        found["-".join(kind for kind in order if kind in listed) or "plain"] = name
-    return found
+        graphs_by_variant[
+            "-".join(kind for kind in known_kinds if kind in chosen_kinds) or "plain"
+        ] = name
+    return graphs_by_variant
 
 
-def _beside(
-    found: Studied, wanted: Study, lines: Sequence[PublishedScore] | None, *, own: bool
+def _select_published_figures(
+    results: StudyResult,
+    planned_study: Study,
+    lines: Sequence[PublishedScore] | None,
+    *,
+    has_own_experiments: bool,
 ) -> Mapping[int, Figures] | None:
-    """The published figures of each experiment: of the same questions and tags, or the paper's.
+    """Return the published figures of each experiment, for the same questions or the paper's own.
 
-    The paper's are of its own questions; `own` experiments have none.
+    Custom experiments have no figures in the paper.
     """
     if lines is None:
-        of_paper = load_published_representations()
-        tags = ("all", *wanted.tags)
-        return None if own else {n: tuple(map(one.get, tags)) for n, one in of_paper.items()}
-    tags_of = {record.id: record.tags for ones in found.records.values() for record in ones}
-    return {
-        one.number: compute_published_figures(
-            [line for line in lines if line.experiment == one.number], tags_of, wanted.tags
+        paper_figures = load_published_representations()
+        tags = ("all", *planned_study.tags)
+        return (
+            None
+            if has_own_experiments
+            else {number: tuple(map(item.get, tags)) for number, item in paper_figures.items()}
         )
-        for one in found.figures
+    tags_of = {record.id: record.tags for records in results.records.values() for record in records}
+    return {
+        item.number: compute_published_figures(
+            [line for line in lines if line.experiment == item.number], tags_of, planned_study.tags
+        )
+        for item in results.figures
     }
 
 
-def _sheet(wanted: Study, found: Studied, beside: Mapping[int, Figures] | None) -> Sheet:
-    notes = list(found.left_out)
-    failed = [str(one.number) for one, own in found.records.items() if any(map(has_failed, own))]
+def _build_sheet(
+    planned_study: Study,
+    results: StudyResult,
+    published_figures_by_number: Mapping[int, Figures] | None,
+) -> Sheet:
+    notes = list(results.left_out)
+    failed = [
+        str(experiment.number)
+        for experiment, records in results.records.items()
+        if any(map(has_failed, records))
+    ]
     if failed:
         notes.append(f"Questions failed and scored 0 in experiments {', '.join(failed)}.")
-    if not found.bounded:
+    if not results.has_boundaries:
         notes.append(
-            f"{wanted.method} has no entity boundaries: experiments that differ in these only are "
+            f"{planned_study.method} has no entity boundaries: experiments that differ in "
+            "these only are "
             "one run."
         )
-    title = f"{wanted.method} by representation of {wanted.graph}, {wanted.metric}"
+    title = (
+        f"{planned_study.method} by representation of {planned_study.graph}, {planned_study.metric}"
+    )
     return build_study_sheet(
-        title, found.figures, wanted.tags, published=beside, boundaries=found.bounded,
-        costs=found.costs(wanted.metric), notes=notes,
+        title, results.figures, planned_study.tags, published=published_figures_by_number,
+        boundaries=results.has_boundaries,
+        costs=results.compute_costs(planned_study.metric), notes=notes,
     )  # fmt: skip
 
 
-def _plain(
-    wanted: Study, found: Studied, beside: Mapping[int, Figures] | None
+def _to_objects(
+    planned_study: Study,
+    results: StudyResult,
+    published_figures_by_number: Mapping[int, Figures] | None,
 ) -> list[dict[str, object]]:
-    names = ("all", *wanted.tags)
-    costs = found.costs(wanted.metric)
+    names = ("all", *planned_study.tags)
+    costs = results.compute_costs(planned_study.metric)
 
-    def shares(figures: Figures) -> dict[str, object]:
+    def to_shares_object(figures: Figures) -> dict[str, object]:
         return {
             name: None if pair is None else {"em": pair[0], "f1": pair[1]}
             for name, pair in zip(names, figures, strict=False)
@@ -370,13 +443,17 @@ def _plain(
 
     return [
         {
-            **asdict(one),
-            "graph": wanted.graph,
-            "bounded": found.bounded,
-            "figures": shares(figures),
-            "interval": [costs[one][0].low, costs[one][0].high],
-            "usage": asdict(costs[one][1]),
-            **({"published": shares(beside[one.number])} if beside else {}),
+            **asdict(experiment),
+            "graph": planned_study.graph,
+            "bounded": results.has_boundaries,
+            "figures": to_shares_object(figures),
+            "interval": [costs[experiment][0].low, costs[experiment][0].high],
+            "usage": asdict(costs[experiment][1]),
+            **(
+                {"published": to_shares_object(published_figures_by_number[experiment.number])}
+                if published_figures_by_number
+                else {}
+            ),
         }
-        for one, figures in found.figures.items()
+        for experiment, figures in results.figures.items()
     ]

@@ -1,14 +1,14 @@
-"""`askgraph teach`: what the words of its users mean in a graph."""
+"""`askgraph teach`: define what words of the users mean in a graph."""
 
 from pathlib import Path
 
 import typer
 
-from askgraph.answers.console import counted, listing
+from askgraph.answers.console import build_table, format_count
 from askgraph.atomic_files import write_text_atomically
-from askgraph.cli.options import Common
-from askgraph.cli.output import print_json, show
-from askgraph.cli.query import text_of_argument
+from askgraph.cli.options import CommonOptions
+from askgraph.cli.output import print_blocks, print_json
+from askgraph.cli.query import read_query_argument
 from askgraph.errors import SetupError
 from askgraph.graph.glossary import (
     Glossary,
@@ -21,11 +21,11 @@ from askgraph.graph.glossary import (
 )
 from askgraph.graph.profile import Profile
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.rdf_files import FORMATS
+from askgraph.sparql.rdf_files import FORMAT_BY_SUFFIX
 
 
 def teach(
-    common: Common,
+    common: CommonOptions,
     name: str,
     word: str | None = None,
     means: list[str] | None = None,
@@ -37,7 +37,7 @@ def teach(
     remove: bool = False,
     json: bool = False,
 ) -> None:
-    """Say what a word means in a graph: classes, a property, a thing, another word, or a query.
+    r"""Define a word of a graph: as classes, a property, an entity, another word, or a query.
 
     \b
       askgraph teach fleet vehicles car lorry
@@ -46,76 +46,83 @@ def teach(
       askgraph teach fleet "active fleet" --query @active.rq
       askgraph teach fleet --instructions "Distances are in kilometres."
 
-    Without a word, the glossary is listed. Names, prefixed names and IRIs may say what is meant.
-    Files are TOML or Turtle, by their ending.
+    Without a word, the glossary is listed. Meanings are names, prefixed names or IRIs.
+    Files are TOML or Turtle, by their extension.
     """
-    place = common.workspace
+    workspace = common.workspace
     has_meaning = bool(means or same_as or query)
     if word is None and (has_meaning or remove):
         raise SetupError("name the word first: askgraph teach GRAPH WORD …")
     if has_meaning and remove:
         raise SetupError("--remove takes a word away: give it no meaning")
     entries: tuple[GlossaryEntry, ...] = ()
-    said = instructions
+    new_instructions = instructions
     if glossary is not None:
         try:
             text = glossary.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise SetupError(f"the glossary {glossary} cannot be read: {error}") from error
-        form = FORMATS.get(glossary.suffix.lower())
-        if form is None:
-            read = parse_glossary(text, str(glossary))
+        rdf_format = FORMAT_BY_SUFFIX.get(glossary.suffix.lower())
+        if rdf_format is None:
+            file_glossary = parse_glossary(text, str(glossary))
         else:
-            read = parse_turtle_glossary(text, str(glossary), format=form)
-        entries, said = read.entries, read.instructions or said
+            file_glossary = parse_turtle_glossary(text, str(glossary), format=rdf_format)
+        entries, new_instructions = (
+            file_glossary.entries,
+            file_glossary.instructions or new_instructions,
+        )
     if word is not None and not remove:
         table = {
             "word": word,
             "means": means or [],
             "same_as": same_as,
-            "query": text_of_argument(query) if query else "",
+            "query": read_query_argument(query) if query else "",
         }
         entries = (*entries, parse_entry(table, f"askgraph teach {name}"))
-    if entries or said is not None or remove:
-        known = place.teach(name, *entries, instructions=said, without=str(word) if remove else "")
-        typer.echo(f"{name}: {counted(len(known.entries), 'word')} taught", err=True)
+    if entries or new_instructions is not None or remove:
+        updated_glossary = workspace.teach(
+            name, *entries, instructions=new_instructions, without=str(word) if remove else ""
+        )
+        typer.echo(
+            f"{name}: {format_count(len(updated_glossary.entries), 'word')} taught", err=True
+        )
     if export is not None:
-        _export(place.glossary(name), export, place.profile(name))
-    elif json or not (entries or said is not None or remove):
-        _print(place.glossary(name), place.profile(name), json=json)
+        _export(workspace.load_glossary(name), export, workspace.load_profile(name))
+    elif json or not (entries or new_instructions is not None or remove):
+        _print_glossary(workspace.load_glossary(name), workspace.load_profile(name), json=json)
 
 
-def _export(known: Glossary, path: Path, profile: Profile) -> None:
+def _export(glossary: Glossary, path: Path, profile: Profile) -> None:
     match path.suffix.lower():
         case ".toml":
-            text = format_glossary(known)
+            text = format_glossary(glossary)
         case ".ttl" | ".turtle":
-            text = format_turtle_glossary(known, PrefixMap(dict(profile.prefixes)))
+            text = format_turtle_glossary(glossary, PrefixMap(dict(profile.prefixes)))
         case _:
             raise SetupError(f"{str(path)!r}: name the file with .toml or .ttl at its end")
     try:
         write_text_atomically(path, text)
     except OSError as error:
         raise SetupError(f"{str(path)!r} cannot be written: {error.strerror}") from error
-    typer.echo(f"{path}: {counted(len(known.entries), 'word')}", err=True)
+    typer.echo(f"{path}: {format_count(len(glossary.entries), 'word')}", err=True)
 
 
-def _print(known: Glossary, profile: Profile, *, json: bool) -> None:
+def _print_glossary(glossary: Glossary, profile: Profile, *, json: bool) -> None:
     if json:
-        print_json(known.to_table())
+        print_json(glossary.to_table())
         return
-    if not known:
+    if not glossary:
         typer.echo("nothing was taught yet; askgraph teach GRAPH WORD MEANING does it", err=True)
         return
     prefixes = PrefixMap(dict(profile.prefixes))
-    rows = [(one.word, _meaning(one, prefixes)) for one in known.entries]
+    rows = [(entry.word, _format_meaning(entry, prefixes)) for entry in glossary.entries]
     if rows:
-        show([listing(("word", "means"), rows)])
-    if known.instructions:
-        typer.echo(f"Models are told: {known.instructions}")
+        print_blocks([build_table(("word", "means"), rows)])
+    if glossary.instructions:
+        typer.echo(f"Models are told: {glossary.instructions}")
 
 
-def _meaning(entry: GlossaryEntry, prefixes: PrefixMap) -> str:
+def _format_meaning(entry: GlossaryEntry, prefixes: PrefixMap) -> str:
     if entry.same_as:
         return f"the same as {entry.same_as!r}"
     return " or ".join(map(prefixes.shorten, entry.means)) or " ".join(entry.query.split())

@@ -1,29 +1,29 @@
-"""`askgraph tune`: numbers that are searched on training questions."""
+"""`askgraph tune`: search parameters on training questions."""
 
 from dataclasses import replace
 
-from askgraph.cli import Commands
-from askgraph.cli.figures import Form, Reading
-from askgraph.cli.options import Common
-from askgraph.cli.output import progress_bar
+from askgraph.cli import CommandGroup
+from askgraph.cli.figures import OutputFormat, ReadOptions
+from askgraph.cli.options import CommonOptions
+from askgraph.cli.output import show_progress
 from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn
-from askgraph.workspace.run_sync import result_of
-from askgraph.workspace.selection import Selection, selected
-from askgraph.workspace.stages import TunedIndex, keep_tuned, tune_bm25
+from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.selection import Selection, select_benchmarks
+from askgraph.workspace.stages import TunedIndex, store_tuned, tune_bm25
 
-tune = Commands()
+tune = CommandGroup()
 
 
 @tune.callback()
-def _tune() -> None:
+def _keep_subcommands() -> None:
     """Keep the subcommands by name, however few there are."""
 
 
 @tune.command("bm25")
-def bm25(
-    common: Common,
-    form: Form,
-    reading: Reading,
+def search_bm25_parameters(
+    common: CommonOptions,
+    form: OutputFormat,
+    reading: ReadOptions,
     benchmarks: list[str],
     graph: str | None = None,
     split: str = "train",
@@ -31,27 +31,33 @@ def bm25(
     test: list[str] | None = None,
     keep: bool = False,
 ) -> None:
-    """Search k1 and b of BM25 by which most of what training questions name is found.
+    """Search the k1 and b of BM25 with the best recall on training questions.
 
-    Entities and predicates apart, for the recall of the first 10 hits. Only questions of the
-    split are looked at; files without splits, as 'benchmark split' writes them for training,
-    need --whole. The method multi-stage reads what --keep writes.
+    Entities and predicates are tuned separately, for the recall of the first 10 hits. Only
+    questions of the split are used; files without splits, as 'benchmark split' writes them for
+    training, need --whole. The method multi-stage reads the file that --keep writes.
     """
-    place = common.workspace
-    every = Selection(graph=graph, format=reading.format, language=reading.lang)
-    training = selected(place, benchmarks, every if whole else replace(every, split=split))
-    others = selected(place, test or [], every)
-    with progress_bar() as tell:
-        found = result_of(tune_bm25(place, training, others, progress=tell))
+    workspace = common.workspace
+    full_selection = Selection(graph=graph, format=reading.format, language=reading.lang)
+    training = select_benchmarks(
+        workspace, benchmarks, full_selection if whole else replace(full_selection, split=split)
+    )
+    test_questions = select_benchmarks(workspace, test or [], full_selection)
+    with show_progress() as report:
+        tuned_indices = run_coroutine(
+            tune_bm25(workspace, training, test_questions, progress=report)
+        )
     if keep:
-        keep_tuned(place, found)
-    said = "all questions of " if whole else f"the split {split!r} of "
-    sheet = _sheet(found, said + ", ".join(one.name for one in training))
-    form.give(lambda: [sheet], sheet.to_json)
+        store_tuned(workspace, tuned_indices)
+    source_text = "all questions of " if whole else f"the split {split!r} of "
+    sheet = _build_sheet(
+        tuned_indices, source_text + ", ".join(benchmark.name for benchmark in training)
+    )
+    form.write(lambda: [sheet], sheet.to_json)
 
 
-def _sheet(found: tuple[TunedIndex, ...], learnt: str) -> Sheet:
-    limits = [limit for limit, _ in found[0].tuned.recall_before.shares_by_limit]
+def _build_sheet(tuned_indices: tuple[TunedIndex, ...], source_text: str) -> Sheet:
+    limits = [limit for limit, _ in tuned_indices[0].tuned.recall_before.shares_by_limit]
     columns = (
         SheetColumn("index"),
         SheetColumn("questions"),
@@ -61,18 +67,20 @@ def _sheet(found: tuple[TunedIndex, ...], learnt: str) -> Sheet:
         *(SheetColumn(f"recall@{limit}", "share") for limit in limits),
     )
     rows: list[tuple[Cell, ...]] = []
-    for one in found:
-        done = one.tuned
+    for tuned_index in tuned_indices:
+        tuning = tuned_index.tuned
         pairs = [
-            ("training, before", done.before, done.recall_before),
-            ("training, after", done.after, done.recall_after),
+            ("training, before", tuning.before, tuning.recall_before),
+            ("training, after", tuning.after, tuning.recall_after),
         ]
-        if one.tested is not None:
+        if tuned_index.tested is not None:
             pairs += [
-                ("test, before", done.before, one.tested[0]),
-                ("test, after", done.after, one.tested[1]),
+                ("test, before", tuning.before, tuned_index.tested[0]),
+                ("test, after", tuning.after, tuned_index.tested[1]),
             ]
-        for said, numbers, measured in pairs:
+        for label, numbers, measured in pairs:
             shares = (share for _, share in measured.shares_by_limit)
-            rows.append((one.what, said, numbers.k1, numbers.b, measured.questions, *shares))
-    return Sheet("BM25", columns, tuple(rows), (f"Learnt from {learnt}.",))
+            rows.append(
+                (tuned_index.what, label, numbers.k1, numbers.b, measured.questions, *shares)
+            )
+    return Sheet("BM25", columns, tuple(rows), (f"Learnt from {source_text}.",))

@@ -1,102 +1,114 @@
-"""`askgraph validate`: what is wrong with a query, before it is run."""
+"""`askgraph validate`: find problems in a query without running it."""
 
 from collections.abc import Iterator
 
 import typer
 
-from askgraph.answers.validation import WRONG, Finding, Knowledge, Services
-from askgraph.answers.validation.graph_knowledge import graph_knowledge
-from askgraph.answers.validation.validate import validated
-from askgraph.cli.options import Common
-from askgraph.cli.output import print_json, progress_bar
-from askgraph.cli.query import text_of_argument
-from askgraph.sparql.federation.service import called_services
-from askgraph.workspace import Progress, Workspace, silent
-from askgraph.workspace.run_sync import result_of
+from askgraph.answers.validation import MIN_WRONG_CERTAINTY, Finding, Knowledge, ServiceKnowledge
+from askgraph.answers.validation.graph_knowledge import load_graph_knowledge
+from askgraph.answers.validation.validate import validate_query
+from askgraph.cli.options import CommonOptions
+from askgraph.cli.output import print_json, show_progress
+from askgraph.cli.query import read_query_argument
+from askgraph.sparql.federation.service import list_services
+from askgraph.workspace import Progress, Workspace, ignore_progress
+from askgraph.workspace.run_sync import run_coroutine
 
-WRONG_QUERY = 3
+WRONG_QUERY_EXIT_CODE = 3
 
 
 def validate(
-    common: Common,
+    common: CommonOptions,
     sparql: str,
     graph: str | None = None,
     json: bool = False,
     repair: bool = False,
     lang: str | None = None,
 ) -> None:
-    """Check a query against what a graph is known to hold; nothing is run.
+    """Check a query against the metadata of a graph; the query does not run.
 
-    Each finding has its place, what could be meant, and how sure it is. Other graphs of the
-    workspace that the query calls by SERVICE <askgraph:NAME> are checked by what is known of them.
-    The exit code is 0 if nothing is wrong, else 3.
+    Each finding has a position, suggestions, and a certainty. Other graphs of the workspace that
+    the query calls by SERVICE <askgraph:NAME> are checked against their metadata, too. The exit
+    code is 0 if the query has no problem, else 3.
     """
-    text = text_of_argument(sparql if sparql == "-" else f"@{sparql}")
-    with progress_bar() as progress:
-        services = result_of(known_services(common.workspace, graph, text, progress=progress))
-    found = validated(text, services, language=lang or "en")
+    text = read_query_argument(sparql if sparql == "-" else f"@{sparql}")
+    with show_progress() as progress:
+        services = run_coroutine(load_services(common.workspace, graph, text, progress=progress))
+    validation = validate_query(text, services, language=lang or "en")
     if json:
-        print_json(found.json())
+        print_json(validation.to_json())
     elif repair:
-        typer.echo(found.repaired)
-        for done in found.repairs:
-            typer.echo(f"repaired: {done.note}{_change(done.before, done.after)}", err=True)
-        for finding in found.remaining:
-            typer.echo("\n".join(_lines(finding, found.repaired)), err=True)
+        typer.echo(validation.repaired)
+        for repair_step in validation.repairs:
+            typer.echo(
+                f"repaired: {repair_step.note}"
+                f"{_format_change(repair_step.before, repair_step.after)}",
+                err=True,
+            )
+        for finding in validation.remaining:
+            typer.echo("\n".join(_format_finding(finding, validation.repaired)), err=True)
     else:
-        if not found.findings:
+        if not validation.findings:
             typer.echo("nothing found")
-        for finding in found.findings:
-            typer.echo("\n".join(_lines(finding, found.query)))
-        if found.repairs:
-            typer.echo(f"\n{len(found.repairs)} can be repaired: --repair")
-    wrong = found.remaining if repair else found.findings
-    if any(finding.certainty >= WRONG for finding in wrong):
-        raise typer.Exit(WRONG_QUERY)
+        for finding in validation.findings:
+            typer.echo("\n".join(_format_finding(finding, validation.query)))
+        if validation.repairs:
+            typer.echo(f"\n{len(validation.repairs)} can be repaired: --repair")
+    open_findings = validation.remaining if repair else validation.findings
+    if any(finding.certainty >= MIN_WRONG_CERTAINTY for finding in open_findings):
+        raise typer.Exit(WRONG_QUERY_EXIT_CODE)
 
 
-def _lines(finding: Finding, query: str) -> Iterator[str]:
-    """The place, what is wrong, the line with a mark below, and what could be meant."""
-    place = finding.place
-    where = f"{place.line}:{place.column} " if place else ""
-    sure = "" if finding.certainty == 1 else f" ({finding.certainty:.0%} sure)"
-    yield f"{where}{finding.kind.value}: {finding.message}{sure}"
+def _format_finding(finding: Finding, query: str) -> Iterator[str]:
+    """Yield the position and message, the line with a mark below it, and the proposals."""
+    span = finding.place
+    position = f"{span.line}:{span.column} " if span else ""
+    certainty = "" if finding.certainty == 1 else f" ({finding.certainty:.0%} sure)"
+    yield f"{position}{finding.kind.value}: {finding.message}{certainty}"
     lines = query.split("\n")
-    if place and query[place.start : place.end] and place.line <= len(lines):
-        width = max(1, min(place.end - place.start, len(lines[place.line - 1]) - place.column + 1))
-        yield f"    {lines[place.line - 1]}"
-        yield "    " + " " * (place.column - 1) + "^" * width
+    if span and query[span.start : span.end] and span.line <= len(lines):
+        width = max(1, min(span.end - span.start, len(lines[span.line - 1]) - span.column + 1))
+        yield f"    {lines[span.line - 1]}"
+        yield "    " + " " * (span.column - 1) + "^" * width
     if finding.proposals:
-        shown = [f"{p.text} ({p.label})" if p.label else p.text for p in finding.proposals]
-        yield f"    instead: {', '.join(shown)}"
+        proposals = [
+            f"{proposal.text} ({proposal.label})" if proposal.label else proposal.text
+            for proposal in finding.proposals
+        ]
+        yield f"    instead: {', '.join(proposals)}"
 
 
-def _change(before: str, after: str) -> str:
+def _format_change(before: str, after: str) -> str:
     return f": {before} → {after}" if before else f": {after}" if after else ""
 
 
-async def known_services(
+async def load_services(
     workspace: Workspace, name: str | None, query: str, *, progress: Progress | None = None
-) -> Services:
-    """Return what is known of a graph, and of the workspace's graphs that the query calls.
+) -> ServiceKnowledge:
+    """Load the metadata of a graph, and of the workspace's graphs that the query calls.
 
-    What a SERVICE outside the workspace holds is not known. Raises `SetupError` as opening does.
+    A SERVICE outside the workspace is unknown.
+
+    Raises:
+        SetupError: a graph cannot be opened.
     """
 
-    async def known(one: str | None) -> Knowledge:
-        graph = workspace.graph(one, progress=progress or silent)
+    async def load_knowledge(graph_name: str | None) -> Knowledge:
+        graph = workspace.graph(graph_name, progress=progress or ignore_progress)
         try:
-            return graph_knowledge(graph)
+            return load_graph_knowledge(graph)
         finally:
             await graph.endpoint.close()
 
-    own = await known(name)
+    main_knowledge = await load_knowledge(name)
     graphs = workspace.graphs()
-    by_target = {f"askgraph:{one}": one for one in graphs}
-    by_target |= {settings.url: one for one, settings in graphs.items() if settings.url}
-    others = {
-        target: await known(by_target[target])
-        for target in called_services(query)
+    by_target = {f"askgraph:{name_of_graph}": name_of_graph for name_of_graph in graphs}
+    by_target |= {
+        settings.url: name_of_graph for name_of_graph, settings in graphs.items() if settings.url
+    }
+    knowledge_by_target = {
+        target: await load_knowledge(by_target[target])
+        for target in list_services(query)
         if target in by_target
     }
-    return Services(own, others)
+    return ServiceKnowledge(main_knowledge, knowledge_by_target)

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar, runtime_checkable
 
-from askgraph.sparql.judge import Asked
+from askgraph.sparql.judge import EndpointRequest
 from askgraph.sparql.results import GraphResult, Result, SelectResult
 
 Kind = TypeVar("Kind", SelectResult, GraphResult, bool)
@@ -92,26 +92,26 @@ class ByForm(ABC):
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> SelectResult:
         """Run a SELECT query."""
-        return await self._of_form(Asked("SELECT", query, timeout, limit), SelectResult)
+        return await self._of_form(EndpointRequest("SELECT", query, timeout, limit), SelectResult)
 
     async def ask(self, query: str, *, timeout: float | None = None) -> bool:
         """Run an ASK query."""
-        return await self._of_form(Asked("ASK", query, timeout), bool)
+        return await self._of_form(EndpointRequest("ASK", query, timeout), bool)
 
     async def construct(
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> GraphResult:
         """Run a CONSTRUCT query."""
-        return await self._of_form(Asked("CONSTRUCT", query, timeout, limit), GraphResult)
+        return await self._of_form(EndpointRequest("CONSTRUCT", query, timeout, limit), GraphResult)
 
     async def describe(
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> GraphResult:
         """Run a DESCRIBE query."""
-        return await self._of_form(Asked("DESCRIBE", query, timeout, limit), GraphResult)
+        return await self._of_form(EndpointRequest("DESCRIBE", query, timeout, limit), GraphResult)
 
     @abstractmethod
-    async def _of_form(self, asked: Asked, kind: type[Kind]) -> Kind:
+    async def _of_form(self, asked: EndpointRequest, kind: type[Kind]) -> Kind:
         """Return the result of a query, which is of this kind."""
 
 
@@ -130,7 +130,7 @@ class Delegating(ByForm):
         """Close the endpoint that is asked."""
         await self._inner.close()
 
-    async def _of_form(self, asked: Asked, kind: type[Kind]) -> Kind:
+    async def _of_form(self, asked: EndpointRequest, kind: type[Kind]) -> Kind:
         async def handed_on(to: Endpoint, text: str, left: float | None) -> Kind:
             result = await run(to, asked.form, text, timeout=left, limit=asked.limit)
             assert isinstance(result, kind)
@@ -139,7 +139,7 @@ class Delegating(ByForm):
         return await self._run(asked, kind, handed_on)
 
     @abstractmethod
-    async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
+    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
         """Return the result, which is of this kind, of a query that `run` runs."""
 
 
@@ -150,6 +150,6 @@ class Counted(Delegating):
         super().__init__(inner)
         self.requests = 0
 
-    async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
+    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
         self.requests += 1
         return await run(self._inner, asked.query, asked.timeout)

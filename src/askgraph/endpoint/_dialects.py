@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from askgraph.errors import SetupError
 from askgraph.sparql import vocabulary as voc
-from askgraph.sparql.results import Row, Truncation, value_of
+from askgraph.sparql.results import Row, Truncation, to_plain_value
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def truth_in(variables: Sequence[str], rows: Sequence[Row]) -> bool | None:
     """
     if tuple(variables) != ("__ASK_RETVAL",):
         return None
-    return any(value_of(row[0]) not in (None, "0", "false") for row in rows)
+    return any(to_plain_value(row[0]) not in (None, "0", "false") for row in rows)
 
 
 def mended(value: str, datatype: str) -> str:

@@ -18,16 +18,16 @@ from pyoxigraph import BlankNode, NamedNode, Triple
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError, ServiceError, TimedOut
-from askgraph.sparql.federation.service import Clause, clauses, prologue
+from askgraph.sparql.federation.service import ServiceClause, find_clauses, get_prologue
 from askgraph.sparql.federation.surroundings import (
-    Solved,
-    Surroundings,
-    anchoring,
-    beside,
-    filters_on,
-    surroundings,
+    EvaluatedClause,
+    Restriction,
+    choose_restriction,
+    estimate_selectivity,
+    find_filters,
+    get_sibling_positions,
 )
-from askgraph.sparql.judge import MAX_LENGTH
+from askgraph.sparql.judge import MAX_QUERY_CHARACTERS
 from askgraph.sparql.parser import parse_query
 from askgraph.sparql.results import Row, SelectResult, Term
 
@@ -62,9 +62,9 @@ class ServiceCall:
     """
 
     join: "Join"
-    clause: Clause
+    clause: ServiceClause
     service: Endpoint
-    around: Surroundings
+    around: Restriction
     filters: tuple[str, ...]
     deadline: float
 
@@ -76,7 +76,7 @@ class ServiceCall:
         many.
         """
         body = " ".join([self.clause.body, *self.filters])
-        first = anchoring(body, self.join.prologue) > self.around.anchoring
+        first = estimate_selectivity(body, self.join.prologue) > self.around.selectivity
         if (first or not self.around.shared) and (found := await self._whole()):
             return found
         bound = await self._bound() if self.around.shared else None
@@ -103,7 +103,7 @@ class ServiceCall:
         A variable that is not bound everywhere restricts nothing and is left out; a row with a
         blank node of one graph matches nothing in another.
         """
-        if known := self.join.solutions_at(self.around.solved):
+        if known := self.join.solutions_at(self.around.evaluated_position):
             found = known.projected(self.around.shared)
         else:
             variables = " ".join(f"?{name}" for name in self.around.shared)
@@ -193,7 +193,7 @@ async def together(work: Sequence[Coroutine[Any, Any, Value]]) -> list[Value]:
 _REPLIES = count()
 
 
-def _mark(clause: Clause) -> str:
+def _mark(clause: ServiceClause) -> str:
     """Return a mark that sets the blank nodes of one reply apart from all others."""
     graph = hashlib.sha256(clause.target.encode()).hexdigest()[:12]
     return f"urn:blank:{graph}:{next(_REPLIES)}"
@@ -218,12 +218,12 @@ class Join:
     left_alone: Collection[str]
     most: int
     deadline: float
-    _solved: dict[int, Solved] = field(default_factory=dict)
+    _solved: dict[int, EvaluatedClause] = field(default_factory=dict)
     _solutions: dict[int, Solutions] = field(default_factory=dict)
 
     async def solved(self) -> str:
         """Return the query with the solutions of its clauses in their places."""
-        found = [each for each in clauses(self.text) if each.target not in self.left_alone]
+        found = [each for each in find_clauses(self.text) if each.target not in self.left_alone]
         waiting = found
         while waiting:
             ranked = sorted(waiting, key=lambda clause: (-self._rank(clause), clause.start))
@@ -241,27 +241,29 @@ class Join:
     @cached_property
     def prologue(self) -> str:
         """The declarations of the query."""
-        return prologue(self.text)
+        return get_prologue(self.text)
 
     def solutions_at(self, place: int | None) -> Solutions | None:
         """Return the solutions of the clause that begins at a place, if they are known."""
         return None if place is None else self._solutions.get(place)
 
-    def _rank(self, clause: Clause) -> int:
+    def _rank(self, clause: ServiceClause) -> int:
         around = self._around(clause)
-        body = " ".join([clause.body, *filters_on(self.text, clause)])
-        return max(anchoring(body, self.prologue), around.anchoring if around.shared else 0)
+        body = " ".join([clause.body, *find_filters(self.text, clause)])
+        return max(
+            estimate_selectivity(body, self.prologue), around.selectivity if around.shared else 0
+        )
 
-    def _around(self, clause: Clause) -> Surroundings:
-        return surroundings(self.text, clause, self._solved, self.prologue)
+    def _around(self, clause: ServiceClause) -> Restriction:
+        return choose_restriction(self.text, clause, self._solved, self.prologue)
 
-    async def _evaluated(self, clause: Clause) -> Solutions | None:
+    async def _evaluated(self, clause: ServiceClause) -> Solutions | None:
         """Return the solutions of a clause; None if it failed and is SILENT."""
         service = await asyncio.to_thread(service_named, clause.target, self.others)
         # One that may fail leaves the rest of the query time to go on without it.
         silent = (time.monotonic() + self.deadline) / 2
         end = silent if clause.silent else self.deadline
-        around, filters = self._around(clause), filters_on(self.text, clause)
+        around, filters = self._around(clause), find_filters(self.text, clause)
         try:
             return await ServiceCall(self, clause, service, around, filters, end).solutions()
         except (ServiceError, QuerySyntaxError):
@@ -269,26 +271,28 @@ class Join:
                 raise
             return None
 
-    def _keep(self, clause: Clause, solutions: Solutions | None) -> None:
+    def _keep(self, clause: ServiceClause, solutions: Solutions | None) -> None:
         if solutions is None:  # one solution that binds nothing: section 2.3
-            self._solved[clause.start] = Solved("{}", frozenset())
+            self._solved[clause.start] = EvaluatedClause("{}", frozenset())
             return
         self._solutions[clause.start] = solutions
         text = values_of(solutions.names, solutions.rows)
-        if clause.alternative:  # of a VALUES alone in a UNION, Virtuoso (7.2) loses the solutions
+        if (
+            clause.is_alternative
+        ):  # of a VALUES alone in a UNION, Virtuoso (7.2) loses the solutions
             text = f"{{ SELECT * WHERE {{ {text} }} }}"
-        self._solved[clause.start] = Solved(text, clause.certain)
+        self._solved[clause.start] = EvaluatedClause(text, clause.certain)
 
-    def _filled(self, found: Sequence[Clause]) -> str:
+    def _filled(self, found: Sequence[ServiceClause]) -> str:
         pieces, at = list[str](), 0
         for clause in found:
             pieces += [self.text[at : clause.start], f" {self._solved[clause.start].text} "]
             at = clause.end
         text = "".join(pieces) + self.text[at:]
-        if len(text) > MAX_LENGTH:
+        if len(text) > MAX_QUERY_CHARACTERS:
             raise QueryError(
                 f"the solutions of the SERVICE clauses have {len(text):,} characters, of which"
-                f" {MAX_LENGTH:,} can be joined: make the clauses more selective"
+                f" {MAX_QUERY_CHARACTERS:,} can be joined: make the clauses more selective"
             )
         return text
 
@@ -300,9 +304,11 @@ def service_named(target: str, others: Mapping[str, Endpoint]) -> Endpoint:
     return others[target]
 
 
-def _restrict(better: Clause, clause: Clause) -> bool:
+def _restrict(better: ServiceClause, clause: ServiceClause) -> bool:
     """Return whether the solutions of one clause may restrict another."""
-    near = better.start in beside(clause) or clause.start in beside(better)
+    near = better.start in get_sibling_positions(clause) or clause.start in get_sibling_positions(
+        better
+    )
     return near and not set(better.names).isdisjoint(clause.names)
 
 

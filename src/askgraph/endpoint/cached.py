@@ -11,7 +11,7 @@ from pathlib import Path
 
 from askgraph.atomic_files import write_private
 from askgraph.endpoint import Delegating, Endpoint, Kind, Run
-from askgraph.sparql.judge import Asked
+from askgraph.sparql.judge import EndpointRequest
 from askgraph.sparql.results import Result, from_json, to_json
 
 __all__ = ["CachedEndpoint"]
@@ -47,7 +47,7 @@ class CachedEndpoint(Delegating):
         self._size: int | None = None
         self.services: frozenset[str] = getattr(inner, "services", frozenset())
 
-    async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
+    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
         query, limit = asked.query, asked.limit
         key = json.dumps([_VERSION, self.address, self._variant, asked.form, query.strip(), limit])
         lasting = not _MOODY.search(query)

@@ -5,8 +5,8 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 
 from askgraph.endpoint import Delegating, Endpoint, Kind, Run
-from askgraph.sparql.judge import Asked, may_call_service
-from askgraph.sparql.lexer import without_comments
+from askgraph.sparql.judge import EndpointRequest, can_call_service
+from askgraph.sparql.lexer import remove_comments
 
 __all__ = ["Federated"]
 
@@ -52,26 +52,26 @@ class Federated(Delegating):
         if self._at_close:
             await self._at_close()
 
-    async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
+    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
         query, timeout = asked.query, asked.timeout
-        if not may_call_service(query):
+        if not can_call_service(query):
             return await run(self._inner, query, timeout)
         deadline = time.monotonic() + (self._timeout if timeout is None else timeout)
         callable_there: Collection[str] = getattr(self._inner, "services", ())
         allowed = {*self.services, *callable_there}
-        ready = await asyncio.to_thread(asked.ready, self.prefixes, allowed)
+        ready = await asyncio.to_thread(asked.check, self.prefixes, allowed)
         if not any(service in self.services for service in ready.services):
             return await run(self._inner, query, timeout)
-        return await self._joined(without_comments(ready.text), callable_there, deadline, run)
+        return await self._joined(remove_comments(ready.text), callable_there, deadline, run)
 
     async def _joined(
         self, text: str, left_alone: Collection[str], deadline: float, run: Run[Kind]
     ) -> Kind:
         # Every question opens this module; only one with a SERVICE needs the parser of clauses.
         from askgraph.endpoint._joining import Join, left, service_named
-        from askgraph.sparql.federation.service import sole_clause
+        from askgraph.sparql.federation.service import get_sole_clause
 
-        if sole := sole_clause(text):
+        if sole := get_sole_clause(text):
             clause, asked = sole
             service = await asyncio.to_thread(service_named, clause.target, self.services)
             return await run(service, asked, left(deadline))

@@ -36,7 +36,7 @@ from askgraph.errors import (
     SetupError,
     TimedOut,
 )
-from askgraph.sparql.judge import Asked, CheckedQuery, checked, own_limit
+from askgraph.sparql.judge import CheckedQuery, EndpointRequest, check_query, get_limit
 from askgraph.sparql.rdf_files import check_document
 from askgraph.sparql.results import GraphResult, Result, SelectResult, Truncation
 
@@ -118,10 +118,10 @@ class HttpEndpoint(ByForm):
         """Close the connections."""
         await self._exchange.close()
 
-    async def _of_form(self, asked: Asked, kind: type[Kind]) -> Kind:
+    async def _of_form(self, asked: EndpointRequest, kind: type[Kind]) -> Kind:
         began = time.perf_counter()
-        ready = await asyncio.to_thread(asked.ready, self.prefixes, self.services)
-        cap = asked.rows(self._max_rows)
+        ready = await asyncio.to_thread(asked.check, self.prefixes, self.services)
+        cap = asked.get_row_limit(self._max_rows)
 
         async def answered(deadline: float) -> Result:
             if asked.form in ("CONSTRUCT", "DESCRIBE"):
@@ -145,18 +145,20 @@ class HttpEndpoint(ByForm):
         assert isinstance(result, kind)
         return result
 
-    async def _within(self, asked: Asked, work: Callable[[float], Awaitable[Result]]) -> Result:
+    async def _within(
+        self, asked: EndpointRequest, work: Callable[[float], Awaitable[Result]]
+    ) -> Result:
         """Run `work` with a deadline; raise `TimedOut` if it is missed.
 
         If the endpoint finds the query's syntax wrong, our own parser may say it better.
         """
-        seconds = asked.seconds(self._timeout)
+        seconds = asked.get_timeout(self._timeout)
         try:
             async with asyncio.timeout(seconds):
                 return await work(time.monotonic() + seconds)
         except QuerySyntaxError:
             await asyncio.to_thread(
-                checked, asked.query, allowed_services=self.services, prefixes=self.prefixes
+                check_query, asked.query, allowed_services=self.services, prefixes=self.prefixes
             )
             raise
         except TimeoutError as problem:
@@ -185,7 +187,7 @@ class HttpEndpoint(ByForm):
         if parser.full:
             return parser, Truncation("askgraph", f"stopped after {cap:,} rows")
         dialect = self._known_dialect(response)
-        limit = own_limit(ready.text)
+        limit = get_limit(ready.text)
         return parser, dialect.truncation(len(parser.rows), response.headers, limit=limit)
 
     async def _read(self, response: httpx2.Response, parser: ResultsParser) -> None:

@@ -39,7 +39,7 @@ from askgraph.errors import (
     SetupError,
     TimedOut,
 )
-from askgraph.sparql.judge import Asked, checked, datasets, starred
+from askgraph.sparql.judge import EndpointRequest, check_query, get_star_variables, list_datasets
 from askgraph.sparql.results import GraphResult, Result, Row, SelectResult, Truncation
 
 __all__ = ["AWAKE", "OxigraphEndpoint", "keep_awake"]
@@ -130,14 +130,14 @@ class OxigraphEndpoint(ByForm):
         """End the workers."""
         self._pool.close()
 
-    async def _of_form(self, asked: Asked, kind: type[Kind]) -> Kind:
+    async def _of_form(self, asked: EndpointRequest, kind: type[Kind]) -> Kind:
         began = time.perf_counter()
-        cap = asked.rows(self._max_rows)
+        cap = asked.get_row_limit(self._max_rows)
         result: Result
         if asked.form == "ASK":
             result, _ = await self._run(asked, lambda body: body == b"1", None)
         elif asked.form == "SELECT":
-            written = starred(asked.query)
+            written = get_star_variables(asked.query)
             (names, rows), cut = await self._run(asked, lambda body: _solutions(body, written), cap)
             result = SelectResult(names, rows, _truncation(cut, cap), time.perf_counter() - began)
         else:
@@ -147,12 +147,12 @@ class OxigraphEndpoint(ByForm):
         return result
 
     async def _run(
-        self, asked: Asked, read: Callable[[bytes], Reply], cap: int | None
+        self, asked: EndpointRequest, read: Callable[[bytes], Reply], cap: int | None
     ) -> tuple[Reply, bool]:
         """Return what the reply holds, and whether it was cut at the cap."""
-        ready = asked.ready(self.prefixes)
+        ready = asked.check(self.prefixes)
         graphs, union = self._graphs, self._graphs is None and not self._united
-        if named := datasets(ready.text):
+        if named := list_datasets(ready.text):
             if graphs is not None and (other := sorted(set(named) - set(graphs))):
                 raise ForbiddenQuery(f"the graph <{other[0]}> is not among those that may be read")
             graphs, union = None, False
@@ -165,17 +165,19 @@ class OxigraphEndpoint(ByForm):
 
         text = str(ready.text)
         if asked.form in ("SELECT", "ASK") and "EXISTS" in text.upper():
-            from askgraph.sparql.rewrite.canonical import stepwise  # few queries have one
+            from askgraph.sparql.rewrite.canonical import (
+                nest_existence_conditions,
+            )  # few queries have one
 
-            text = stepwise(ready.text)
+            text = nest_existence_conditions(ready.text)
         request = (text, cap, graphs, union)
-        return await self._pool.run(request, received, seconds=asked.seconds(self._timeout))
+        return await self._pool.run(request, received, seconds=asked.get_timeout(self._timeout))
 
     def _failure(self, letter: bytes, message: str, query: str) -> Exception:
         match letter:
             case b"!":
                 if len(query) <= _EXPLAINED:  # its words are better, if it finds the fault too
-                    checked(query, prefixes=self.prefixes)
+                    check_query(query, prefixes=self.prefixes)
                 return QuerySyntaxError(_readable(message))
             case b"?":
                 return ServiceError("the query needed more memory than it may have")

@@ -40,9 +40,14 @@ from pyoxigraph import (
 
 from askgraph.errors import ServiceError, SetupError
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.rdf_files import FORMATS, PACKED, check_document, suffix_of
+from askgraph.sparql.rdf_files import (
+    DECOMPRESSOR_BY_SUFFIX,
+    FORMAT_BY_SUFFIX,
+    check_document,
+    get_format_suffix,
+)
 
-_KNOWN = f"{', '.join(FORMATS)}, each also with {', '.join(PACKED)}"
+_KNOWN = f"{', '.join(FORMAT_BY_SUFFIX)}, each also with {', '.join(DECOMPRESSOR_BY_SUFFIX)}"
 _BESIDE = 16 * 2**20  # bytes of files for which a process of their own is worth its start
 _PIECE = 250_000  # quads that the store sorts in memory at once, some hundred bytes each
 _LINES, _ROWS = 32 * 2**20, 4 * 2**20  # bytes of N-Triples that a store or a reader takes at once
@@ -276,7 +281,7 @@ def _files(source: Path) -> list[Path]:
         file
         for file in source.rglob("*")
         if file.is_file()
-        and suffix_of(file) in FORMATS
+        and get_format_suffix(file) in FORMAT_BY_SUFFIX
         and not any(part.startswith(".") for part in file.relative_to(source).parts)
     )
     if not files:
@@ -286,10 +291,11 @@ def _files(source: Path) -> list[Path]:
 
 def _format(file: Path) -> RdfFormat:
     try:
-        return FORMATS[suffix_of(file)]
+        return FORMAT_BY_SUFFIX[get_format_suffix(file)]
     except KeyError:
         raise SetupError(
-            f"{str(file)!r} has an unknown extension {suffix_of(file)!r}; known are {_KNOWN}"
+            f"{str(file)!r} has an unknown extension {get_format_suffix(file)!r}; known are "
+            f"{_KNOWN}"
         ) from None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from askgraph import errors
 from askgraph.endpoint import Delegating, Endpoint, Kind, Run
 from askgraph.errors import AskgraphError, SetupError
-from askgraph.sparql.judge import Asked
+from askgraph.sparql.judge import EndpointRequest
 from askgraph.sparql.results import Result, from_json, to_json
 
 __all__ = ["RecordedEndpoint"]
@@ -44,7 +44,7 @@ class RecordedEndpoint(Delegating):
         if self._asked:
             await self._asked.close()
 
-    async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
+    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
         entry = {"form": asked.form, "query": asked.query, "limit": asked.limit}
         if self._asked is None:
             result = self._repeated(entry)

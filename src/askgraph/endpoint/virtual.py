@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from askgraph.endpoint import Delegating, Endpoint, Kind, Run
-from askgraph.sparql.judge import Asked
-from askgraph.sparql.rewrite.virtual import VirtualPaths, written_out
+from askgraph.sparql.judge import EndpointRequest
+from askgraph.sparql.rewrite.virtual import VirtualPaths, expand_virtual_query
 
 __all__ = ["VirtualEndpoint"]
 
@@ -24,6 +24,6 @@ class VirtualEndpoint(Delegating):
         self._prefixes = prefixes
         self.services: frozenset[str] = getattr(inner, "services", frozenset())
 
-    async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
-        text = written_out(asked.query, self._paths, prefixes=self._prefixes)
+    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
+        text = expand_virtual_query(asked.query, self._paths, prefixes=self._prefixes)
         return await run(self._inner, text, asked.timeout)

@@ -13,7 +13,12 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Protocol
 
-from askgraph.sparql.comparison import Cell, cell_of_json, cell_of_term, same_numbers
+from askgraph.sparql.comparison import (
+    Cell,
+    map_equal_numbers,
+    parse_json_value,
+    to_comparable_value,
+)
 from askgraph.sparql.results import Row, SelectResult
 
 
@@ -42,7 +47,7 @@ class ResultTable:
     @classmethod
     def from_result(cls, result: SelectResult) -> "ResultTable":
         """Build a table from the solutions of a SELECT query."""
-        rows = tuple(tuple(cell_of_term(term) for term in row) for row in result.rows)
+        rows = tuple(tuple(to_comparable_value(term) for term in row) for row in result.rows)
         return cls(result.variables, rows, terms=result.rows)
 
     @classmethod
@@ -53,7 +58,7 @@ class ResultTable:
     @classmethod
     def from_json(cls, variables: Sequence[str], rows: Iterable[Sequence[object]]) -> "ResultTable":
         """Build a table from stored rows of plain values."""
-        return cls(tuple(variables), tuple(tuple(map(cell_of_json, row)) for row in rows))
+        return cls(tuple(variables), tuple(tuple(map(parse_json_value, row)) for row in rows))
 
     def get_column_values(self) -> tuple[frozenset[Cell], ...]:
         """Return the set of bound values of each column."""
@@ -82,7 +87,7 @@ def align_numbers(predicted: ResultTable, gold: ResultTable) -> tuple[ResultTabl
         for cell in predicted.get_values() | gold.get_values()
         if not isinstance(cell[1], str)
     }
-    replacements = same_numbers(numbers)
+    replacements = map_equal_numbers(numbers)
     return _replace_numbers(predicted, replacements), _replace_numbers(gold, replacements)
 
 

@@ -15,7 +15,7 @@ from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.profile import PredicateProfile
 from askgraph.index.names import Kind, name_tokens, stem
 from askgraph.search.tokenize.word_lists import get_shared_words
-from askgraph.sparql.comparison import Cell, cell_of_json, cell_of_term
+from askgraph.sparql.comparison import Cell, parse_json_value, to_comparable_value
 from askgraph.sparql.prefixes import get_local_name
 
 
@@ -77,7 +77,7 @@ def collect_names(graph: KnowledgeGraph) -> dict[str, set[Cell]]:
     names: dict[str, set[Cell]] = {}
     for index in range(len(graph.names)):
         name = graph.names.name(index)
-        cell = cell_of_json(name.text)
+        cell = parse_json_value(name.text)
         if name.kind is Kind.ENTITY and cell is not None:
             names.setdefault(name.target, set()).add(cell)
     if graph.arrays is not None:
@@ -102,7 +102,7 @@ def _iterate_values(arrays: GraphArrays, predicate: str) -> Iterator[tuple[str, 
         *arrays.get_edges(arrays.get_ends(predicate_number), predicate_number), strict=True
     ):
         resource, literal = arrays.terms.get_term(int(subject)), arrays.terms.get_term(int(value))
-        cell = cell_of_term(literal) if isinstance(literal, Literal) else None
+        cell = to_comparable_value(literal) if isinstance(literal, Literal) else None
         if isinstance(resource, NamedNode) and cell is not None:
             yield resource.value, cell
 

@@ -9,9 +9,9 @@ from askgraph.errors import AskgraphError, QueryError, SetupError, Unauthorised,
 from askgraph.evaluation import ResultTable
 from askgraph.evaluation.files import write_lines
 from askgraph.sparql.comparison import Cell
-from askgraph.sparql.judge import admitted
-from askgraph.sparql.lexer import with_declared
-from askgraph.sparql.parser import read
+from askgraph.sparql.judge import admit_query
+from askgraph.sparql.lexer import declare_prefixes
+from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer
 
@@ -105,7 +105,7 @@ def to_question_object(
     tags = list(question.tags)
     if question.unanswerable and UNANSWERABLE not in tags and question.sparql is not None:
         tags.append(UNANSWERABLE)
-    query = question.sparql and with_declared(question.sparql, prefixes or {})
+    query = question.sparql and declare_prefixes(question.sparql, prefixes or {})
     line: Json = {
         "id": question.id,
         "question": question.text,
@@ -223,7 +223,7 @@ async def run_query(
         QueryError: The query has another form, or its result was truncated.
         AskgraphError: The endpoint failed.
     """
-    admissible = admitted(query, prefixes=prefixes)
+    admissible = admit_query(query, prefixes=prefixes)
     match admissible.form:
         case "SELECT":
             result = await endpoint.select(admissible.text, timeout=timeout)
@@ -242,7 +242,7 @@ def _to_table(query: str, result: SelectResult) -> ResultTable:
     This keeps scores independent of the row order of an engine.
     """
     try:
-        ordered = bool(read(query).order)
+        ordered = bool(parse_tree(query).order)
     except QueryError:
         ordered = True
-    return ResultTable.from_result(result if ordered else result.sorted())
+    return ResultTable.from_result(result if ordered else result.sort_rows())

@@ -26,8 +26,8 @@ from askgraph.graph.names import (
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.sparql import Path, Predicate
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import best_label, namespace_of
-from askgraph.sparql.vocabulary import SCHEMA_SPACES
+from askgraph.sparql.prefixes import choose_label, get_namespace
+from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
 
 AdviceKind = Literal["chain", "closure", "nary", "declared", "inverse", "name", "comment", "label"]
 
@@ -96,7 +96,7 @@ def build_definitions(advice: Sequence[Advice], prefixes: Mapping[str, str]) -> 
             case NodeName() as name:
                 names.append(replace(name, why=item.why))
     iris = [*properties, *(name.cls for name in names)]
-    spaces = {namespace_of(iri) for iri in iris}
+    spaces = {get_namespace(iri) for iri in iris}
     return Definitions(
         tuple(properties.values()),
         names=tuple(names),
@@ -224,7 +224,7 @@ class _Advisor:
             *self.profile.classes,
             *self._own_predicates,
         ]
-        terms = [term for term in terms if not term.iri.startswith(SCHEMA_SPACES)]
+        terms = [term for term in terms if not term.iri.startswith(SCHEMA_NAMESPACES)]
         unlabelled = tuple(term.iri for term in terms if not term.names)
         if unlabelled:
             yield Advice(
@@ -241,7 +241,7 @@ class _Advisor:
 
     @cached_property
     def _own_predicates(self) -> tuple[PredicateProfile, ...]:
-        return tuple(p for p in self.profile.predicates if not p.iri.startswith(SCHEMA_SPACES))
+        return tuple(p for p in self.profile.predicates if not p.iri.startswith(SCHEMA_NAMESPACES))
 
     @cached_property
     def _link_predicates(self) -> tuple[PredicateProfile, ...]:
@@ -262,7 +262,7 @@ class _Advisor:
     @cached_property
     def _nary_classes(self) -> tuple[ClassProfile, ...]:
         return tuple(
-            c for c in self.profile.classes if c.nary and not c.iri.startswith(SCHEMA_SPACES)
+            c for c in self.profile.classes if c.nary and not c.iri.startswith(SCHEMA_NAMESPACES)
         )
 
     def _find_roles(self, cls: ClassProfile) -> list[PredicateProfile]:
@@ -285,4 +285,4 @@ class _Advisor:
     def _get_label(self, iri: str) -> str:
         """Return the label of a term in the graph, or an empty string."""
         names = () if self.arrays is None else get_names(self.arrays, iri)
-        return best_label(names, ["en"]) or ""
+        return choose_label(names, ["en"]) or ""

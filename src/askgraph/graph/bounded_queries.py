@@ -18,8 +18,8 @@ from pyoxigraph import Literal, NamedNode, Triple
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, QueryError, TimedOut
 from askgraph.graph.literals import parse_term
-from askgraph.sparql.judge import own_limit
-from askgraph.sparql.rdf_files import triples_in
+from askgraph.sparql.judge import get_limit
+from askgraph.sparql.rdf_files import build_triples
 from askgraph.sparql.results import Row, SelectResult
 
 PROBE_ROWS = 10_001
@@ -166,10 +166,10 @@ class QuerySession:
             from_clauses = "".join(f"FROM <{graph}> " for graph in self.graphs)
             query = query.replace("{", f"{from_clauses}{{", 1)
         if self.own_types:
-            from askgraph.sparql.rewrite.virtual import written_out  # few graphs have such
+            from askgraph.sparql.rewrite.virtual import expand_virtual_query  # few graphs have such
 
             paths = {iri: NamedNode(own_predicate) for iri, own_predicate in self.own_types.items()}
-            query = written_out(query, paths)
+            query = expand_virtual_query(query, paths)
         key = hashlib.sha256(query.encode()).hexdigest()[:24]
         if key in self._replies:
             return self._replies[key]
@@ -191,7 +191,7 @@ class QuerySession:
         if self.cap is not None:
             is_capped = rows >= self.cap
         else:
-            is_capped = rows > PROBE_ROWS and rows % 1_000 == 0 and own_limit(query) != rows
+            is_capped = rows > PROBE_ROWS and rows % 1_000 == 0 and get_limit(query) != rows
         cut = result.truncated is not None or is_capped
         reply = QueryReply(result.rows, cut)
         self._replies[key] = reply
@@ -299,7 +299,7 @@ async def download_triples(inquiry: QuerySession, total: int) -> TripleDownload 
     if first_page is None or not first_page.rows:
         return None
     if len(first_page.rows) >= total and not first_page.cut:
-        return TripleDownload(tuple(triples_in(first_page.rows)))
+        return TripleDownload(tuple(build_triples(first_page.rows)))
     inquiry.cap = len(first_page.rows)
     cap = len(first_page.rows)
     predicate_counts = await inquiry.select(
@@ -316,7 +316,7 @@ async def download_triples(inquiry: QuerySession, total: int) -> TripleDownload 
         page = await inquiry.select(f"triples, {len(triples):,} of {total:,}", query)
         if page is None:
             return None
-        triples += triples_in(page.rows, f"p{number}x" if rename else "")
+        triples += build_triples(page.rows, f"p{number}x" if rename else "")
     cuts = []
     if len(triples) < total:
         cuts.append(f"{total - len(triples):,} of {total:,} triples did not come")

@@ -43,11 +43,11 @@ from askgraph.errors import QuerySyntaxError, SetupError
 from askgraph.graph.glossary import to_toml
 from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql import Pattern, Predicate
-from askgraph.sparql.lexer import lexed
-from askgraph.sparql.parser import read
+from askgraph.sparql.lexer import tokenize
+from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.rewrite.virtual import VirtualPaths, predicates_in, read_path
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.rewrite.virtual import VirtualPaths, find_predicates, parse_path
+from askgraph.sparql.serializer import to_text
 
 DEFAULT_LANGUAGE = "en"
 """Language of labels and comments by default."""
@@ -160,8 +160,8 @@ def _resolve_path(path: Predicate, paths: VirtualPaths, ancestors: tuple[str, ..
             raise SetupError(f"the property <{iri}> is defined by itself")
         case NamedNode(value=iri) if iri in paths:
             return _resolve_path(paths[iri], paths, (*ancestors, iri))
-        case PropertyPath(operator="!") if any(iri in paths for iri in predicates_in(path)):
-            raise SetupError(f"the path {text_of(path)} negates a defined property")
+        case PropertyPath(operator="!") if any(iri in paths for iri in find_predicates(path)):
+            raise SetupError(f"the path {to_text(path)} negates a defined property")
         case PropertyPath(operator=operator, parts=parts):
             return PropertyPath(
                 operator, tuple(_resolve_path(part, paths, ancestors) for part in parts)
@@ -220,7 +220,7 @@ def format_definitions(definitions: Definitions) -> str:
             terms = {"property": shorten(item.iri), "of": shorten(item.inverse_of)}
             tables.append(("inverse", {**terms, **words, "why": item.why}))
         else:
-            path = re.sub("<([^>]*)>", lambda iri: shorten(iri[1]), text_of(item.path))
+            path = re.sub("<([^>]*)>", lambda iri: shorten(iri[1]), to_text(item.path))
             terms = {"property": shorten(item.iri), "path": path}
             tables.append(
                 ("shortcut", {**terms, **words, "unnamed": item.unnamed, "why": item.why})
@@ -286,7 +286,7 @@ class _DefinitionReader:
         return tables
 
     def read_property(self, position: str, table: Mapping[str, str], key: str) -> DefinedProperty:
-        path = self._parse_text(position, table[key], lambda text: read_path(text, self.prefixes))
+        path = self._parse_text(position, table[key], lambda text: parse_path(text, self.prefixes))
         if key == "of":
             path = PropertyPath("^", (path,))
         return DefinedProperty(
@@ -312,7 +312,7 @@ class _DefinitionReader:
 
     def read_iri(self, position: str, text: str) -> str:
         def parse_iri(source: str) -> str:
-            match read(f"ASK {{ ?s ?p {source} }}", self.prefixes).where.elements:
+            match parse_tree(f"ASK {{ ?s ?p {source} }}", self.prefixes).where.elements:
                 case (Pattern(object=NamedNode(value=iri)),) if ":" in iri:
                     return iri
             raise QuerySyntaxError(f"{source!r} is no IRI")
@@ -320,7 +320,7 @@ class _DefinitionReader:
         return self._parse_text(position, text, parse_iri)
 
     def _parse_text(self, position: str, text: str, parse: Callable[[str], Parsed]) -> Parsed:
-        for token in lexed(text).all:
+        for token in tokenize(text).all_tokens:
             prefix = token.text.partition(":")[0]
             if token.kind == "pname" and prefix not in self.prefixes:
                 raise SetupError(

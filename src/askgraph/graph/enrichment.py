@@ -15,8 +15,8 @@ from askgraph.graph.arrays import GraphArrays, Ids, get_names
 from askgraph.graph.definitions import Definitions, resolve_virtual_paths
 from askgraph.sparql import Path, Predicate
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.prefixes import split_local_name
+from askgraph.sparql.serializer import to_text
 
 _MAX_LINKS = 1_000_000
 _MAX_LINKS_PER_TRIPLE = 20
@@ -26,7 +26,7 @@ def build_statements(definitions: Definitions) -> Iterator[Triple]:
     """Yield the triples about defined terms: types, labels, comments, inverses."""
     for item in definitions.properties:
         yield _build_triple(item.iri, v.RDF_TYPE, NamedNode(v.OWL_OBJECT_PROPERTY))
-        label = item.label or words_of_local_name(item.iri)
+        label = item.label or split_local_name(item.iri)
         yield _build_triple(item.iri, v.RDFS_LABEL, Literal(label, language=item.language))
         if item.comment:
             yield _build_triple(
@@ -57,7 +57,7 @@ def build_links(definitions: Definitions, graph: GraphArrays) -> Iterator[Triple
             subject = graph.terms.get_term(source)
             if isinstance(subject, Literal):
                 raise SetupError(
-                    f"<{iri}> would lead from {subject}: the path {text_of(path)} begins at "
+                    f"<{iri}> would lead from {subject}: the path {to_text(path)} begins at "
                     "literals, and these are no subjects"
                 )
             yield Triple(subject, predicate, graph.terms.get_term(target))
@@ -79,7 +79,7 @@ def _get_node_label(graph: GraphArrays, node: int) -> str:
     if graph.terms.is_literal(node):
         return graph.terms.get_value(node)
     value = graph.terms.get_value(node)
-    return next((text for text, _ in get_names(graph, value)), words_of_local_name(value))
+    return next((text for text, _ in get_names(graph, value)), split_local_name(value))
 
 
 def _build_triple(subject: str, predicate: str, value: NamedNode | Literal) -> Triple:
@@ -101,7 +101,7 @@ def evaluate_path(graph: GraphArrays, path: Predicate, *, limit: int) -> tuple[I
     result = _PathEvaluator(graph, limit, path).evaluate(path)
     if result.empty:
         raise SetupError(
-            f"the path {text_of(path)} may be empty: it would link everything with itself; "
+            f"the path {to_text(path)} may be empty: it would link everything with itself; "
             "use '+', or begin with a predicate that has to be there"
         )
     return (result.pairs >> 32).astype(np.int32), (result.pairs & 0xFFFFFFFF).astype(np.int32)
@@ -152,7 +152,7 @@ class _PathEvaluator:
                     new_pairs = np.setdiff1d(next_pairs, all_pairs, assume_unique=True)
                     all_pairs = self._deduplicate(np.concatenate([all_pairs, new_pairs]))
                 return _PathResult(all_pairs, step.empty or operator == "*")
-        raise SetupError(f"the path {text_of(self.full_path)} has a negated set or a variable")
+        raise SetupError(f"the path {to_text(self.full_path)} has a negated set or a variable")
 
     def _get_edges(self, iri: str) -> _Pairs:
         number = self.graph.get_predicate_number(iri)
@@ -190,6 +190,6 @@ class _PathEvaluator:
     def _check_limit(self, pair_count: int) -> None:
         if pair_count > self.limit:
             raise SetupError(
-                f"the path {text_of(self.full_path)} would link more than {self.limit:,} pairs of "
+                f"the path {to_text(self.full_path)} would link more than {self.limit:,} pairs of "
                 "nodes: take it out of the definitions, or make it narrower"
             )

@@ -51,9 +51,9 @@ from askgraph.atomic_files import lock_file, to_setup_error, write_text_atomical
 from askgraph.errors import SetupError
 from askgraph.index.names import name_tokens
 from askgraph.sparql import vocabulary as voc
-from askgraph.sparql.lexer import lexed, with_declared
+from askgraph.sparql.lexer import declare_prefixes, tokenize
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.rdf_files import Described, parsed, turtle_text
+from askgraph.sparql.rdf_files import SubjectDescription, parse_statements, write_turtle_string
 
 _MEANING_KEYS: Final = ("means", "same_as", "query")
 _MAX_CHARACTERS: Final = {"word": 200, "same_as": 200, "means": 2_000, "query": 20_000}
@@ -257,11 +257,11 @@ def parse_turtle_glossary(
 
     A word that labels several classes means instances of any of them.
     """
-    statements, prefixes = parsed(text, source, format=format)
+    statements, prefixes = parse_statements(text, source, format=format)
     entries: dict[tuple[str, ...], GlossaryEntry] = {}
     comments: list[str] = []
     for subject in statements.subjects:
-        node = Described(subject, statements)
+        node = SubjectDescription(subject, statements)
         comments.extend(_read_comments(node, PrefixMap(prefixes)))
         for entry in _parse_entries(node, source):
             previous = entries.get(entry.key)
@@ -277,18 +277,20 @@ def parse_turtle_glossary(
     return Glossary(instructions=instructions).add_entries(*entries.values())
 
 
-def _parse_entries(node: Described, source: str) -> Iterator[GlossaryEntry]:
+def _parse_entries(node: SubjectDescription, source: str) -> Iterator[GlossaryEntry]:
     """Yield an entry for each label; labels of unnamed nodes without a union are synonyms."""
-    query = next(filter(None, map(node.text, _QUERY_PREDICATES)), "")
+    query = next(filter(None, map(node.get_text, _QUERY_PREDICATES)), "")
     members = [
-        term for head in node.nodes(voc.OWL_UNION_OF) for term in node.statements.listed(head.node)
+        term
+        for head in node.get_nodes(voc.OWL_UNION_OF)
+        for term in node.statements.iterate_list(head.node)
     ]
     means = [term.value for term in members if isinstance(term, NamedNode)]
-    means = means or list(node.iris(voc.SKOS_EXACT_MATCH))
+    means = means or list(node.get_iris(voc.SKOS_EXACT_MATCH))
     if not (query or means) and isinstance(node.node, NamedNode):
         means = [node.node.value]
-    name = "" if query or means else node.text(voc.SKOS_PREF_LABEL) or ""
-    labels = [text for key in _LABEL_PREDICATES[bool(name) :] for text, _ in node.labelled(key)]
+    name = "" if query or means else node.get_text(voc.SKOS_PREF_LABEL) or ""
+    labels = [text for key in _LABEL_PREDICATES[bool(name) :] for text, _ in node.get_labels(key)]
     if query and not labels:
         raise SetupError(f"{source}: {node.node} has a query and no word: give it a skos:altLabel")
     if labels and not (query or means or name):
@@ -297,8 +299,8 @@ def _parse_entries(node: Described, source: str) -> Iterator[GlossaryEntry]:
             "property or thing meant, or give another word of it as skos:prefLabel"
         )
     if query:
-        ontologies = node.objects(voc.SH_PREFIXES) or None
-        query = with_declared(query, node.statements.declared(ontologies))
+        ontologies = node.get_objects(voc.SH_PREFIXES) or None
+        query = declare_prefixes(query, node.statements.get_declared_prefixes(ontologies))
     for text in dict.fromkeys(labels):
         meaning = {"query": query} if query else {"means": means, "same_as": name}
         yield parse_entry({"word": text, **meaning}, source)
@@ -313,9 +315,9 @@ def _merge_entries(first: GlossaryEntry, entry: GlossaryEntry, source: str) -> G
     return first
 
 
-def _read_comments(node: Described, prefixes: PrefixMap) -> Iterator[str]:
-    texts = [text.strip() for key in _COMMENT_PREDICATES for text, _ in node.labelled(key)]
-    if _GLOSSARY_CLASSES.intersection(node.objects(voc.RDF_TYPE)):
+def _read_comments(node: SubjectDescription, prefixes: PrefixMap) -> Iterator[str]:
+    texts = [text.strip() for key in _COMMENT_PREDICATES for text, _ in node.get_labels(key)]
+    if _GLOSSARY_CLASSES.intersection(node.get_objects(voc.RDF_TYPE)):
         yield from texts
     elif isinstance(node.node, NamedNode):
         yield from (f"{prefixes.shorten(node.node.value)}: {text}" for text in texts)
@@ -324,16 +326,16 @@ def _read_comments(node: Described, prefixes: PrefixMap) -> Iterator[str]:
 def format_turtle_glossary(glossary: Glossary, prefixes: PrefixMap) -> str:
     """Format a glossary as Turtle that `parse_turtle_glossary` reads as the same glossary."""
     body = "\n".join(_format_statements(glossary, prefixes))
-    return f"{prefixes.header(body)}\n{body}"
+    return f"{prefixes.build_header(body)}\n{body}"
 
 
 def _format_statements(glossary: Glossary, prefixes: PrefixMap) -> Iterator[str]:
     shorten = prefixes.shorten
     if glossary.instructions:
-        comment = f"{shorten(voc.RDFS_COMMENT)} {turtle_text(glossary.instructions)}"
+        comment = f"{shorten(voc.RDFS_COMMENT)} {write_turtle_string(glossary.instructions)}"
         yield f"[] a {shorten(voc.SKOS_CONCEPT_SCHEME)} ;\n    {comment} .\n"
     for entry in glossary.entries:
-        label = f"{shorten(voc.SKOS_ALT_LABEL)} {turtle_text(entry.word)}"
+        label = f"{shorten(voc.SKOS_ALT_LABEL)} {write_turtle_string(entry.word)}"
         means = [*map(shorten, entry.means)]
         if len(means) == 1:
             yield f"{means[0]} {label} .\n"
@@ -341,13 +343,14 @@ def _format_statements(glossary: Glossary, prefixes: PrefixMap) -> Iterator[str]
             yield f"[] {shorten(voc.OWL_UNION_OF)} ( {' '.join(means)} ) ;\n    {label} .\n"
         elif entry.same_as:
             yield (
-                f"[] {shorten(voc.SKOS_PREF_LABEL)} {turtle_text(entry.same_as)} ;\n    {label} .\n"
+                f"[] {shorten(voc.SKOS_PREF_LABEL)} {write_turtle_string(entry.same_as)} ;\n  "
+                f"  {label} .\n"
             )
         else:
-            words = (token.text.upper() for token in lexed(entry.query).given)
+            words = (token.text.upper() for token in tokenize(entry.query).tokens)
             form = next((word for word in words if word in ("SELECT", "ASK")), "SELECT")
             predicate = voc.SH_ASK if form == "ASK" else voc.SH_SELECT
-            yield f"[] {shorten(predicate)} {turtle_text(entry.query)} ;\n    {label} .\n"
+            yield f"[] {shorten(predicate)} {write_turtle_string(entry.query)} ;\n    {label} .\n"
 
 
 MAX_NOTES: Final = 16

@@ -39,7 +39,7 @@ from askgraph.graph.profile import (
     sort_counts,
 )
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.rdf_files import OwnTypes
+from askgraph.sparql.rdf_files import OwnPredicates
 
 _SAMPLE_SIZE = 2000
 _MAX_COUNTED_LITERALS = 100_000
@@ -381,7 +381,7 @@ _COMMON_SHARE = 0.5
 """Share of subjects from which on a predicate is common."""
 
 
-def detect_own_types(graph: GraphArrays) -> OwnTypes:
+def detect_own_types(graph: GraphArrays) -> OwnPredicates:
     """Return a Wikibase's predicates for types and superclasses; empty for other graphs."""
     claims = graph.get_predicate_number(v.WIKIBASE_DIRECT)
     if claims is None:

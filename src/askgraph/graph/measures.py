@@ -84,9 +84,9 @@ def parse_unit(text: str) -> Unit | None:
 
 def get_unit_by_iri(iri: str) -> Unit | None:
     """Return the unit with this QUDT IRI, or None."""
-    if not iri.startswith(v.QUDT_UNIT_SPACE):
+    if not iri.startswith(v.QUDT_UNIT_NAMESPACE):
         return None
-    return _build_qudt_table().get(iri[len(v.QUDT_UNIT_SPACE) :])
+    return _build_qudt_table().get(iri[len(v.QUDT_UNIT_NAMESPACE) :])
 
 
 def detect_unit(names: Iterable[str], descriptions: Iterable[str] = ()) -> Unit | None:

@@ -21,8 +21,8 @@ from askgraph.graph.profile import (
 )
 from askgraph.index.names import Kind, Name, stem, tokens
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import best_label, get_local_name, namespace_of, words_of_local_name
-from askgraph.sparql.vocabulary import SCHEMA_SPACES
+from askgraph.sparql.prefixes import choose_label, get_local_name, get_namespace, split_local_name
+from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
 
 _MAX_VALUE_CHARACTERS = 80
 _MAX_CYCLE_STEPS = 200  # steps in which a node of a network would come back to itself
@@ -52,7 +52,7 @@ def iterate_schema_names(profile: Profile) -> Iterator[Name]:
     )
     for items, kind in schema:
         for item in items:
-            if item.iri.startswith(SCHEMA_SPACES):
+            if item.iri.startswith(SCHEMA_NAMESPACES):
                 continue
             for text, _ in item.names:
                 yield Name(text, item.iri, kind)
@@ -123,7 +123,7 @@ def is_informative_label(label: str, iris: Sequence[str]) -> bool:
 
 @lru_cache(1 << 14)
 def _tokenize_local_name(iri: str) -> tuple[str, ...]:
-    return tokens(words_of_local_name(iri))
+    return tokens(split_local_name(iri))
 
 
 def is_short_value(text: str) -> bool:
@@ -166,7 +166,7 @@ def _iterate_entity_names(graph: GraphArrays, profile: Profile, schema: set[str]
     iris: defaultdict[str, list[str]] = defaultdict(list)
     counts = Counter[str]()  # by IRIs whose digits are all one: the names of these are alike
     for iri in graph.terms.iterate_values(np.flatnonzero(nameless)):
-        if iri not in schema and not iri.startswith(SCHEMA_SPACES):
+        if iri not in schema and not iri.startswith(SCHEMA_NAMESPACES):
             pattern = iri if "%" in iri else iri.translate(_DIGITS_TO_ZERO)
             counts[pattern] += 1
             if counts[pattern] <= _MAX_SIMILAR_COUNT:
@@ -241,7 +241,7 @@ def detect_naming_role(predicate: PredicateProfile, samples: Sequence[str]) -> s
     )
     if long_length > 10 or letter_share < 0.8 or address_share > 0.2 or not predicate.functional:
         return ""
-    words = {stem(word) for word in tokens(words_of_local_name(predicate.iri))}
+    words = {stem(word) for word in tokens(split_local_name(predicate.iri))}
     has_name_word = bool(words & NAME_WORDS) or _has_name_suffix(words)
     is_unique = predicate.objects >= 0.9 * predicate.triples
     return "name" if has_name_word or is_unique else ""
@@ -259,8 +259,8 @@ def score_name_predicate(predicate: str, cls: str, coverage: float, distinct: fl
         coverage: Share of the instances with a value.
         distinct: Share of distinct values.
     """
-    words = [stem(word) for word in tokens(words_of_local_name(predicate))]
-    class_stems = {stem(word) for word in tokens(words_of_local_name(cls))}
+    words = [stem(word) for word in tokens(split_local_name(predicate))]
+    class_stems = {stem(word) for word in tokens(split_local_name(cls))}
     word_score = 1.0 if words and words[-1] in NAME_WORDS else 0.8 * _has_name_suffix(words)
     class_score = 0.7 if set(words) & class_stems else 0.0
     standard_score = 3.0 if get_standard_role(predicate) else 0.0
@@ -278,8 +278,8 @@ _LEADING_VERBS = ("has ", "have ", "is ", "was ")
 
 def get_label(term: ClassProfile | PredicateProfile) -> str:
     """Return a term's best label, else the words of its IRI."""
-    label = best_label(term.names, ["en"])
-    return label or get_local_name(term.iri) or words_of_local_name(term.iri)
+    label = choose_label(term.names, ["en"])
+    return label or get_local_name(term.iri) or split_local_name(term.iri)
 
 
 def build_virtual_iri(label: str) -> str:
@@ -330,7 +330,7 @@ def _strip_leading_verb(label: str) -> str:
 
 def extract_code(iri: str) -> tuple[str, str] | None:
     """Return the host and the local name of an IRI if the local name is a code, else None."""
-    namespace = namespace_of(iri)
+    namespace = get_namespace(iri)
     code = iri[len(namespace) :]
     if not any(c.isdigit() for c in code) or get_local_name(iri):
         return None

@@ -25,7 +25,7 @@ from askgraph.index import Resource
 from askgraph.index.name_search import Naming
 from askgraph.index.names import Kind, Name
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import best_label, get_local_name, words_of_local_name
+from askgraph.sparql.prefixes import choose_label, get_local_name, split_local_name
 
 _BLOCK_SIZE = 1 << 15
 _MAX_NAME_CHARACTERS = 200
@@ -71,7 +71,7 @@ def iterate_properties(
             if term_id is None
             else _collect_texts(graph, term_id, term_id + 1, numbers).get(term_id, [])
         )
-        description = best_label(
+        description = choose_label(
             [split_literal(graph.terms.get_text(t))[::2] for t in texts], languages
         )
         infos = (*resource.infos, _clip(description)) if description else resource.infos
@@ -85,9 +85,9 @@ def iterate_literals(
 
     Infos hold the label of a predicate; the score is the number of triples.
     """
-    labels_by_iri = {p.iri: best_label(p.names, languages) for p in profile.predicates}
+    labels_by_iri = {p.iri: choose_label(p.names, languages) for p in profile.predicates}
     iris = map(graph.get_predicate_iri, range(len(graph.predicates)))
-    labels = [labels_by_iri.get(iri) or words_of_local_name(iri) for iri in iris]
+    labels = [labels_by_iri.get(iri) or split_local_name(iri) for iri in iris]
     for term_id, value in iterate_short_texts(graph):
         start, end = graph.in_offsets[term_id : term_id + 2].tolist()
         predicate_label = labels[graph.in_predicates[start]]
@@ -107,7 +107,7 @@ class _EntityBuilder:
         class_ids = [(term_id, c) for c in profile.classes if (term_id := ids[c.iri]) is not None]
         self.sizes = {term_id: c.instances for term_id, c in class_ids}
         self.labels = {
-            term_id: best_label(c.names, languages) or words_of_local_name(c.iri)
+            term_id: choose_label(c.names, languages) or split_local_name(c.iri)
             for term_id, c in class_ids
         }
         self.is_excluded = np.zeros(len(graph.terms), dtype=np.bool_)
@@ -169,11 +169,11 @@ class _EntityBuilder:
             ]
             for literals in (names, alternatives)
         )
-        label = best_label(main_names, self.languages) or best_label(
+        label = choose_label(main_names, self.languages) or choose_label(
             alternative_names, self.languages
         )
         if label is None:
-            return words_of_local_name(iri), ()
+            return split_local_name(iri), ()
         local = get_local_name(iri)
         texts = dict.fromkeys([text for text, _ in main_names + alternative_names])
         if local and local.casefold() not in {text.casefold() for text in texts}:
@@ -189,7 +189,7 @@ class _EntityBuilder:
         parents = _collect_targets(self.graph, first, last, v.RDFS_SUB_CLASS_OF)
         for term_id in (np.flatnonzero(self.is_class[first:last]) + first).tolist():
             above = [
-                self.labels.get(parent) or words_of_local_name(terms.get_value(parent))
+                self.labels.get(parent) or split_local_name(terms.get_value(parent))
                 for parent in parents.get(term_id, ())[:_MAX_PARENTS]
             ]
             infos[term_id] = ("class", f"subclass of {', '.join(above)}") if above else ("class",)
@@ -203,7 +203,7 @@ class _EntityBuilder:
                 classes.sort(key=lambda cls: self.sizes[cls])
                 infos[term_id] = tuple(self.labels[cls] for cls in classes[:_MAX_TYPES])
         for term_id, texts in _collect_texts(self.graph, first, last, self.descriptions).items():
-            description = best_label(
+            description = choose_label(
                 [split_literal(terms.get_text(text))[::2] for text in texts], self.languages
             )
             if description:
@@ -505,15 +505,15 @@ def _build_resource(
     infos: tuple[str, ...],
     languages: tuple[str, ...],
 ) -> Resource:
-    label = best_label(item.names, languages)
+    label = choose_label(item.names, languages)
     local_words = get_local_name(item.iri)
     names = (*(text for text, _ in item.names), *((local_words,) if local_words else ()))
     synonyms = tuple(text for text in dict.fromkeys(names) if text != label)
     if label is None:
-        label, synonyms = words_of_local_name(item.iri), ()
+        label, synonyms = split_local_name(item.iri), ()
     return Resource(item.iri, label, synonyms, float(score), infos)
 
 
 def _format_class_info(relation: str, class_counts: Iterable[tuple[str, int]]) -> tuple[str, ...]:
-    names = [words_of_local_name(iri) for iri, _ in class_counts][:_MAX_INFO_CLASSES]
+    names = [split_local_name(iri) for iri, _ in class_counts][:_MAX_INFO_CLASSES]
     return (f"{relation} {', '.join(names)}",) if names else ()

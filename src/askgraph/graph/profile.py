@@ -20,7 +20,7 @@ from askgraph.atomic_files import write_text_atomically
 from askgraph.errors import SetupError
 from askgraph.graph.arrays import GraphArrays, get_names, get_objects
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.vocabulary import SCHEMA_SPACES
+from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
 
 PROFILE_VERSION = 2
 _BODY_KEY = '"profile": '
@@ -533,7 +533,7 @@ def select_largest_classes(profile: Profile) -> list[ClassProfile]:
 
 def is_schema_term(iri: str) -> bool:
     """Return whether a term belongs to a schema vocabulary."""
-    return iri.startswith(v.SCHEMA_SPACES)
+    return iri.startswith(v.SCHEMA_NAMESPACES)
 
 
 def build_schema_diagram(profile: Profile, *, classes: int = 12, links: int = 20) -> SchemaDiagram:
@@ -590,7 +590,7 @@ def collect_superclasses(graph: GraphArrays, profile: Profile) -> tuple[ClassPro
     parents_queue = [parent for cls in profile.classes for parent in cls.parents]
     superclasses = {}
     for iri in parents_queue:
-        if iri not in known_iris and not iri.startswith(SCHEMA_SPACES):
+        if iri not in known_iris and not iri.startswith(SCHEMA_NAMESPACES):
             known_iris.add(iri)
             parents = get_objects(graph, iri, v.RDFS_SUB_CLASS_OF)
             superclasses[iri] = ClassProfile(iri, 0, names=get_names(graph, iri), parents=parents)

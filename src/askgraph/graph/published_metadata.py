@@ -26,7 +26,7 @@ from askgraph.graph.profile import Profile, merge_profiles
 from askgraph.graph.void import VOID_PREDICATES, parse_void
 from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.rdf_files import RDF_KINDS, Statements, triples_in
+from askgraph.sparql.rdf_files import FORMAT_BY_MEDIA_TYPE, RdfStatements, build_triples
 from askgraph.sparql.results import Row
 
 _MAX_VOID_TRIPLES = 100_000  # triples of VoID that are read of a store
@@ -83,7 +83,7 @@ async def read_published_void(
     profiles: list[Profile] = []
 
     async def read_source(
-        name: str, load: Callable[[], Awaitable[tuple[Statements | None, str]]]
+        name: str, load: Callable[[], Awaitable[tuple[RdfStatements | None, str]]]
     ) -> None:
         try:
             statements, note = await load()
@@ -104,24 +104,26 @@ async def read_published_void(
     return PublishedMetadata(reduce(merge_profiles, profiles) if profiles else None, tuple(places))
 
 
-def parse_document(document: Document) -> Statements:
+def parse_document(document: Document) -> RdfStatements:
     """Parse a document by its media type; raises `SetupError` if it is not RDF."""
-    kind = RDF_KINDS.get(document.kind)
+    kind = FORMAT_BY_MEDIA_TYPE.get(document.kind)
     if kind is None and document.content.lstrip()[:1] in (b"@", b"P", b"#"):
         kind = RdfFormat.TURTLE
     if kind is None:
         raise SetupError(f"{document.url} is {document.kind or 'of no kind'}, not RDF")
-    return Statements.parsed(document.content, kind, base=document.url)
+    return RdfStatements.parse_document(document.content, kind, base=document.url)
 
 
 async def _fetch_document(
     address: str, seconds: float, guard: Guard | None
-) -> tuple[Statements, str]:
-    document = await fetched(address, accept=tuple(RDF_KINDS), timeout=seconds, guard=guard)
+) -> tuple[RdfStatements, str]:
+    document = await fetched(
+        address, accept=tuple(FORMAT_BY_MEDIA_TYPE), timeout=seconds, guard=guard
+    )
     return parse_document(document), ""
 
 
-async def _read_store(endpoint: Endpoint, seconds: float) -> tuple[Statements | None, str]:
+async def _read_store(endpoint: Endpoint, seconds: float) -> tuple[RdfStatements | None, str]:
     """Return the VoID of the default graph, else of the named graphs, with labels."""
     values = f"VALUES ?p {{ {iris(VOID_PREDICATES)} }}"
     with QuerySession(endpoint, max_queries=_MAX_QUERIES, max_seconds=seconds) as session:
@@ -130,9 +132,9 @@ async def _read_store(endpoint: Endpoint, seconds: float) -> tuple[Statements | 
             reply = await session.select("VoID", query)
             if reply and reply.rows:
                 labels = await _fetch_labels(session, reply.rows)
-                triples = [*triples_in(reply.rows), *triples_in(labels)]
+                triples = [*build_triples(reply.rows), *build_triples(labels)]
                 cut = reply.cut or len(reply.rows) >= _MAX_VOID_TRIPLES
-                return Statements(triples), ", cut off by a cap on rows" if cut else ""
+                return RdfStatements(triples), ", cut off by a cap on rows" if cut else ""
         if session.failures:
             raise ServiceError("; ".join(session.failures))
     return None, ""
@@ -176,8 +178,8 @@ async def fetch_published_examples(
         ServiceError: The endpoint fails.
     """
     reply = await endpoint.construct(_EXAMPLES_QUERY, timeout=timeout, limit=_MAX_EXAMPLE_TRIPLES)
-    statements = Statements(reply.triples)
-    items = list(find_executables(endpoint.address, statements, statements.declared()))
+    statements = RdfStatements(reply.triples)
+    items = list(find_executables(endpoint.address, statements, statements.get_declared_prefixes()))
     if reply.truncated:
         items.append((endpoint.address, f"more examples may exist: {reply.truncated.reason}"))
     return items
@@ -194,8 +196,8 @@ async def fetch_described_examples(
         ServiceError: There is no service description.
         SetupError: It cannot be parsed.
     """
-    document = await fetched(url, accept=tuple(RDF_KINDS), timeout=timeout, guard=guard)
-    if document.kind not in RDF_KINDS:
+    document = await fetched(url, accept=tuple(FORMAT_BY_MEDIA_TYPE), timeout=timeout, guard=guard)
+    if document.kind not in FORMAT_BY_MEDIA_TYPE:
         raise MalformedReply(f"{url} gives no service description, but {document.kind!r}")
     text = decode_text(document.content, document.url)
-    return parse_executables(text, document.url, format=RDF_KINDS[document.kind])
+    return parse_executables(text, document.url, format=FORMAT_BY_MEDIA_TYPE[document.kind])

@@ -24,7 +24,7 @@ from askgraph.errors import ErrorReply, MalformedReply, ServiceError, TimedOut
 from askgraph.graph.arrays import GraphArrays, Seeds, build_arrays
 from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.rdf_files import OwnTypes, triples_in, with_types
+from askgraph.sparql.rdf_files import OwnPredicates, add_standard_triples, build_triples
 from askgraph.sparql.results import Row
 
 _MAX_CONCURRENT_REQUESTS_COUNT = 4
@@ -157,7 +157,7 @@ class TripleFetcher:
         return results
 
     def _collect(self, cells: Iterable[Row]) -> Sequence[Triple]:
-        triples = list(triples_in(cells, f"r{self._replies}x"))
+        triples = list(build_triples(cells, f"r{self._replies}x"))
         self.all_triples.update(triples)
         return triples
 
@@ -239,7 +239,7 @@ async def fetch_neighbourhood(
     naming: Sequence[str] = v.LABEL_PREDICATES,
     budget: int = 16,
     links: Sequence[str] = (),
-    own_types: OwnTypes | None = None,
+    own_types: OwnPredicates | None = None,
     kept: PartCache | None = None,
 ) -> GraphArrays:
     """Return the arrays around the seeds; `complete` if they hold the complete graph.
@@ -266,7 +266,7 @@ async def fetch_neighbourhood(
             f"SELECT ?s ?p ?o {{ ?s ?p ?o }} LIMIT {2 * _MAX_COMPLETE_TRIPLES}"
         )
         if requests.all_triples and not requests.cut:
-            return build_arrays(with_types(requests.all_triples, own_types or {}))
+            return build_arrays(add_standard_triples(requests.all_triples, own_types or {}))
     typing = (own_types or {}).get(v.RDF_TYPE, v.RDF_TYPE)
     fetcher = _NeighbourhoodFetcher(requests, seeds, counts or {}, naming, links, typing)
     await fetcher.fetch_seeds()
@@ -274,7 +274,7 @@ async def fetch_neighbourhood(
     await fetcher.fetch_descriptions()
     if requests.failure and not requests.all_triples:
         raise requests.failure
-    return build_arrays(with_types(requests.all_triples, own_types or {}), complete=False)
+    return build_arrays(add_standard_triples(requests.all_triples, own_types or {}), complete=False)
 
 
 @dataclass

@@ -54,7 +54,7 @@ from askgraph.graph.survey.predicates import (
 from askgraph.index.name_search import PLAIN
 from askgraph.index.names import Kind, Name
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.rdf_files import with_types
+from askgraph.sparql.rdf_files import add_standard_triples
 from askgraph.sparql.results import Row
 
 MAX_DOWNLOAD_TRIPLES = 50_000
@@ -216,7 +216,7 @@ async def _build_profile(
     if pages is not None:
         arrays = build_arrays(pages.triples)
         if types := detect_own_types(arrays):
-            arrays = build_arrays(with_types(pages.triples, types))
+            arrays = build_arrays(add_standard_triples(pages.triples, types))
         profile = replace(build_profile(arrays, source=source), cuts=pages.cuts)
         if total is not None and len(pages.triples) < total:
             profile = _mark_incomplete(profile, "some triples did not come")

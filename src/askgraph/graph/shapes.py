@@ -21,7 +21,7 @@ from askgraph.graph.literals import split_literal
 from askgraph.graph.profile import Counts, PredicateProfile, Profile, sort_counts
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Term
-from askgraph.sparql.vocabulary import SCHEMA_SPACES
+from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
 
 _SAMPLE_SIZE = 1_000
 _MAX_LINES = 60
@@ -450,7 +450,7 @@ def _parse_count(term: Term | None) -> int:
 def select_narrowest(types: Iterable[str], profile: Profile, *, limit: int = 2) -> tuple[str, ...]:
     """Return the most specific classes, the smallest first, without superclasses of others."""
     classes = {cls.iri: cls for cls in profile.classes}
-    candidates = [iri for iri in dict.fromkeys(types) if not iri.startswith(SCHEMA_SPACES)]
+    candidates = [iri for iri in dict.fromkeys(types) if not iri.startswith(SCHEMA_NAMESPACES)]
     superclasses = {
         parent
         for iri in candidates

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Progress, Resource
 from askgraph.index.folder import Folder, NewFolder
-from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.prefixes import split_local_name
 
 Keys = NDArray[np.uint64]
 _BLOCK = 1024
@@ -280,7 +280,7 @@ def sound(resource: Resource) -> Resource:
         raise SetupError(f"the score of {resource.iri!r} is {resource.score}, not a number")
     if resource.label.strip():
         return resource
-    label = words_of_local_name(resource.iri)
+    label = split_local_name(resource.iri)
     return Resource(resource.iri, label, resource.synonyms, resource.score, resource.infos)
 
 

@@ -1,10 +1,10 @@
-"""Language models: the one contract of all that complete a conversation, and what they exchange.
+"""Language models: the common contract of all that complete a conversation, and its messages.
 
 >>> import asyncio
->>> from askgraph.llm import User, completed
+>>> from askgraph.llm import User, read_completion
 >>> from askgraph.llm.scripted import ScriptedModel
 >>> model = ScriptedModel(["The Moon."])
->>> asyncio.run(completed(model.complete([User("What orbits the Earth?")]))).first.text
+>>> asyncio.run(read_completion(model.complete([User("What orbits the Earth?")]))).first.text
 'The Moon.'
 
 What lives here: the contract, one module for each kind of model, and wrappers that cache, record,
@@ -24,21 +24,21 @@ from askgraph.errors import MalformedReply
 
 @dataclass(frozen=True)
 class System:
-    """The instruction to the model, once and before everything else."""
+    """The instruction to the model, once, before all other messages."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class User:
-    """A message of a person, or of the method on its own behalf."""
+    """A message of a person, or of a method."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call that the model wrote: `arguments` is its text as written, meant to be JSON."""
+    """A tool call that the model wrote; `arguments` is its text as written, ideally JSON."""
 
     id: str
     name: str
@@ -49,7 +49,7 @@ class ToolCall:
 class Assistant:
     """The model's reply in an earlier turn.
 
-    `opaque` is what its provider wants back unchanged (signed reasoning, for one), as JSON text
+    `opaque` is data that its provider expects back unchanged, such as signed reasoning: JSON text
     that only the same plugin reads.
     """
 
@@ -61,7 +61,7 @@ class Assistant:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """The result of one tool call of the turn before."""
+    """The result of a tool call in the previous turn."""
 
     call: str  # id of the call
     tool: str
@@ -92,11 +92,11 @@ class Finish(StrEnum):
 
 @dataclass(frozen=True)
 class TokenUsage:
-    """Tokens of one or more calls; two add up.
+    """Tokens of one or more calls; two of them can be added.
 
-    `input` counts the prompt whole: `cached` of them came from the server's prompt cache and
-    `cache_written` went into it. `output` counts `reasoning` too. `estimated` says that the server
-    told no numbers, so that they are guessed from the length of the text.
+    `input` is the whole prompt: `cached` of these tokens came from the server's prompt cache and
+    `cache_written` were written to it. `output` includes `reasoning`. `estimated` means that the
+    server did not count, so that the numbers are estimated from the length of the text.
     """
 
     input: int = 0
@@ -112,7 +112,7 @@ class TokenUsage:
         return self.input + self.output
 
     def __add__(self, other: "TokenUsage") -> "TokenUsage":
-        """Return the sum; it is an estimate if one of both is."""
+        """Return the sum; it is an estimate if either of them is."""
         return TokenUsage(
             self.input + other.input,
             self.cached + other.cached,
@@ -145,20 +145,20 @@ class Choice:
 
     @property
     def logprob(self) -> float | None:
-        """The sum over the tokens: how likely the whole text is; None if it is not known."""
+        """The log-probability of the whole text: the sum over its tokens, or None if unknown."""
         return sum(token.logprob for token in self.logprobs) if self.logprobs else None
 
     @property
     def message(self) -> Assistant:
-        """The choice as a message of the conversation that goes on."""
+        """The choice as a message, to continue the conversation."""
         return Assistant(self.text or self.refusal, self.calls, self.reasoning, self.opaque)
 
 
 @dataclass(frozen=True)
 class Completion:
-    """All choices of a request and what they cost; the last event of a stream.
+    """All choices of a request and their usage; the last event of a stream.
 
-    `stored` says that it came from the disk: nothing was sent and nothing is to be paid.
+    `stored` means that it came from the disk: no request was sent and nothing is charged.
     """
 
     choices: tuple[Choice, ...]
@@ -169,11 +169,11 @@ class Completion:
 
     @property
     def first(self) -> Choice:
-        """The first choice, which is the only one if `n` is 1."""
+        """The first choice; the only one if `n` is 1."""
         return self.choices[0]
 
-    def parts(self) -> "Iterator[Event]":
-        """Yield the parts of all choices as a stream may bring them, text line by line."""
+    def iterate_parts(self) -> "Iterator[Event]":
+        """Yield the parts of all choices as a stream could send them, text line by line."""
         for number, choice in enumerate(self.choices):
             if choice.reasoning:
                 yield ReasoningPart(choice.reasoning, number)
@@ -193,7 +193,7 @@ class TextPart:
 
 @dataclass(frozen=True)
 class ReasoningPart:
-    """More of what the model thinks before it speaks, if its server shows it."""
+    """More of the model's reasoning, if its server sends it."""
 
     text: str
     choice: int = 0
@@ -201,7 +201,7 @@ class ReasoningPart:
 
 @dataclass(frozen=True)
 class CallPart:
-    """A tool call, complete."""
+    """A complete tool call."""
 
     call: ToolCall
     choice: int = 0
@@ -209,7 +209,7 @@ class CallPart:
 
 @dataclass(frozen=True)
 class Restart:
-    """The call failed and is made again: all parts so far are void."""
+    """The call failed and is repeated: all earlier parts are void."""
 
     reason: str
 
@@ -218,7 +218,7 @@ Event = TextPart | ReasoningPart | CallPart | Restart | Completion
 
 
 class Options(TypedDict, total=False):
-    """The options of a request besides its messages; the server decides those left out."""
+    """The options of a request besides its messages; the server's defaults apply to others."""
 
     tools: Sequence[ToolSchema]
     tool_choice: str  # auto, none, required, or the name of a tool
@@ -237,7 +237,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Request:
-    """A request with everything that was left out filled in; see `Options`."""
+    """A request with defaults for all omitted options; see `Options`."""
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSchema, ...] = ()
@@ -255,24 +255,28 @@ class Request:
     effort: str | None = None
 
     @classmethod
-    def of(cls, messages: Sequence[Message], options: Options) -> "Request":
-        """Make one; `ValueError` if there is no message, or less than one choice is wanted."""
+    def from_options(cls, messages: Sequence[Message], options: Options) -> "Request":
+        """Build a request.
+
+        Raises:
+            ValueError: there is no message, or fewer than one choice is requested.
+        """
         if not messages:
             raise ValueError("a request needs at least one message")
         values: dict[str, Any] = dict(options)
         for name in ("tools", "stop"):
             values[name] = tuple(values.get(name, ()))
-        whole = cls(tuple(messages), **values)
-        if whole.n < 1:
-            raise ValueError(f"n is {whole.n}; it must be 1 or more")
-        return whole
+        request = cls(tuple(messages), **values)
+        if request.n < 1:
+            raise ValueError(f"n is {request.n}; it must be 1 or more")
+        return request
 
 
 @dataclass(frozen=True)
 class Identity:
-    """The model that answers: with the request it decides which replies may come; never a secret.
+    """The model that answers: together with the request it determines the reply; never a secret.
 
-    `settings` are those fixed settings of the model that change what it says.
+    `settings` are fixed settings of the model that influence its replies.
     """
 
     provider: str  # openai, anthropic, …: as OpenTelemetry names them
@@ -282,8 +286,8 @@ class Identity:
     grammar: bool = field(default=False, repr=False)  # whether a request to it may hold one
 
     @property
-    def told(self) -> dict[str, str]:
-        """What it is told apart by in traces and caches: its fields but `grammar`."""
+    def key_fields(self) -> dict[str, str]:
+        """Its fields except `grammar`, as they identify it in traces and caches."""
         return {
             "provider": self.provider,
             "model": self.model,
@@ -296,14 +300,15 @@ class Identity:
 class LanguageModel(Protocol):
     """Completes conversations; raises if it cannot, never ends a stream without a completion.
 
-    The stream gives parts as they arrive and ends with exactly one `Completion`, which holds all
-    of them. A reader that stops earlier closes the stream (`contextlib.aclosing`), which ends
-    the request. If a server gives less choices than wanted, it is asked again for the rest;
-    seeds, log-probabilities and reasoning come if the server has them. Beams and grammars are
-    never made up for: `SetupError` if the server has none. Under a grammar fewer beams may come
-    than wanted: as many different texts as it admits.
+    The stream yields parts as they arrive and ends with exactly one `Completion`, which
+    contains all of them. A reader that stops earlier closes the stream (`contextlib.aclosing`),
+    which ends the request. If a server returns too few choices, the rest is requested again;
+    seeds, log-probabilities and reasoning are only available if the server has them. Beams and
+    grammars are never emulated: `SetupError` if the server has none. Under a grammar there may
+    be fewer beams than requested: as many different texts as it admits.
 
-    Raises `SetupError`, `ServiceError` (see `askgraph.errors`) or `BudgetSpent`.
+    Raises:
+        SetupError, ServiceError, BudgetSpent: see `askgraph.errors`.
     """
 
     @property
@@ -322,8 +327,8 @@ class LanguageModel(Protocol):
         ...
 
 
-class ModelAround:
-    """The part that all models share that ask another one, `inner`."""
+class ModelWrapper:
+    """Base class of models that call another model, `inner`."""
 
     def __init__(self, inner: LanguageModel) -> None:
         self._inner = inner
@@ -340,12 +345,12 @@ class ModelAround:
         return self._inner.complete(messages, **options)
 
     async def close(self) -> None:
-        """Close the model that is asked."""
+        """Close the inner model."""
         await self._inner.close()
 
 
-async def completed(stream: AsyncGenerator[Event, None]) -> Completion:
-    """Read a stream to its end and return the completion alone."""
+async def read_completion(stream: AsyncGenerator[Event, None]) -> Completion:
+    """Read a stream to its end and return only the completion."""
     async with aclosing(stream):
         async for event in stream:
             if isinstance(event, Completion):
@@ -353,47 +358,47 @@ async def completed(stream: AsyncGenerator[Event, None]) -> Completion:
     raise MalformedReply("the stream of a language model ended without a completion")
 
 
-_EACH = 4  # tokens around a message or a tool
+_TOKENS_PER_MESSAGE = 4  # tokens around a message or a tool
 
 
-def estimated_tokens(text: str) -> int:
-    """Guess the tokens of a text."""
+def estimate_tokens(text: str) -> int:
+    """Estimate the number of tokens of a text."""
     return -(-len(text.encode("utf-8", "replace")) // 4)
 
 
-def estimated_input(request: Request) -> int:
-    """Guess the tokens of a request's messages, tools and schema."""
-    texts = [_text(message) for message in request.messages]
+def estimate_input_tokens(request: Request) -> int:
+    """Estimate the tokens of a request's messages, tools and schema."""
+    texts = [_get_message_text(message) for message in request.messages]
     if request.schema is not None:
         texts.append(json.dumps(request.schema))
-    tools = sum(map(estimated_tool, request.tools))
-    return tools + sum(estimated_tokens(text) + _EACH for text in texts)
+    tools = sum(map(estimate_tool_tokens, request.tools))
+    return tools + sum(estimate_tokens(text) + _TOKENS_PER_MESSAGE for text in texts)
 
 
-def estimated_tool(tool: ToolSchema) -> int:
-    """Guess the tokens of a tool's schema."""
+def estimate_tool_tokens(tool: ToolSchema) -> int:
+    """Estimate the tokens of a tool's schema."""
     parameters = json.dumps(tool.parameters)
-    return estimated_tokens(f"{tool.name} {tool.description} {parameters}") + _EACH
+    return estimate_tokens(f"{tool.name} {tool.description} {parameters}") + _TOKENS_PER_MESSAGE
 
 
-def estimated_usage(request: Request, choices: tuple[Choice, ...]) -> TokenUsage:
-    """Guess the tokens of a request and its choices."""
+def estimate_usage(request: Request, choices: tuple[Choice, ...]) -> TokenUsage:
+    """Estimate the tokens of a request and its choices."""
     output = sum(
-        estimated_tokens(choice.text + choice.reasoning + choice.refusal + _calls(choice.calls))
+        estimate_tokens(choice.text + choice.reasoning + choice.refusal + _join_calls(choice.calls))
         for choice in choices
     )
-    return TokenUsage(input=estimated_input(request), output=output, estimated=True)
+    return TokenUsage(input=estimate_input_tokens(request), output=output, estimated=True)
 
 
-def _text(message: Message) -> str:
+def _get_message_text(message: Message) -> str:
     match message:
         case Assistant(text, calls, reasoning):
-            return text + reasoning + _calls(calls)
+            return text + reasoning + _join_calls(calls)
         case ToolResult(_, tool, text):
             return tool + text
         case _:
             return message.text
 
 
-def _calls(calls: tuple[ToolCall, ...]) -> str:
+def _join_calls(calls: tuple[ToolCall, ...]) -> str:
     return "".join(call.name + call.arguments for call in calls)

@@ -1,4 +1,4 @@
-"""Model servers: their settings, connections and failures, a cap on replies, a log of requests."""
+"""Model servers: settings, connections and errors, a size limit of replies, a request log."""
 
 import asyncio
 import json
@@ -27,17 +27,17 @@ from askgraph.errors import (
     Unreachable,
 )
 from askgraph.llm import Identity
-from askgraph.llm._streams import Assembly, Stream, timed
+from askgraph.llm._streams import ReplyAssembler, Stream, limit_time
 
 Library = TypeVar("Library")
-MAX_BYTES = 8 * 2**20  # of one reply, as it comes over the wire
+MAX_REPLY_BYTES = 8 * 2**20  # of one reply, as it comes over the wire
 
 
 @dataclass(eq=False, repr=False)
 class ModelServer(ABC, Generic[Library]):
-    """The part that all models share that are asked over HTTP through a client library.
+    """Base class of models that a client library calls over HTTP.
 
-    Times are in seconds: to connect, to the first piece of a reply, and for all of it.
+    Times are in seconds: to connect, to the first part of a reply, and for all of it.
     """
 
     provider: ClassVar[str]
@@ -54,13 +54,15 @@ class ModelServer(ABC, Generic[Library]):
     transport: httpx2.AsyncBaseTransport | None = None
 
     def __post_init__(self) -> None:
-        self._address = checked_url(self.base_url)
+        self._address = check_url(self.base_url)
         offline = getattr(self.transport, "offline", False)
-        self._key = Key.of(None if offline else self.key_env)
-        self._identity = Identity(self.provider, self.model, self._address, self._settings())
+        self._key = ApiKey.from_environment(None if offline else self.key_env)
+        self._identity = Identity(
+            self.provider, self.model, self._address, self._serialize_settings()
+        )
         self._open: tuple[asyncio.AbstractEventLoop, httpx2.AsyncClient, Library] | None = None
         if self.sent:
-            self._log(b"")
+            self._append_to_log(b"")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r}, base_url={self._address!r})"
@@ -70,7 +72,7 @@ class ModelServer(ABC, Generic[Library]):
         """The model that answers."""
         return self._identity
 
-    def library(self) -> Library:
+    def get_library(self) -> Library:
         """Return the client library; the same one as long as the event loop is the same."""
         loop = asyncio.get_running_loop()
         if self._open is None or self._open[0] is not loop:
@@ -87,17 +89,17 @@ class ModelServer(ABC, Generic[Library]):
                     "response": [_limit_size],
                 },
             )
-            self._open = loop, client, self._library(client)
+            self._open = loop, client, self._create_library(client)
         return self._open[2]
 
     async def close(self) -> None:
         """Close the connections that belong to the running event loop."""
-        open_, self._open = self._open, None
-        if open_ and open_[0] is asyncio.get_running_loop():
-            await open_[1].aclose()
+        connection, self._open = self._open, None
+        if connection and connection[0] is asyncio.get_running_loop():
+            await connection[1].aclose()
 
     async def _log_request(self, request: httpx2.Request) -> None:
-        """Write down a request that is about to be sent; no headers, as they hold the key."""
+        """Log a request before it is sent, without headers, since they contain the key."""
         body, url = await request.aread(), request.url
         line = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -105,13 +107,13 @@ class ModelServer(ABC, Generic[Library]):
             "bytes": len(body),
             "body": body.decode(errors="backslashreplace"),
         }
-        self._log(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        self._append_to_log(json.dumps(line, ensure_ascii=False).encode() + b"\n")
 
-    def _log(self, line: bytes) -> None:
-        """Add a line to the log; what cannot be logged is not sent."""
+    def _append_to_log(self, line: bytes) -> None:
+        """Add a line to the log; if that fails, the request is not sent."""
         assert self.sent is not None
         try:
-            append_private(self.sent, line)
+            append_private_line(self.sent, line)
         except OSError as error:
             raise SetupError(
                 f"what is sent cannot be logged in {str(self.sent)!r}: {error.strerror}; name "
@@ -119,32 +121,41 @@ class ModelServer(ABC, Generic[Library]):
             ) from error
 
     @abstractmethod
-    def _library(self, client: httpx2.AsyncClient) -> Library:
-        """Make the client library over an HTTP client."""
+    def _create_library(self, client: httpx2.AsyncClient) -> Library:
+        """Create the client library with an HTTP client."""
 
-    def _settings(self) -> str:
-        """Return the settings that change a reply, as the identity holds them."""
+    def _serialize_settings(self) -> str:
+        """Return the settings that influence a reply, as text for the identity."""
         return json.dumps(self.extra, sort_keys=True) if self.extra else ""
 
-    def _timed(self, stream: Stream) -> Stream:
-        return timed(stream, first=self.first_timeout, total=self.timeout, address=self._address)
+    def _limit_time(self, stream: Stream) -> Stream:
+        return limit_time(
+            stream,
+            first_timeout=self.first_timeout,
+            total_timeout=self.timeout,
+            address=self._address,
+        )
 
-    def _status_failure(
+    def _build_status_error(
         self, status: int, body: object, headers: Mapping[str, str] | None = None
     ) -> ServiceError:
-        return status_failure(status, body, headers or {}, address=self._address, key=self._key)
+        return build_status_error(status, body, headers or {}, address=self._address, key=self._key)
 
-    def _connection_failure(self, problem: BaseException) -> AskgraphError:
-        return connection_failure(problem, self._address, self._key)
+    def _build_connection_error(self, problem: BaseException) -> AskgraphError:
+        return build_connection_error(problem, self._address, self._key)
 
-    def _check_end(self, assembly: Assembly, kind: str) -> None:
+    def _check_end(self, assembly: ReplyAssembler, kind: str) -> None:
         """Raise `MalformedReply` for a reply that ended before all of its choices did."""
-        if not assembly.ended:
+        if not assembly.is_complete:
             raise MalformedReply(f"the reply of {self._address} is cut off, or is no {kind}")
 
 
-def checked_url(url: str) -> str:
-    """Return a base URL; `SetupError` if it is none or holds a password or parameters."""
+def check_url(url: str) -> str:
+    """Return a base URL.
+
+    Raises:
+        SetupError: it is not a URL, or contains a password or parameters.
+    """
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL as problem:
@@ -160,7 +171,7 @@ def checked_url(url: str) -> str:
 
 
 class RelayedStream(httpx2.AsyncByteStream):
-    """A body that a generator passes on from another one, which is closed after it."""
+    """A body that a generator relays from an inner stream, which is closed after it."""
 
     def __init__(self, parts: AsyncGenerator[bytes, None], inner: httpx2.AsyncByteStream) -> None:
         self._parts = parts
@@ -175,7 +186,7 @@ class RelayedStream(httpx2.AsyncByteStream):
 
 
 async def _limit_size(response: httpx2.Response) -> None:
-    """Let a reply that has more bytes than allowed end with `MalformedReply`."""
+    """Let a reply end with `MalformedReply` once it exceeds the allowed number of bytes."""
     inner, url = response.stream, response.request.url
     assert isinstance(inner, httpx2.AsyncByteStream)
 
@@ -183,17 +194,17 @@ async def _limit_size(response: httpx2.Response) -> None:
         size = 0
         async for part in inner:
             size += len(part)
-            if size > MAX_BYTES:
+            if size > MAX_REPLY_BYTES:
                 address = f"{url.scheme}://{url.netloc.decode()}"
-                limit = f"{MAX_BYTES / 2**20:g} MiB"
+                limit = f"{MAX_REPLY_BYTES / 2**20:g} MiB"
                 raise MalformedReply(f"the reply of {address} is larger than {limit}")
             yield part
 
     response.stream = RelayedStream(limit_parts(), inner)
 
 
-def append_private(path: Path, line: bytes) -> None:
-    """Add a line to a file that its owner alone can read; make it and its folder if need be."""
+def append_private_line(path: Path, line: bytes) -> None:
+    """Add a line to a file that only its owner can read; create it and its folder if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as file:
         os.fchmod(file.fileno(), 0o600)
@@ -201,14 +212,18 @@ def append_private(path: Path, line: bytes) -> None:
 
 
 @dataclass(frozen=True)
-class Key:
-    """A key that no repr shows; empty if the server wants none."""
+class ApiKey:
+    """A key that its repr hides; empty if the server needs none."""
 
     value: str = field(default="", repr=False)
 
     @classmethod
-    def of(cls, variable: str | None) -> "Key":
-        """Read the environment variable; `SetupError` if it is not set or breaks a header."""
+    def from_environment(cls, variable: str | None) -> "ApiKey":
+        """Read an environment variable.
+
+        Raises:
+            SetupError: it is not set, or contains characters that a header cannot have.
+        """
         if variable is None:
             return cls()
         value = os.environ.get(variable, "").strip()
@@ -221,25 +236,25 @@ class Key:
             raise SetupError(f"the environment variable {variable} holds no key: odd characters")
         return cls(value)
 
-    def scrubbed(self, text: str) -> str:
-        """Return a text without the key, as a server may send it back in an error."""
+    def scrub(self, text: str) -> str:
+        """Return a text without the key, which a server may include in an error."""
         return text.replace(self.value, "***") if self.value else text
 
 
-_BUSY = (429, 500, 502, 503, 504, 529)
-_SHOWN = 500  # characters of a server's message
-_TOO_LONG = (
+_BUSY_STATUS_CODES = (429, 500, 502, 503, 504, 529)
+_MAX_MESSAGE_CHARACTERS = 500  # characters of a server's message
+_PROMPT_TOO_LONG_PHRASES = (
     "context_length", "context length", "context window", "prompt is too long", "maximum context",
     "input token count", "too many tokens", "exceed_context_size",
 )  # fmt: skip
-_BUSY_WORDS = ("overloaded", "rate limit", "rate_limit")  # an error in a stream has no status
-_NO_CREDIT = ("insufficient_quota", "billing", "credit balance")
+_BUSY_PHRASES = ("overloaded", "rate limit", "rate_limit")  # an error in a stream has no status
+_NO_CREDIT_PHRASES = ("insufficient_quota", "billing", "credit balance")
 
 
-def connection_failure(problem: BaseException, address: str, key: Key) -> AskgraphError:
+def build_connection_error(problem: BaseException, address: str, key: ApiKey) -> AskgraphError:
     """Return our error for an exception of a client library, or for one of its causes."""
-    for cause in _causes(problem):
-        told = key.scrubbed(str(cause)) or type(cause).__name__
+    for cause in _list_causes(problem):
+        message = key.scrub(str(cause)) or type(cause).__name__
         match cause:
             case AskgraphError():
                 return cause
@@ -248,52 +263,58 @@ def connection_failure(problem: BaseException, address: str, key: Key) -> Askgra
             case httpx2.TimeoutException():
                 return TimedOut(f"{address} stopped sending")
             case httpx2.ConnectError() | httpx2.UnsupportedProtocol() | httpx2.ProxyError():
-                return Unreachable(f"{address} cannot be reached: {told}; does the server run?")
+                return Unreachable(f"{address} cannot be reached: {message}; does the server run?")
             case httpx2.NetworkError() | httpx2.RemoteProtocolError():
-                return MalformedReply(f"the reply of {address} is cut off: {told}")
+                return MalformedReply(f"the reply of {address} is cut off: {message}")
             case httpx2.HTTPError():
-                return MalformedReply(f"the reply of {address} is broken: {told}")
-    told = key.scrubbed(str(problem)) or type(problem).__name__
-    return MalformedReply(f"the reply of {address} cannot be used: {told[:_SHOWN]}")
+                return MalformedReply(f"the reply of {address} is broken: {message}")
+    message = key.scrub(str(problem)) or type(problem).__name__
+    return MalformedReply(
+        f"the reply of {address} cannot be used: {message[:_MAX_MESSAGE_CHARACTERS]}"
+    )
 
 
-def status_failure(
-    status: int, body: object, headers: Mapping[str, str], *, address: str, key: Key
+def build_status_error(
+    status: int, body: object, headers: Mapping[str, str], *, address: str, key: ApiKey
 ) -> ServiceError:
-    """Return our error for a reply with a bad status, or with an error in the middle."""
-    said = key.scrubbed(_message(body))
-    told = f"{address} answered with status {status}" + (f": {said[:_SHOWN]}" if said else "")
-    whole = f"{body} {said}".lower()
+    """Return our error for a reply with an error status, or with an error in the middle."""
+    server_message = key.scrub(_extract_message(body))
+    message = f"{address} answered with status {status}" + (
+        f": {server_message[:_MAX_MESSAGE_CHARACTERS]}" if server_message else ""
+    )
+    full_text = f"{body} {server_message}".lower()
     if status in (401, 403):
-        wanted = "it wants a key: set `key_env`, or ASKGRAPH_API_KEY for a base URL of your own"
-        hint = "it does not take the key" if key.value else wanted
-        return Unauthorised(f"{told}; {hint}")
-    if status in (400, 413) and any(mark in whole for mark in _TOO_LONG):
-        return PromptTooLong(told)
-    if status == 429 and any(mark in whole for mark in _NO_CREDIT):
-        return ErrorReply(told)
+        key_hint = "it wants a key: set `key_env`, or ASKGRAPH_API_KEY for a base URL of your own"
+        hint = "it does not take the key" if key.value else key_hint
+        return Unauthorised(f"{message}; {hint}")
+    if status in (400, 413) and any(phrase in full_text for phrase in _PROMPT_TOO_LONG_PHRASES):
+        return PromptTooLong(message)
+    if status == 429 and any(phrase in full_text for phrase in _NO_CREDIT_PHRASES):
+        return ErrorReply(message)
     if status == 429:
-        told += "; the model's settings `requests_per_minute` and `parallel` ask it less"
-    if status in _BUSY or (status == 200 and any(mark in whole for mark in _BUSY_WORDS)):
+        message += "; the model's settings `requests_per_minute` and `parallel` ask it less"
+    if status in _BUSY_STATUS_CODES or (
+        status == 200 and any(phrase in full_text for phrase in _BUSY_PHRASES)
+    ):
         wait = parse_retry_after(headers.get("retry-after", ""))
-        return Overloaded(told, retry_after=wait)
+        return Overloaded(message, retry_after=wait)
     if status in (408, 409):
-        return TimedOut(told)
+        return TimedOut(message)
     if status == 404:
-        told += "; look at the model's name and at the base_url, which mostly ends in /v1"
-    return ErrorReply(told)
+        message += "; look at the model's name and at the base_url, which mostly ends in /v1"
+    return ErrorReply(message)
 
 
-def _causes(problem: BaseException | None) -> list[BaseException]:
-    found: list[BaseException] = []
-    while problem is not None and problem not in found:
-        found.append(problem)
+def _list_causes(problem: BaseException | None) -> list[BaseException]:
+    causes: list[BaseException] = []
+    while problem is not None and problem not in causes:
+        causes.append(problem)
         problem = problem.__cause__ or problem.__context__
-    return found
+    return causes
 
 
-def _message(body: object) -> str:
-    """Return the words in an error's body, wherever the many servers put them."""
+def _extract_message(body: object) -> str:
+    """Return the message of an error body, in any of the formats that servers use."""
     match body:
         case {"error": {"message": str(text)}} | {"error": str(text)} | {"message": str(text)}:
             return text

@@ -1,4 +1,4 @@
-"""A language model whose completions are kept on disk, so that the same request costs once."""
+"""A language model whose completions are cached on disk, so that each request is paid once."""
 
 import asyncio
 import contextlib
@@ -15,16 +15,17 @@ from askgraph.atomic_files import write_private
 
 __all__ = ["CachedModel"]
 
-_VERSION = 1
+_CACHE_FORMAT_VERSION = 1
 
 
-class CachedModel(llm.ModelAround):
-    """Keeps the completions of `inner` in a folder, one file each, without end.
+class CachedModel(llm.ModelWrapper):
+    """Caches the completions of `inner` in a folder, one file each, without expiry.
 
-    The key is the model's identity and the whole request: messages, tools, schema and all options.
-    The same request gives the same completion for ever; for other samples change `seed`. Cut-off
-    and empty completions are not kept. A file that is damaged counts as absent. What comes from
-    the disk has `stored` set. Files hold the questions and replies as text, and no key.
+    The key is the model's identity and the whole request: messages, tools, schema and all
+    options. The same request always returns the same completion; for other samples change
+    `seed`. Cut-off and empty completions are not cached. A damaged file counts as absent.
+    Completions from the disk have `stored` set. Files contain the questions and replies as
+    text, and no key.
     """
 
     def __init__(self, inner: llm.LanguageModel, folder: Path | str) -> None:
@@ -34,53 +35,55 @@ class CachedModel(llm.ModelAround):
     async def complete(
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
-        """Stream the stored reply, or send the messages and store it."""
-        request = llm.Request.of(messages, options)
-        key = json.dumps([_VERSION, request_to_json(self.identity, request)], sort_keys=True)
-        kept = await asyncio.to_thread(self._read, key)
-        if kept is not None:
-            for part in kept.parts():
+        """Stream the cached reply, or send the messages and cache it."""
+        request = llm.Request.from_options(messages, options)
+        key = json.dumps(
+            [_CACHE_FORMAT_VERSION, encode_request(self.identity, request)], sort_keys=True
+        )
+        cached = await asyncio.to_thread(self._read_cached, key)
+        if cached is not None:
+            for part in cached.iterate_parts():
                 yield part
-            yield kept
+            yield cached
             return
         async with aclosing(self._inner.complete(messages, **options)) as stream:
             async for event in stream:
-                if isinstance(event, llm.Completion) and _lasting(event):
+                if isinstance(event, llm.Completion) and _is_cacheable(event):
                     with contextlib.suppress(OSError):  # a full disk costs money, not the answer
-                        await asyncio.to_thread(self._write, key, event)
+                        await asyncio.to_thread(self._write_cached, key, event)
                 yield event
 
-    def _file(self, key: str) -> Path:
+    def _get_path(self, key: str) -> Path:
         name = hashlib.sha256(key.encode()).hexdigest()
         return self._folder / name[:2] / f"{name}.json"
 
-    def _read(self, key: str) -> llm.Completion | None:
-        """Return the completion stored under a key; None if there is none, or none sound."""
+    def _read_cached(self, key: str) -> llm.Completion | None:
+        """Return the completion for a key; None if it is missing or damaged."""
         try:
-            head, _, body = self._file(key).read_bytes().partition(b"\n")
-            known = json.loads(head)
-            if known != {"key": key, "sha256": hashlib.sha256(body).hexdigest()}:
+            head, _, body = self._get_path(key).read_bytes().partition(b"\n")
+            metadata = json.loads(head)
+            if metadata != {"key": key, "sha256": hashlib.sha256(body).hexdigest()}:
                 return None
-            return _completion(json.loads(body))
+            return _decode_completion(json.loads(body))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def _write(self, key: str, completion: llm.Completion) -> None:
+    def _write_cached(self, key: str, completion: llm.Completion) -> None:
         body = json.dumps(asdict(completion)).encode()
         head = json.dumps({"key": key, "sha256": hashlib.sha256(body).hexdigest()}).encode()
-        write_private(self._file(key), head + b"\n" + body)
+        write_private(self._get_path(key), head + b"\n" + body)
 
 
-def _lasting(completion: llm.Completion) -> bool:
-    """Return whether every choice has content, and is whole."""
+def _is_cacheable(completion: llm.Completion) -> bool:
+    """Return whether every choice has content and is complete."""
     return all(
         choice.finish is not llm.Finish.LENGTH and (choice.text or choice.calls or choice.refusal)
         for choice in completion.choices
     )
 
 
-def request_to_json(identity: llm.Identity, request: llm.Request) -> dict[str, Any]:
-    """Return everything that a model's reply depends on."""
+def encode_request(identity: llm.Identity, request: llm.Request) -> dict[str, Any]:
+    """Return all data that a model's reply depends on."""
     messages = [[type(message).__name__, asdict(message)] for message in request.messages]
     tools = [[tool.name, tool.description, dict(tool.parameters)] for tool in request.tools]
     options = {
@@ -92,7 +95,7 @@ def request_to_json(identity: llm.Identity, request: llm.Request) -> dict[str, A
         options["grammar"] = request.grammar
     schema = None if request.schema is None else dict(request.schema)
     return {
-        "identity": identity.told,
+        "identity": identity.key_fields,
         "messages": messages,
         "tools": tools,
         "schema": schema,
@@ -100,8 +103,12 @@ def request_to_json(identity: llm.Identity, request: llm.Request) -> dict[str, A
     }
 
 
-def _completion(value: dict[str, Any]) -> llm.Completion:
-    """Read a stored completion; `KeyError`, `TypeError` or `ValueError` if it is none."""
+def _decode_completion(value: dict[str, Any]) -> llm.Completion:
+    """Read a cached completion.
+
+    Raises:
+        KeyError, TypeError, ValueError: it is damaged.
+    """
     choices = tuple(
         llm.Choice(
             **{

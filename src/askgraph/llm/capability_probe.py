@@ -1,8 +1,8 @@
-"""Abilities of a language model, found by asking it: what holds, how fast, and what to set.
+"""Probe a language model for its capabilities, its speed, and the settings that suit it.
 
-Each is tried by a request whose right reply the model would not give by itself, so that a server
-that ignores what it is asked for is found out. What a server says of itself (its software, its
-context) is read from where llama.cpp, vLLM and Ollama say it.
+Each capability is tested by a request whose right reply the model would not give by itself, which
+detects servers that ignore parameters. Facts about a server (its software, its context) come from
+the endpoints of llama.cpp, vLLM and Ollama.
 """
 
 import json
@@ -26,17 +26,17 @@ from askgraph.llm import (
     ToolSchema,
     User,
 )
-from askgraph.llm._connection import Key
-from askgraph.llm.openai import GRAMMARS, OpenAIModel
-from askgraph.llm.structured import SoundCall, Structured, checked_call, read_structured
+from askgraph.llm._connection import ApiKey
+from askgraph.llm.openai import GRAMMAR_FIELDS, OpenAIModel
+from askgraph.llm.structured import StructuredReply, ValidCall, check_call, parse_structured
 
-Make = Callable[["Watched", str | None], LanguageModel]
-"""Makes the model over a transport, with the form in which it is asked for a grammar."""
+ModelFactory = Callable[["WatchingTransport", str | None], LanguageModel]
+"""Creates the model over a transport, with the form in which grammars are sent."""
 
 
 @dataclass(frozen=True)
 class Ability:
-    """One thing that a model may do: whether it does, and how, in words."""
+    """A capability of a model: whether it has it, and an explanation."""
 
     name: str
     holds: bool
@@ -44,8 +44,8 @@ class Ability:
 
 
 @dataclass(frozen=True)
-class About:
-    """What a server says of itself: names, and numbers that are None if it does not say them."""
+class ServerInfo:
+    """Facts that a server reports about itself; numbers are None if it does not report them."""
 
     software: str = ""
     models: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class About:
 
 @dataclass(frozen=True)
 class Speed:
-    """Seconds to the first piece of a short reply, tokens written and read in a second."""
+    """Seconds to the first part of a short reply; tokens written and read per second."""
 
     first: float
     written: float | None = None
@@ -63,34 +63,34 @@ class Speed:
 
 
 @dataclass(frozen=True)
-class Checked:
-    """The abilities of a model, and the settings of its table that follow from them."""
+class CapabilityReport:
+    """The capabilities of a model, and the settings that follow from them."""
 
     model: str  # as the server names it
-    about: About
+    about: ServerInfo
     abilities: tuple[Ability, ...]
     speed: Speed
     settings: Mapping[str, object]
     advice: tuple[str, ...] = field(default=())
 
-    def can(self, name: str) -> bool:
-        """Return whether it has an ability."""
-        return any(one.holds for one in self.abilities if one.name == name)
+    def has_ability(self, name: str) -> bool:
+        """Return whether the model has a capability."""
+        return any(ability.holds for ability in self.abilities if ability.name == name)
 
 
-class Watched(httpx2.AsyncBaseTransport):
-    """Passes requests on and keeps their bodies, with the status of each reply."""
+class WatchingTransport(httpx2.AsyncBaseTransport):
+    """Relays requests and records their bodies, with the status of each reply."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport | None = None) -> None:
         self._inner = inner or httpx2.AsyncHTTPTransport()
         self.offline = getattr(inner, "offline", False)
-        self.seen: list[tuple[dict[str, Any], int]] = []
+        self.exchanges: list[tuple[dict[str, Any], int]] = []
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request."""
         body = await request.aread()
         response = await self._inner.handle_async_request(request)
-        self.seen.append((json.loads(body) if body else {}, response.status_code))
+        self.exchanges.append((json.loads(body) if body else {}, response.status_code))
         return response
 
     async def aclose(self) -> None:
@@ -98,23 +98,27 @@ class Watched(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-_COUNTING = "Count from 1 to 30. Write the numbers in digits, with a space between them."
-_READING = "Read these numbers, then reply with the word done alone.\n"
-_NUMBERS = 150  # some hundred tokens
-_OTHERWISE = "Say hello to me in one friendly sentence."
-_SCHEMA = {
+_COUNTING_PROMPT = "Count from 1 to 30. Write the numbers in digits, with a space between them."
+_READING_PROMPT = "Read these numbers, then reply with the word done alone.\n"
+_PROMPT_NUMBER_COUNT = 150  # some hundred tokens
+_GREETING_PROMPT = "Say hello to me in one friendly sentence."
+_TEST_SCHEMA = {
     "type": "object",
     "properties": {"moon": {"type": "string", "enum": ["Callisto"]}, "rank": {"type": "integer"}},
     "required": ["moon", "rank"],
     "additionalProperties": False,
 }
-_GRAMMAR = 'root ::= "moon " [0-9] [0-9]? " of " ("Jupiter" | "Saturn")'
-_FITS = {f"moon {number} of {planet}" for number in range(100) for planet in ("Jupiter", "Saturn")}
-_ROOM = 128  # tokens of a reply that ends by itself; of a model that reasons, many more
-_REASONING = 4_000
-_REASONS = "{} characters before it spoke; `effort` may shorten that"
-_LOOKING = "How many people live in Norway? Look it up with the tool."
-_TOOL = ToolSchema(
+_TEST_GRAMMAR = 'root ::= "moon " [0-9] [0-9]? " of " ("Jupiter" | "Saturn")'
+_GRAMMATICAL_TEXTS = {
+    f"moon {number} of {planet}" for number in range(100) for planet in ("Jupiter", "Saturn")
+}
+_MAX_SHORT_REPLY_TOKENS = (
+    128  # tokens of a reply that ends by itself; of a model that reasons, many more
+)
+_MAX_REASONING_REPLY_TOKENS = 4_000
+_REASONING_NOTE = "{} characters before it spoke; `effort` may shorten that"
+_TOOL_PROMPT = "How many people live in Norway? Look it up with the tool."
+_TEST_TOOL = ToolSchema(
     "population",
     "Look up how many people live in a country.",
     {
@@ -123,237 +127,279 @@ _TOOL = ToolSchema(
         "required": ["country"],
     },
 )
-_CANNOT = (ErrorReply, MalformedReply, PromptTooLong)
+_REJECTION_ERRORS = (ErrorReply, MalformedReply, PromptTooLong)
 
 
-async def checked(make: Make, *, transport: httpx2.AsyncBaseTransport | None = None) -> Checked:
-    """Ask a model what shows its abilities, some ten short requests one after the other.
+async def probe_model(
+    make: ModelFactory, *, transport: httpx2.AsyncBaseTransport | None = None
+) -> CapabilityReport:
+    """Test the capabilities of a model with some ten short requests, one after the other.
 
-    Raises as the model does if it cannot be reached, does not take the key, or says nothing at all
-    to a plain question: then the models that its server has are named.
+    Raises the model's errors if it cannot be reached, rejects the key, or does not answer a plain
+    question; then the message lists the models of the server.
     """
-    watched = Watched(transport)
+    watched = WatchingTransport(transport)
     model = make(watched, None)
     try:
         try:
-            await _heard(model, _OTHERWISE)
-            heard = await _heard(model, _COUNTING)
+            await _request_reply(model, _GREETING_PROMPT)
+            reply = await _request_reply(model, _COUNTING_PROMPT)
         except ErrorReply as problem:
-            there = (await _about(model, watched)).models
+            server_models = (await _get_server_info(model, watched)).models
             name = model.identity.model
-            if not there or name in there:
+            if not server_models or name in server_models:
                 raise
-            raise ErrorReply(f"{problem}; the server has: {', '.join(there)}") from problem
-        choice = heard.completion.first
-        room = _REASONING if choice.reasoning else _ROOM
+            raise ErrorReply(f"{problem}; the server has: {', '.join(server_models)}") from problem
+        choice = reply.completion.first
+        max_tokens = _MAX_REASONING_REPLY_TOKENS if choice.reasoning else _MAX_SHORT_REPLY_TOKENS
         abilities = [
-            Ability("streams", heard.pieces > 1, f"{heard.pieces} pieces"),
-            await _tried("JSON schemas", _schemas(model, watched, room)),
-            await _tried("several choices", _choices(model, watched)),
-            await _tried("log-probabilities", _logprobs(model)),
-            await _calls(model, room),
+            Ability("streams", reply.pieces > 1, f"{reply.pieces} pieces"),
+            await _try_ability("JSON schemas", _test_schemas(model, watched, max_tokens)),
+            await _try_ability("several choices", _test_choices(model, watched)),
+            await _try_ability("log-probabilities", _test_logprobs(model)),
+            await _test_tool_calls(model, max_tokens),
         ]
-        read = await _heard(model, _READING + " ".join(map(str, range(1000, 1000 + _NUMBERS))))
-        about = await _about(model, watched)
+        long_reply = await _request_reply(
+            model, _READING_PROMPT + " ".join(map(str, range(1000, 1000 + _PROMPT_NUMBER_COUNT)))
+        )
+        about = await _get_server_info(model, watched)
     finally:
         await model.close()
-    grammar, form = await _grammars(make, watched, about)
+    grammar, grammar_form = await _test_grammars(make, watched, about)
     if choice.reasoning:
-        abilities.insert(1, Ability("reasons", True, _REASONS.format(len(choice.reasoning))))
+        abilities.insert(1, Ability("reasons", True, _REASONING_NOTE.format(len(choice.reasoning))))
     abilities.insert(2, grammar)
-    usage = heard.completion.usage
-    written = None
-    if heard.pieces > 2 and usage.output > 1 and heard.whole > heard.first:
-        written = (usage.output - 1) / (heard.whole - heard.first)
-    long = read.completion.usage
-    new = long.input - long.cached
-    speed = Speed(heard.first, written, new / read.first if new >= _NUMBERS else None)
-    endless = not choice.reasoning
+    usage = reply.completion.usage
+    tokens_per_second = None
+    if reply.pieces > 2 and usage.output > 1 and reply.total_seconds > reply.first_part_seconds:
+        tokens_per_second = (usage.output - 1) / (reply.total_seconds - reply.first_part_seconds)
+    long_usage = long_reply.completion.usage
+    new_tokens = long_usage.input - long_usage.cached
+    speed = Speed(
+        reply.first_part_seconds,
+        tokens_per_second,
+        new_tokens / long_reply.first_part_seconds if new_tokens >= _PROMPT_NUMBER_COUNT else None,
+    )
+    needs_limit = not choice.reasoning
     settings: dict[str, object] = {"temperature": 0.0}
-    if about.software and endless:  # servers of one's own let a reply fill the context
-        settings["max_tokens"] = _ENOUGH
-    if form is not None:
-        settings["grammar"] = form
+    if about.software and needs_limit:  # servers of one's own let a reply fill the context
+        settings["max_tokens"] = _MAX_PLAIN_REPLY_TOKENS
+    if grammar_form is not None:
+        settings["grammar"] = grammar_form
     if about.at_once:
         settings["parallel"] = about.at_once
-    longest = min(about.context or _LONG, _LONG)
-    if speed.read and longest / speed.read > 60:
-        settings["first_timeout"] = round(2 * longest / speed.read)
-    found = Checked(heard.completion.model, about, tuple(abilities), speed, settings)
-    told = []
-    context = found.about.context
-    if context is not None and context < _LONG:
-        told.append(
+    prompt_tokens = min(about.context or _LONG_PROMPT_TOKENS, _LONG_PROMPT_TOKENS)
+    if speed.read and prompt_tokens / speed.read > 60:
+        settings["first_timeout"] = round(2 * prompt_tokens / speed.read)
+    report = CapabilityReport(reply.completion.model, about, tuple(abilities), speed, settings)
+    advice = []
+    context = report.about.context
+    if context is not None and context < _LONG_PROMPT_TOKENS:
+        advice.append(
             f"{context:,} tokens are few: guided:detail=brief and multi-stage:writer=model fit, "
             "methods that tell a model more may not"
         )
-    if not found.can("tool calls"):
-        told.append("grasp and other methods that let the model call tools will not work")
-    if not found.can("JSON schemas"):
-        told.append("replies in JSON are read as far as they can be; guided asks least of it")
-    return replace(found, advice=tuple(told))
+    if not report.has_ability("tool calls"):
+        advice.append("grasp and other methods that let the model call tools will not work")
+    if not report.has_ability("JSON schemas"):
+        advice.append("replies in JSON are read as far as they can be; guided asks least of it")
+    return replace(report, advice=tuple(advice))
 
 
 @dataclass(frozen=True)
-class _Heard:
+class _MeasuredReply:
     completion: Completion
     pieces: int
-    first: float  # seconds
-    whole: float
+    first_part_seconds: float  # seconds
+    total_seconds: float
 
 
-async def _heard(model: LanguageModel, text: str, **options: Unpack[Options]) -> _Heard:
-    """Ask once, and once more if the reply breaks off: a server may close a kept connection."""
+async def _request_reply(
+    model: LanguageModel, text: str, **options: Unpack[Options]
+) -> _MeasuredReply:
+    """Send a request, and repeat it once if the reply breaks off on a reused connection."""
     with suppress(MalformedReply):
-        return await _once(model, text, **options)
-    return await _once(model, text, **options)
+        return await _request_once(model, text, **options)
+    return await _request_once(model, text, **options)
 
 
-async def _once(model: LanguageModel, text: str, **options: Unpack[Options]) -> _Heard:
-    began = time.perf_counter()
-    first, pieces = None, 0
+async def _request_once(
+    model: LanguageModel, text: str, **options: Unpack[Options]
+) -> _MeasuredReply:
+    started_at = time.perf_counter()
+    first_part_seconds, pieces = None, 0
     completion: Completion | None = None
     options = Options(max_tokens=48, temperature=0.0) | options
     async with aclosing(model.complete([User(text)], **options)) as stream:
         async for event in stream:
             if isinstance(event, TextPart | ReasoningPart | CallPart):
                 pieces += 1
-                first = first or time.perf_counter() - began
+                first_part_seconds = first_part_seconds or time.perf_counter() - started_at
             elif isinstance(event, Completion):
                 completion = event
     if completion is None:
         raise MalformedReply("the stream of a language model ended without a completion")
-    whole = time.perf_counter() - began
-    return _Heard(completion, pieces, first or whole, whole)
+    total_seconds = time.perf_counter() - started_at
+    return _MeasuredReply(completion, pieces, first_part_seconds or total_seconds, total_seconds)
 
 
-async def _tried(name: str, try_out: Awaitable[Ability]) -> Ability:
-    """Return the ability that is tried out; one that the server refuses does not hold."""
+async def _try_ability(name: str, try_out: Awaitable[Ability]) -> Ability:
+    """Return the result of a test; a capability whose request the server rejects is absent."""
     try:
         return await try_out
-    except _CANNOT as problem:
+    except _REJECTION_ERRORS as problem:
         return Ability(name, False, f"no: {problem}")
 
 
-async def _schemas(model: LanguageModel, watched: Watched, room: int) -> Ability:
+async def _test_schemas(
+    model: LanguageModel, watched: WatchingTransport, max_tokens: int
+) -> Ability:
     name = "JSON schemas"
-    heard = await _heard(model, _OTHERWISE, schema=_SCHEMA, max_tokens=room)
-    fits = isinstance(read_structured(heard.completion.first, _SCHEMA), Structured)
-    last = watched.seen[-1][0] if watched.seen else {}
-    if "messages" in last and "schema" not in json.dumps(last.get("response_format", "")):
-        told = "it fulfilled one" if fits else "it did not fulfil one"
-        return Ability(name, fits, f"the server has none; asked in words, {told}")
-    does = "replies are held to them" if fits else "the server takes them and does not hold to them"
-    return Ability(name, fits, does)
+    reply = await _request_reply(
+        model, _GREETING_PROMPT, schema=_TEST_SCHEMA, max_tokens=max_tokens
+    )
+    fits = isinstance(parse_structured(reply.completion.first, _TEST_SCHEMA), StructuredReply)
+    last_body = watched.exchanges[-1][0] if watched.exchanges else {}
+    if "messages" in last_body and "schema" not in json.dumps(last_body.get("response_format", "")):
+        outcome = "it fulfilled one" if fits else "it did not fulfil one"
+        return Ability(name, fits, f"the server has none; asked in words, {outcome}")
+    explanation = (
+        "replies are held to them" if fits else "the server takes them and does not hold to them"
+    )
+    return Ability(name, fits, explanation)
 
 
-async def _choices(model: LanguageModel, watched: Watched) -> Ability:
-    before = len(watched.seen)
-    heard = await _heard(model, _OTHERWISE, n=2, temperature=1.0, max_tokens=24)
-    at_once = len(heard.completion.choices) == 2 and len(watched.seen) - before <= 1
-    how = "in one request" if at_once else "asked for one by one"
-    return Ability("several choices", at_once, how)
+async def _test_choices(model: LanguageModel, watched: WatchingTransport) -> Ability:
+    exchange_count = len(watched.exchanges)
+    reply = await _request_reply(model, _GREETING_PROMPT, n=2, temperature=1.0, max_tokens=24)
+    at_once = len(reply.completion.choices) == 2 and len(watched.exchanges) - exchange_count <= 1
+    explanation = "in one request" if at_once else "asked for one by one"
+    return Ability("several choices", at_once, explanation)
 
 
-async def _logprobs(model: LanguageModel) -> Ability:
-    heard = await _heard(model, _OTHERWISE, logprobs=True, max_tokens=8)
-    given = len(heard.completion.first.logprobs)
-    return Ability("log-probabilities", given > 0, "of each token" if given else "none came")
+async def _test_logprobs(model: LanguageModel) -> Ability:
+    reply = await _request_reply(model, _GREETING_PROMPT, logprobs=True, max_tokens=8)
+    token_count = len(reply.completion.first.logprobs)
+    return Ability(
+        "log-probabilities", token_count > 0, "of each token" if token_count else "none came"
+    )
 
 
-async def _calls(model: LanguageModel, room: int) -> Ability:
-    name, said = "tool calls", "the model called none"
-    for choice, how in (("auto", "as it sees fit"), ("required", "only if one is required")):
+async def _test_tool_calls(model: LanguageModel, max_tokens: int) -> Ability:
+    name, problem_text = "tool calls", "the model called none"
+    for choice, explanation in (
+        ("auto", "as it sees fit"),
+        ("required", "only if one is required"),
+    ):
         try:
-            heard = await _heard(
-                model, _LOOKING, tools=[_TOOL], tool_choice=choice, max_tokens=room
+            reply = await _request_reply(
+                model, _TOOL_PROMPT, tools=[_TEST_TOOL], tool_choice=choice, max_tokens=max_tokens
             )
-        except _CANNOT as problem:
-            said = str(problem)
+        except _REJECTION_ERRORS as problem:
+            problem_text = str(problem)
             continue
-        calls = heard.completion.first.calls
-        if calls and isinstance(checked_call(calls[0], [_TOOL]), SoundCall):
-            return Ability(name, True, how)
-        said = "its calls cannot be run" if calls else said
-    return Ability(name, False, f"no: {said}")
+        calls = reply.completion.first.calls
+        if calls and isinstance(check_call(calls[0], [_TEST_TOOL]), ValidCall):
+            return Ability(name, True, explanation)
+        problem_text = "its calls cannot be run" if calls else problem_text
+    return Ability(name, False, f"no: {problem_text}")
 
 
-async def _grammars(make: Make, watched: Watched, about: About) -> tuple[Ability, str | None]:
-    """Try the forms in which a server may be asked; return the one that it obeys, too."""
+async def _test_grammars(
+    make: ModelFactory, watched: WatchingTransport, about: ServerInfo
+) -> tuple[Ability, str | None]:
+    """Try the grammar forms of servers; also return the form that the server obeys."""
     model = make(watched, None)
     await model.close()
     if not isinstance(model, OpenAIModel):
-        has = model.identity.provider == "transformers"
-        return Ability("grammars", has, "by xgrammar" if has else "the provider has none"), None
-    forms = sorted(GRAMMARS, key=lambda form: not about.software.lower().startswith(form))
+        is_supported = model.identity.provider == "transformers"
+        return Ability(
+            "grammars", is_supported, "by xgrammar" if is_supported else "the provider has none"
+        ), None
+    forms = sorted(GRAMMAR_FIELDS, key=lambda form: not about.software.lower().startswith(form))
     for form in forms:
-        tried = make(watched, form)
+        grammar_model = make(watched, form)
         try:
-            heard = await _heard(tried, _OTHERWISE, grammar=_GRAMMAR, max_tokens=24)
-        except _CANNOT:
+            reply = await _request_reply(
+                grammar_model, _GREETING_PROMPT, grammar=_TEST_GRAMMAR, max_tokens=24
+            )
+        except _REJECTION_ERRORS:
             continue
         finally:
-            await tried.close()
-        if heard.completion.first.text.strip() in _FITS:
+            await grammar_model.close()
+        if reply.completion.first.text.strip() in _GRAMMATICAL_TEXTS:
             return Ability("grammars", True, f"in the form of {form}"), form
     return Ability("grammars", False, "the server ignores or refuses them"), None
 
 
-_ENOUGH = 1_000  # tokens of a reply without reasoning; a small model may not find its end
-_LONG = 6_000  # tokens of a long prompt of `guided`
+_MAX_PLAIN_REPLY_TOKENS = (
+    1_000  # tokens of a reply without reasoning; a small model may not find its end
+)
+_LONG_PROMPT_TOKENS = 6_000  # tokens of a long prompt of `guided`
 
 
-async def _about(model: LanguageModel, watched: Watched) -> About:
-    """Read what a server says of itself; nothing of a provider that says nothing."""
+async def _get_server_info(model: LanguageModel, watched: WatchingTransport) -> ServerInfo:
+    """Query a server for facts about itself; empty for providers without such endpoints."""
     if not isinstance(model, OpenAIModel):
-        return About(context=getattr(model, "context", None))
-    read = partial(_read_json, model, watched)
-    listed = [one for one in _list(await read("/models"), "data") if isinstance(one, dict)]
-    names = tuple(str(one["id"]) for one in listed if "id" in one)
-    own = next((one for one in listed if one.get("id") == model.model), listed[0] if listed else {})
-    about = About(models=names, context=_number(own.get("max_model_len")))
-    match own.get("owned_by"):
+        return ServerInfo(context=getattr(model, "context", None))
+    get_json = partial(_fetch_json, model, watched)
+    models = [
+        entry for entry in _get_list(await get_json("/models"), "data") if isinstance(entry, dict)
+    ]
+    names = tuple(str(entry["id"]) for entry in models if "id" in entry)
+    own_entry = next(
+        (entry for entry in models if entry.get("id") == model.model), models[0] if models else {}
+    )
+    about = ServerInfo(models=names, context=_to_positive_integer(own_entry.get("max_model_len")))
+    match own_entry.get("owned_by"):
         case "llamacpp":
-            said = await read("/props", above=True)
-            settings = said.get("default_generation_settings")
-            context = _number(settings.get("n_ctx")) if isinstance(settings, dict) else None
-            software = f"llama.cpp {said.get('build_info', '')}".strip()
+            data = await get_json("/props", above=True)
+            settings = data.get("default_generation_settings")
+            context = (
+                _to_positive_integer(settings.get("n_ctx")) if isinstance(settings, dict) else None
+            )
+            software = f"llama.cpp {data.get('build_info', '')}".strip()
             return replace(
-                about, software=software, context=context, at_once=_number(said.get("total_slots"))
+                about,
+                software=software,
+                context=context,
+                at_once=_to_positive_integer(data.get("total_slots")),
             )
         case "vllm":
-            said = await read("/version", above=True)
-            return replace(about, software=f"vLLM {said.get('version', '')}".strip())
+            data = await get_json("/version", above=True)
+            return replace(about, software=f"vLLM {data.get('version', '')}".strip())
         case "library":
-            said = await read("/api/version", above=True)
-            loaded = _list(await read("/api/ps", above=True), "models")
-            lengths = [one.get("context_length") for one in loaded if isinstance(one, dict)]
-            software = f"Ollama {said.get('version', '')}".strip()
-            return replace(about, software=software, context=_number((lengths or [None])[0]))
+            data = await get_json("/api/version", above=True)
+            loaded = _get_list(await get_json("/api/ps", above=True), "models")
+            lengths = [entry.get("context_length") for entry in loaded if isinstance(entry, dict)]
+            software = f"Ollama {data.get('version', '')}".strip()
+            return replace(
+                about, software=software, context=_to_positive_integer((lengths or [None])[0])
+            )
     return about
 
 
-def _list(said: Mapping[str, object], name: str) -> Sequence[object]:
-    found = said.get(name)
-    return found if isinstance(found, list) else []
+def _get_list(data: Mapping[str, object], name: str) -> Sequence[object]:
+    value = data.get(name)
+    return value if isinstance(value, list) else []
 
 
-def _number(value: object) -> int | None:
+def _to_positive_integer(value: object) -> int | None:
     return value if isinstance(value, int) and value > 0 else None
 
 
-async def _read_json(
-    model: OpenAIModel, watched: Watched, path: str, *, above: bool = False
+async def _fetch_json(
+    model: OpenAIModel, watched: WatchingTransport, path: str, *, above: bool = False
 ) -> Mapping[str, Any]:
-    """Return the object at a path, below the base URL or `above` its version; empty if none."""
+    """Return the object at a path below the base URL, or `above` its version; empty if missing."""
     address = model.identity.address
     root = address.removesuffix("/v1") if above else address
-    key = Key.of(None if watched.offline else model.key_env)
+    key = ApiKey.from_environment(None if watched.offline else model.key_env)
     headers = {"Authorization": f"Bearer {key.value}"} if key.value else {}
     try:
         request = httpx2.Request("GET", root + path, headers=headers)
         response = await watched.handle_async_request(request)
-        said = json.loads(await response.aread()) if response.status_code == 200 else {}
+        data = json.loads(await response.aread()) if response.status_code == 200 else {}
     except (httpx2.HTTPError, ValueError):
         return {}
-    return said if isinstance(said, dict) else {}
+    return data if isinstance(data, dict) else {}

@@ -1,7 +1,7 @@
-"""A language model asked no faster than its server allows: requests and tokens a minute, at once.
+"""A language model within its server's rate limits: requests and tokens per minute, in parallel.
 
-A request takes its estimated input tokens from the allowance before it is sent; what it really
-took is set right when the reply is there.
+A request takes its estimated input tokens from the allowance before it is sent; the actual number
+replaces the estimate when the reply is complete.
 """
 
 import asyncio
@@ -18,20 +18,20 @@ from askgraph.llm import (
     Event,
     LanguageModel,
     Message,
-    ModelAround,
+    ModelWrapper,
     Options,
     Request,
-    estimated_input,
+    estimate_input_tokens,
 )
 
 __all__ = ["LimitedModel"]
 
 
-class LimitedModel(ModelAround):
-    """Lets requests wait, in the order they come, until `inner` may be asked.
+class LimitedModel(ModelWrapper):
+    """Delays requests, in order of arrival, until `inner` may be called.
 
-    At most `requests` and `tokens` are used in any `period` seconds, and `at_once` requests run at
-    the same time; None means no limit. A single request larger than the allowance goes alone.
+    At most `requests` and `tokens` are used in any `period` seconds, and `at_once` requests run in
+    parallel; None means no limit. A single request larger than the allowance runs alone.
     """
 
     def __init__(
@@ -47,25 +47,25 @@ class LimitedModel(ModelAround):
             if value is not None and value < 1:
                 raise SetupError(f"the limit {name!r} is {value}; it must be 1 or more")
         super().__init__(inner)
-        self._requests = _Window(requests, period)
-        self._tokens = _Window(tokens, period)
+        self._requests = _RateWindow(requests, period)
+        self._tokens = _RateWindow(tokens, period)
         self._at_once = at_once
-        self._gates: _Gates | None = None
+        self._gates: _LoopLocks | None = None
 
     async def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
-        """Wait for the turn, send the messages and stream the reply."""
-        estimate = estimated_input(Request.of(messages, options))
+        """Wait for a slot, send the messages and stream the reply."""
+        estimate = estimate_input_tokens(Request.from_options(messages, options))
         loop = asyncio.get_running_loop()
         if self._gates is None or self._gates.loop is not loop:
-            places = asyncio.Semaphore(self._at_once or 1_000_000)
-            self._gates = _Gates(loop, places, asyncio.Lock())
+            slots = asyncio.Semaphore(self._at_once or 1_000_000)
+            self._gates = _LoopLocks(loop, slots, asyncio.Lock())
         gates = self._gates
-        async with gates.places:
+        async with gates.slots:
             async with gates.turn:
-                await self._requests.take(1)
-                tokens = await self._tokens.take(estimate)
+                await self._requests.acquire(1)
+                tokens = await self._tokens.acquire(estimate)
             async with aclosing(self._inner.complete(messages, **options)) as stream:
                 async for event in stream:
                     if isinstance(event, Completion):
@@ -74,41 +74,41 @@ class LimitedModel(ModelAround):
 
 
 @dataclass
-class _Gates:
+class _LoopLocks:
     loop: asyncio.AbstractEventLoop
-    places: asyncio.Semaphore
+    slots: asyncio.Semaphore
     turn: asyncio.Lock
 
 
 @dataclass
-class _Taken:
-    moment: float
+class _AllowanceUse:
+    started_at: float
     amount: int
 
 
-class _Window:
-    """The amount taken in the last `period` seconds, and the most that may be."""
+class _RateWindow:
+    """The amount used in the last `period` seconds, and its limit."""
 
     def __init__(self, limit: int | None, period: float) -> None:
         self._limit = limit
         self._period = period
-        self._taken: deque[_Taken] = deque()
+        self._uses: deque[_AllowanceUse] = deque()
 
-    async def take(self, amount: int) -> _Taken:
-        """Wait until there is room, and take it."""
+    async def acquire(self, amount: int) -> _AllowanceUse:
+        """Wait until there is room, and use it."""
         while True:
             now = time.monotonic()
-            while self._taken and self._taken[0].moment <= now - self._period:
-                self._taken.popleft()
-            used = sum(taken.amount for taken in self._taken)
-            if self._limit is None or not self._taken or used + amount <= self._limit:
+            while self._uses and self._uses[0].started_at <= now - self._period:
+                self._uses.popleft()
+            used = sum(use.amount for use in self._uses)
+            if self._limit is None or not self._uses or used + amount <= self._limit:
                 wait = 0.0
             else:
-                wait = self._taken[0].moment + self._period - now
+                wait = self._uses[0].started_at + self._period - now
             if wait <= 0:
                 break
             await asyncio.sleep(wait)
-        taken = _Taken(time.monotonic(), amount)
+        use = _AllowanceUse(time.monotonic(), amount)
         if self._limit is not None:
-            self._taken.append(taken)
-        return taken
+            self._uses.append(use)
+        return use

@@ -1,7 +1,7 @@
-"""Any server that speaks OpenAI's Chat Completions: OpenAI, vLLM, Ollama, llama.cpp, Mistral, ….
+"""Any server with OpenAI's Chat Completions: OpenAI, vLLM, Ollama, llama.cpp, Mistral and others.
 
-Only the part of the protocol that these share is used, and a server that lacks some of it is asked
-without: a parameter that it refuses is left out from then on, a schema is asked for in words.
+Only the common part of the protocol is used, with fallbacks: a parameter that a server rejects is
+omitted from then on, and a schema is requested in words.
 """
 
 import json
@@ -20,34 +20,34 @@ from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong, SetupErro
 from askgraph.llm import Event, Message, Options, Request
 from askgraph.llm._connection import ModelServer
 from askgraph.llm._streams import (
-    UNREADABLE,
-    Assembly,
+    UNREADABLE_KEY,
     Json,
-    beams_of,
-    json_events,
-    no_beams,
-    read_arguments,
-    read_object,
-    topped_up,
+    ReplyAssembler,
+    build_beam_error,
+    check_beams,
+    parse_arguments,
+    parse_json_events,
+    parse_object,
+    request_all_choices,
 )
-from askgraph.llm.structured import asking_for, refuse_grammar
+from askgraph.llm.structured import reject_grammar, request_schema
 
 __all__ = ["OpenAIModel"]
 
-_NOT_FROM_THE_ENVIRONMENT: Any = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
-_NO_KEY: Any = {"Authorization": Omit()}
+_OMITTED_HEADERS: Any = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+_NO_KEY_HEADERS: Any = {"Authorization": Omit()}
 
 
 @dataclass(eq=False, repr=False)
 class OpenAIModel(ModelServer[AsyncOpenAI]):
-    """Completes through the server at `base_url`; `key_env` names the variable with its key.
+    """Completes through the server at `base_url`; `key_env` is the environment variable of its key.
 
-    `extra` are further fields of the request's body, such as vLLM's `use_beam_search`. The times
-    are in seconds: to connect, to the first piece of text, reasoning or call, and for all of it.
-    A reply of more than 8 MiB ends in `MalformedReply`, one of more than 400,000 characters is cut.
-    `grammar` is the form in which the server is asked for grammars (one of `GRAMMARS`): servers
-    ignore fields that they do not know, so that it is none by default.
-    All that is sent is logged in the file `sent`. Fails at once; `retried` tries again.
+    `extra` are further fields of the request body, such as vLLM's `use_beam_search`. Times are
+    in seconds: to connect, to the first part of text, reasoning or call, and for all of it. A
+    reply of more than 8 MiB ends in `MalformedReply`, one of more than 400,000 characters is
+    cut off. `grammar` is the form in which grammars are sent (one of `GRAMMAR_FIELDS`); there is no
+    default, since servers ignore unknown fields. All requests are logged in the file `sent`.
+    Errors are raised at once; `retried` repeats calls.
     """
 
     provider = "openai"
@@ -56,122 +56,134 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
     grammar: str | None = None
 
     def __post_init__(self) -> None:
-        if self.grammar is not None and self.grammar not in GRAMMARS:
-            known = ", ".join(GRAMMARS)
-            raise SetupError(f"no server takes grammars in the form {self.grammar!r}; take {known}")
+        if self.grammar is not None and self.grammar not in GRAMMAR_FIELDS:
+            known_forms = ", ".join(GRAMMAR_FIELDS)
+            raise SetupError(
+                f"no server takes grammars in the form {self.grammar!r}; take {known_forms}"
+            )
         super().__post_init__()
         self._identity = replace(self._identity, grammar=self.grammar is not None)
-        self._no_key = None if self._key.value else _NO_KEY
-        self._lacks = length_name_for(self._address)
+        self._no_key = None if self._key.value else _NO_KEY_HEADERS
+        self._lacks = get_unsupported_length_names(self._address)
         self._renamed = False
 
     def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
         """Send the messages and stream the reply."""
-        request = Request.of(messages, options)
-        refuse_grammar(request, self.identity)
+        request = Request.from_options(messages, options)
+        reject_grammar(request, self.identity)
 
         def ask(choices: int, already: int) -> AsyncGenerator[Event, None]:
-            return self._timed(self._one(request, choices, already))
+            return self._limit_time(self._request_choices(request, choices, already))
 
         if request.beams:
-            return beams_of(ask(request.n, 0), request.n, self._identity)
-        return topped_up(ask, request.n)
+            return check_beams(ask(request.n, 0), request.n, self._identity)
+        return request_all_choices(ask, request.n)
 
-    async def _one(
+    async def _request_choices(
         self, request: Request, choices: int, already: int
     ) -> AsyncGenerator[Event, None]:
         seed = None if request.seed is None else request.seed + already
         while True:
-            lacks = Lacks(self._lacks)
-            sent = body(request, self.model, lacks, choices=choices, seed=seed)
+            lacks = UnsupportedParameters(self._lacks)
+            request_body = build_body(request, self.model, lacks, choices=choices, seed=seed)
             try:
-                async with aclosing(self._sent(sent, request)) as stream:
+                async with aclosing(self._send(request_body, request)) as stream:
                     async for event in stream:
                         yield event
                 return
             except ErrorReply as problem:
-                refused = refused_parameter(str(problem), sent | _further(request), lacks)
-                if refused is None or not _complaint(problem):
+                rejected = find_rejected_parameter(
+                    str(problem), request_body | _build_beam_fields(request), lacks
+                )
+                if rejected is None or not _is_rejection(problem):
                     raise
-                if refused in _further(request):
-                    raise no_beams(self._identity, f"its server says {str(problem)!r}") from problem
-                self._lacks.add(refused)
-                if refused in LENGTH_NAMES and not self._renamed:
+                if rejected in _build_beam_fields(request):
+                    raise build_beam_error(
+                        self._identity, f"its server says {str(problem)!r}"
+                    ) from problem
+                self._lacks.add(rejected)
+                if rejected in LENGTH_PARAMETERS and not self._renamed:
                     self._renamed = True
-                    self._lacks -= set(LENGTH_NAMES) - {refused}
+                    self._lacks -= set(LENGTH_PARAMETERS) - {rejected}
 
-    async def _sent(self, sent: Json, request: Request) -> AsyncGenerator[Event, None]:
-        assembly = Assembly(request, model=self.model)
+    async def _send(self, request_body: Json, request: Request) -> AsyncGenerator[Event, None]:
+        assembly = ReplyAssembler(request, model=self.model)
         try:
-            async with self.library().chat.completions.with_streaming_response.create(
-                **sent, extra_body=self._extra(request), extra_headers=self._no_key
+            async with self.get_library().chat.completions.with_streaming_response.create(
+                **request_body,
+                extra_body=self._build_extra_fields(request),
+                extra_headers=self._no_key,
             ) as reply:
-                kind = reply.headers.get("content-type", "")
+                content_type = reply.headers.get("content-type", "")
                 parts = reply.http_response.aiter_bytes()
-                async with aclosing(self._read(parts, kind, assembly)) as stream:
+                async with aclosing(self._read_reply(parts, content_type, assembly)) as stream:
                     async for event in stream:
                         yield event
         except APIStatusError as problem:
-            raise self._status_failure(
+            raise self._build_status_error(
                 problem.status_code, problem.body, problem.response.headers
             ) from problem
         except (APIError, httpx2.HTTPError) as problem:
-            raise self._connection_failure(problem) from problem
-        for event in assembly.ending():
+            raise self._build_connection_error(problem) from problem
+        for event in assembly.iterate_ending():
             yield event
 
-    async def _read(
-        self, parts: AsyncGenerator[bytes, None], kind: str, assembly: Assembly
+    async def _read_reply(
+        self, parts: AsyncGenerator[bytes, None], content_type: str, assembly: ReplyAssembler
     ) -> AsyncGenerator[Event, None]:
-        if "json" in kind:
-            whole = b"".join([part async for part in parts])
-            reply = read_object(whole, address=self._address)
-            self._raise_error_in(reply)
-            for event in _read(reply, assembly, "message"):
+        if "json" in content_type:
+            content = b"".join([part async for part in parts])
+            reply = parse_object(content, address=self._address)
+            self._raise_reply_error(reply)
+            for event in _parse_chunk(reply, assembly, "message"):
                 yield event
         else:
-            async with aclosing(json_events(parts, address=self._address)) as chunks:
+            async with aclosing(parse_json_events(parts, address=self._address)) as chunks:
                 async for chunk in chunks:
-                    self._raise_error_in(chunk)
-                    for event in _read(chunk, assembly, "delta"):
+                    self._raise_reply_error(chunk)
+                    for event in _parse_chunk(chunk, assembly, "delta"):
                         yield event
-                    if assembly.full:
+                    if assembly.is_full:
                         return
         self._check_end(assembly, "completion")
 
-    def _extra(self, request: Request) -> dict[str, object]:
+    def _build_extra_fields(self, request: Request) -> dict[str, object]:
         """Return the fields beyond OpenAI's own protocol."""
-        held = GRAMMARS[self.grammar](request.grammar) if self.grammar and request.grammar else {}
-        return dict(self.extra) | _further(request) | held
+        grammar_fields = (
+            GRAMMAR_FIELDS[self.grammar](request.grammar)
+            if self.grammar and request.grammar
+            else {}
+        )
+        return dict(self.extra) | _build_beam_fields(request) | grammar_fields
 
-    def _raise_error_in(self, reply: Json) -> None:
+    def _raise_reply_error(self, reply: Json) -> None:
         """Raise the error that some servers send with status 200."""
         error = reply.get("error")
         if not error:
             return
         code = error.get("code") if isinstance(error, dict) else None
         status = code if isinstance(code, int) else 200
-        raise self._status_failure(status, reply)
+        raise self._build_status_error(status, reply)
 
-    def _library(self, client: httpx2.AsyncClient) -> AsyncOpenAI:
+    def _create_library(self, client: httpx2.AsyncClient) -> AsyncOpenAI:
         return AsyncOpenAI(
             api_key=self._key.value or "none",
             base_url=self._address,
             http_client=client,
             max_retries=0,
-            default_headers=_NOT_FROM_THE_ENVIRONMENT,
+            default_headers=_OMITTED_HEADERS,
         )
 
 
-def _further(request: Request) -> dict[str, object]:
-    """Return the fields beyond OpenAI's own protocol: vLLM's beam search, whose width is `n`."""
-    return {BEAMS: True} if request.beams else {}
+def _build_beam_fields(request: Request) -> dict[str, object]:
+    """Return the fields for vLLM's beam search, whose width is `n`."""
+    return {BEAM_PARAMETER: True} if request.beams else {}
 
 
-def _complaint(problem: ErrorReply) -> bool:
-    """Return whether a server found fault with the request itself, before it wrote anything."""
+def _is_rejection(problem: ErrorReply) -> bool:
+    """Return whether a server rejected the request itself, before it generated text."""
     cause = problem.__cause__
     return (
         not isinstance(problem, PromptTooLong)
@@ -180,39 +192,46 @@ def _complaint(problem: ErrorReply) -> bool:
     )
 
 
-GRAMMARS: Mapping[str, Callable[[str], dict[str, object]]] = {
+GRAMMAR_FIELDS: Mapping[str, Callable[[str], dict[str, object]]] = {
     "llama.cpp": lambda grammar: {"grammar": grammar},
     "vllm": lambda grammar: {"structured_outputs": {"grammar": grammar}},
 }
-"""The fields of a request that hold a reply to a grammar, by the server that knows them."""
+"""The request fields that constrain a reply to a grammar, by server."""
 
-LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
-BEAMS = "use_beam_search"
-_WITHOUT = (
-    BEAMS,
+LENGTH_PARAMETERS = ("max_tokens", "max_completion_tokens")
+BEAM_PARAMETER = "use_beam_search"
+_OPTIONAL_PARAMETERS = (
+    BEAM_PARAMETER,
     "response_format", "stream_options", "logprobs", "seed", "temperature", "top_p", "stop",
     "reasoning_effort", "n", "max_completion_tokens", "max_tokens", "tool_choice",
 )  # fmt: skip
-_UNKNOWN = (
+_UNKNOWN_PARAMETER_PHRASES = (
     "support", "unknown", "unrecognized", "unexpected", "extra", "not permitted", "not allowed",
     "not implemented", "unavailable",
 )  # fmt: skip
 
 
-_TOO_MANY = re.compile(r"(?<!\w)n\W+(value )?must be\b|(?<!\w)n\W+is too large")
+_TOO_MANY_CHOICES = re.compile(r"(?<!\w)n\W+(value )?must be\b|(?<!\w)n\W+is too large")
 
 
-class Lacks(set[str]):
-    """Names of parameters that a server refused; `schema` is a schema in `response_format`."""
+class UnsupportedParameters(set[str]):
+    """Names of parameters that a server rejected; `schema` is a schema in `response_format`."""
 
 
-def body(request: llm.Request, model: str, lacks: Lacks, *, choices: int, seed: int | None) -> Any:
-    """Return the JSON of a streamed request for so many choices."""
+def build_body(
+    request: llm.Request,
+    model: str,
+    lacks: UnsupportedParameters,
+    *,
+    choices: int,
+    seed: int | None,
+) -> Any:
+    """Return the JSON of a streamed request for `choices` choices."""
     name = "max_completion_tokens" if "max_tokens" in lacks else "max_tokens"
-    wanted: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "model": model,
         "stream": True,
-        "messages": [_message(message) for message in _told(request, lacks)],
+        "messages": [_encode_message(message) for message in _prepare_messages(request, lacks)],
         "stream_options": {"include_usage": True},
         "n": choices if choices > 1 else None,
         "seed": seed,
@@ -222,64 +241,72 @@ def body(request: llm.Request, model: str, lacks: Lacks, *, choices: int, seed: 
         "stop": list(request.stop) or None,
         "logprobs": True if request.logprobs else None,
         "reasoning_effort": request.effort,
-        "response_format": _format(request, lacks),
+        "response_format": _build_response_format(request, lacks),
     }
     if request.tools:
         tools = (
-            {"name": one.name, "description": one.description, "parameters": one.parameters}
-            for one in request.tools
+            {
+                "name": tool_schema.name,
+                "description": tool_schema.description,
+                "parameters": tool_schema.parameters,
+            }
+            for tool_schema in request.tools
         )
-        wanted["tools"] = [{"type": "function", "function": tool} for tool in tools]
+        fields["tools"] = [{"type": "function", "function": tool} for tool in tools]
         choice = request.tool_choice
         if choice in ("auto", "none", "required"):
-            wanted["tool_choice"] = None if choice == "auto" else choice
+            fields["tool_choice"] = None if choice == "auto" else choice
         else:
-            wanted["tool_choice"] = {"type": "function", "function": {"name": choice}}
-    return {key: value for key, value in wanted.items() if value is not None and key not in lacks}
+            fields["tool_choice"] = {"type": "function", "function": {"name": choice}}
+    return {key: value for key, value in fields.items() if value is not None and key not in lacks}
 
 
-def refused_parameter(message: str, sent: Mapping[str, object], lacks: Lacks) -> str | None:
-    """Name the parameter that a server does not know, if the request can do without it.
+def find_rejected_parameter(
+    message: str, sent: Mapping[str, object], lacks: UnsupportedParameters
+) -> str | None:
+    """Return the parameter that a server does not know, if the request can do without it.
 
-    A refused `json_schema` is `schema` at first: plain JSON output may still be had. Choices of
-    which a server gives fewer at once (llama.cpp: as many as it has slots) are asked for singly.
+    A rejected `json_schema` is `schema` at first: plain JSON output may still work. If a server
+    returns fewer choices at once (llama.cpp: as many as it has slots), they are requested singly.
     """
-    said = message.lower()
-    if "n" in sent and _TOO_MANY.search(said):
+    lowered = message.lower()
+    if "n" in sent and _TOO_MANY_CHOICES.search(lowered):
         return "n"
-    if not any(mark in said for mark in _UNKNOWN):
+    if not any(phrase in lowered for phrase in _UNKNOWN_PARAMETER_PHRASES):
         return None
-    format_ = "schema" if "schema" not in lacks else "response_format"
-    for name in _WITHOUT:
-        if name in sent and re.search(rf"(?<!\w){name}(?!\w)", said):
-            return format_ if name == "response_format" else name
-    if "response_format" in sent and re.search("json_schema|json_object", said):
-        return format_
+    format_parameter = "schema" if "schema" not in lacks else "response_format"
+    for name in _OPTIONAL_PARAMETERS:
+        if name in sent and re.search(rf"(?<!\w){name}(?!\w)", lowered):
+            return format_parameter if name == "response_format" else name
+    if "response_format" in sent and re.search("json_schema|json_object", lowered):
+        return format_parameter
     return None
 
 
-def length_name_for(base_url: str) -> Lacks:
-    """Return the names a server lacks from the start: only OpenAI itself takes the newer one."""
-    own = (urlsplit(base_url).hostname or "").endswith("api.openai.com")
-    return Lacks({"max_tokens"} if own else {"max_completion_tokens"})
+def get_unsupported_length_names(base_url: str) -> UnsupportedParameters:
+    """Return the length parameter that a server lacks: only OpenAI itself takes the newer one."""
+    is_openai = (urlsplit(base_url).hostname or "").endswith("api.openai.com")
+    return UnsupportedParameters({"max_tokens"} if is_openai else {"max_completion_tokens"})
 
 
-def _told(request: llm.Request, lacks: Lacks) -> tuple[llm.Message, ...]:
+def _prepare_messages(
+    request: llm.Request, lacks: UnsupportedParameters
+) -> tuple[llm.Message, ...]:
     """Return the messages, with the schema in words if the server cannot enforce it."""
     if request.schema is None or not lacks & {"schema", "response_format"}:
         return request.messages
-    return asking_for(request.schema, request.messages)
+    return request_schema(request.schema, request.messages)
 
 
-def _call(call: llm.ToolCall) -> Json:
-    """A call as JSON: several servers fail on a conversation whose arguments are anything else."""
-    read = read_arguments(call)
-    arguments = json.dumps(read) if UNREADABLE in read else call.arguments
+def _encode_call(call: llm.ToolCall) -> Json:
+    """Return a call as JSON with valid arguments, since several servers fail on others."""
+    parsed = parse_arguments(call)
+    arguments = json.dumps(parsed) if UNREADABLE_KEY in parsed else call.arguments
     function = {"name": call.name, "arguments": arguments}
     return {"id": call.id, "type": "function", "function": function}
 
 
-def _message(message: llm.Message) -> dict[str, object]:
+def _encode_message(message: llm.Message) -> dict[str, object]:
     match message:
         case llm.System(text):
             return {"role": "system", "content": text}
@@ -288,27 +315,31 @@ def _message(message: llm.Message) -> dict[str, object]:
         case llm.ToolResult(call, _, text):
             return {"role": "tool", "tool_call_id": call, "content": text}
         case llm.Assistant(text, calls, _, opaque):
-            said: dict[str, object] = {"role": "assistant", "content": text or None}
+            content: dict[str, object] = {"role": "assistant", "content": text or None}
             if calls:
-                said["tool_calls"] = [_call(call) for call in calls]
+                content["tool_calls"] = [_encode_call(call) for call in calls]
             elif not text:
-                said["content"] = ""
-            return said | (json.loads(opaque) if opaque else {})
+                content["content"] = ""
+            return content | (json.loads(opaque) if opaque else {})
 
 
-def _format(request: llm.Request, lacks: Lacks) -> object:
+def _build_response_format(request: llm.Request, lacks: UnsupportedParameters) -> object:
     if request.schema is None:
         return None
     if "schema" in lacks:
         return {"type": "json_object"}
-    named = {"name": "reply", "schema": request.schema, "strict": _is_strict(request.schema)}
-    return {"type": "json_schema", "json_schema": named}
+    schema_object = {
+        "name": "reply",
+        "schema": request.schema,
+        "strict": _is_strict(request.schema),
+    }
+    return {"type": "json_schema", "json_schema": schema_object}
 
 
 def _is_strict(schema: object) -> bool:
-    """Return whether every object in a schema is closed and needs all it has.
+    """Return whether every object in a schema is closed and requires all its properties.
 
-    OpenAI enforces a schema to the letter only then, and refuses to promise it otherwise.
+    OpenAI enforces a schema strictly only then, and rejects `strict` otherwise.
     """
     if isinstance(schema, list):
         return all(_is_strict(part) for part in schema)
@@ -335,45 +366,52 @@ _FINISH = {
 _REASONING = ("reasoning_content", "reasoning")
 
 
-def _read(chunk: Json, assembly: Assembly, place: str) -> Iterator[llm.Event]:
-    """Add a chunk, or a reply that came at once, to the assembly and yield its parts.
+def _parse_chunk(chunk: Json, assembly: ReplyAssembler, field: str) -> Iterator[llm.Event]:
+    """Add a chunk, or a complete reply, to the assembly and yield its parts.
 
-    Raises `MalformedReply` for other JSON.
+    Raises:
+        MalformedReply: the JSON has another structure.
     """
-    assembly.model = _string(chunk.get("model")) or assembly.model
-    assembly.id = _string(chunk.get("id")) or assembly.id
+    assembly.model = _to_string(chunk.get("model")) or assembly.model
+    assembly.id = _to_string(chunk.get("id")) or assembly.id
     if isinstance(usage := chunk.get("usage"), dict):
         input_, output = usage.get("prompt_tokens"), usage.get("completion_tokens")
         assembly.usage = None
         if isinstance(input_, int) and isinstance(output, int):
-            cached = _count(usage.get("prompt_tokens_details"), "cached_tokens")
-            thought = _count(usage.get("completion_tokens_details"), "reasoning_tokens")
+            cached = _get_count(usage.get("prompt_tokens_details"), "cached_tokens")
+            reasoning_tokens = _get_count(
+                usage.get("completion_tokens_details"), "reasoning_tokens"
+            )
             assembly.usage = llm.TokenUsage(
-                input=input_, cached=cached, output=output, reasoning=thought
+                input=input_, cached=cached, output=output, reasoning=reasoning_tokens
             )
     choices = [] if chunk.get("choices") is None else chunk["choices"]
     if not isinstance(choices, list):
         raise MalformedReply("the reply's `choices` are no list")
-    for at, choice in enumerate(choices):
+    for position, choice in enumerate(choices):
         if not isinstance(choice, dict):
             raise MalformedReply("a choice of the reply is no object")
         number = choice.get("index")
-        yield from _choice(choice, place, assembly, number if isinstance(number, int) else at)
+        yield from _parse_choice(
+            choice, field, assembly, number if isinstance(number, int) else position
+        )
 
 
-def _choice(choice: Json, place: str, assembly: Assembly, number: int) -> Iterator[llm.Event]:
-    said = choice.get(place)
-    said = said if isinstance(said, dict) else {}
+def _parse_choice(
+    choice: Json, field: str, assembly: ReplyAssembler, number: int
+) -> Iterator[llm.Event]:
+    content = choice.get(field)
+    content = content if isinstance(content, dict) else {}
     for name in _REASONING:
-        if thought := _string(said.get(name)):
-            yield assembly.reasoning(thought, number)
+        if reasoning := _to_string(content.get(name)):
+            yield assembly.add_reasoning(reasoning, number)
             break
-    if text := _string(said.get("content")):
-        yield assembly.text(text, number)
-    if refusal := _string(said.get("refusal")):
-        assembly.refusal(refusal, number)
-    calls = said.get("tool_calls")
-    for at, call in enumerate(calls if isinstance(calls, list) else []):
+    if text := _to_string(content.get("content")):
+        yield assembly.add_text(text, number)
+    if refusal := _to_string(content.get("refusal")):
+        assembly.add_refusal(refusal, number)
+    calls = content.get("tool_calls")
+    for position, call in enumerate(calls if isinstance(calls, list) else []):
         if not isinstance(call, dict):
             raise MalformedReply("a tool call of the reply is no object")
         function = call.get("function")
@@ -382,31 +420,31 @@ def _choice(choice: Json, place: str, assembly: Assembly, number: int) -> Iterat
         if isinstance(arguments, dict):
             arguments = json.dumps(arguments, ensure_ascii=False)
         key = call.get("index")
-        assembly.call(
-            key if isinstance(key, int) else at,
-            id=_string(call.get("id")),
-            name=_string(function.get("name")),
-            arguments=_string(arguments),
+        assembly.add_call(
+            key if isinstance(key, int) else position,
+            id=_to_string(call.get("id")),
+            name=_to_string(function.get("name")),
+            arguments=_to_string(arguments),
             choice=number,
         )
-    _logprobs(choice.get("logprobs"), assembly, number)
-    if finish := _string(choice.get("finish_reason")):
-        assembly.finish(_FINISH.get(finish, llm.Finish.OTHER), number)
+    _parse_logprobs(choice.get("logprobs"), assembly, number)
+    if finish := _to_string(choice.get("finish_reason")):
+        assembly.set_finish(_FINISH.get(finish, llm.Finish.OTHER), number)
 
 
-def _logprobs(logprobs: object, assembly: Assembly, number: int) -> None:
+def _parse_logprobs(logprobs: object, assembly: ReplyAssembler, number: int) -> None:
     match logprobs:
         case {"content": [*tokens]}:
             for token in tokens:
                 match token:
                     case {"token": str(text), "logprob": float() | int() as value}:
-                        assembly.logprob(text, float(value), number)
+                        assembly.add_logprob(text, float(value), number)
 
 
-def _count(details: object, name: str) -> int:
+def _get_count(details: object, name: str) -> int:
     value = details.get(name) if isinstance(details, dict) else 0
     return value if isinstance(value, int) else 0
 
 
-def _string(value: object) -> str:
+def _to_string(value: object) -> str:
     return value if isinstance(value, str) else ""

@@ -1,7 +1,7 @@
-"""Models on this machine: their weights, whole, as adapters or GGUF, and the text they go on with.
+"""Models on this machine: load their weights (plain, adapters or GGUF), and build their prompts.
 
-Code that lies beside weights is never run. Training and asking go through here, so that both use
-the same weights and the same text.
+Code that comes with weights never runs. Training and inference both use this module, so that they
+share the same weights and the same text.
 """
 
 import json
@@ -28,141 +28,160 @@ from transformers.utils.logging import disable_progress_bar
 from askgraph.errors import SetupError
 from askgraph.llm import Assistant, Message, System, ToolCall, ToolResult, ToolSchema, User
 
-_ADAPTER = "adapter_config.json"
-_GGUF = ".gguf"
-_PART = re.compile(r"-\d{5}-of-\d{5}$")
-_TOKENIZERS = ("tokenizer*", "vocab*", "*.model", "*.tiktoken", "tekken*")
-_FAILURES = (
+_ADAPTER_CONFIG_NAME = "adapter_config.json"
+_GGUF_SUFFIX = ".gguf"
+_GGUF_PART_SUFFIX = re.compile(r"-\d{5}-of-\d{5}$")
+_TOKENIZER_FILE_PATTERNS = ("tokenizer*", "vocab*", "*.model", "*.tiktoken", "tekken*")
+_LOADING_ERRORS = (
     OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, ImportError,
     ArithmeticError, MemoryError, struct.error, SafetensorError,
 )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class Pretrained:
-    """A tokenizer, with something to fill up with, and its model as it was saved."""
+class PretrainedModel:
+    """A tokenizer with a padding token, and its model as it was saved."""
 
     tokenizer: Any
     model: Any
 
 
-def pretrained(model: str, *, dtype: str | None = None, download: bool = False) -> Pretrained:
-    """Read a model by its folder or GGUF file, or by the name under which it is kept here.
+def load_pretrained(
+    model: str, *, dtype: str | None = None, download: bool = False
+) -> PretrainedModel:
+    """Load a model from a folder or GGUF file, or by name from the local cache.
 
-    Only `download` allows a name's hub to be asked. A folder of adapters (LoRA) names the model
-    below, into which they are merged. The weights of a GGUF file are dequantised. Code that comes
-    with a model is never run. Raises `SetupError` if it is not there, damaged, of an unknown kind,
-    or without its tokenizer.
+    A folder of adapters (LoRA) names its base model, into which they are merged. The weights of a
+    GGUF file are dequantised. Code that comes with a model never runs.
+
+    Args:
+        download: allow to download a named model from its hub.
+
+    Raises:
+        SetupError: it is missing, damaged, of an unknown kind, or without its tokenizer.
     """
-    kind = torch_dtype(dtype)
+    weight_type = get_torch_dtype(dtype)
     disable_progress_bar()
     modeling_gguf_pytorch_utils.tqdm = lambda tensors, **_: tensors
     folder = Path(model)
     if is_gguf(model):
         _check_gguf(folder)
-    if folder.is_dir() and not any(found for name in _TOKENIZERS for found in folder.glob(name)):
+    if folder.is_dir() and not any(
+        path for name in _TOKENIZER_FILE_PATTERNS for path in folder.glob(name)
+    ):
         raise SetupError(f"the folder {model!r} holds no tokenizer: copy its files there too")
     options = {"local_files_only": not download}
     try:
-        adapters = (folder / _ADAPTER).is_file()
+        adapters = (folder / _ADAPTER_CONFIG_NAME).is_file()
         if adapters:
             from peft import PeftConfig, PeftModel
 
-            below = PeftConfig.from_pretrained(model, **options).base_model_name_or_path
-            if not below:
+            base_model = PeftConfig.from_pretrained(model, **options).base_model_name_or_path
+            if not base_model:
                 raise ValueError("its adapters do not name the model that they are of")
-            whole = _whole(below, kind, options)
-            made = PeftModel.from_pretrained(whole, model, **options).merge_and_unload()
+            base = _load_weights(base_model, weight_type, options)
+            loaded_model = PeftModel.from_pretrained(base, model, **options).merge_and_unload()
         else:
-            made = _whole(model, kind, options)
-        place, of_file = _found(model, options)
-        tokenizer = AutoTokenizer.from_pretrained(place, trust_remote_code=False, **of_file)
+            loaded_model = _load_weights(model, weight_type, options)
+        source, file_options = _get_source(model, options)
+        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False, **file_options)
         readable = bool(tokenizer("SELECT", add_special_tokens=False)["input_ids"])
-    except _FAILURES as problem:
-        raise SetupError(_not_read(model, problem, download=download)) from problem
+    except _LOADING_ERRORS as problem:
+        raise SetupError(_build_loading_message(model, problem, download=download)) from problem
     if not readable:
         raise SetupError(f"the tokenizer of {model!r} knows no words: copy its files there too")
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token_id = tokenizer.eos_token_id
-    return Pretrained(tokenizer, made)
+    return PretrainedModel(tokenizer, loaded_model)
 
 
-def torch_dtype(name: str | None) -> Any:
-    """Return a type of torch by its name; without one, "auto": as saved. Or `SetupError`."""
+def get_torch_dtype(name: str | None) -> Any:
+    """Return a torch type by its name, or "auto" (as saved) without a name.
+
+    Raises:
+        SetupError: torch has no such floating-point type.
+    """
     if name is None:
         return "auto"
-    kind = getattr(torch, name, None)
-    if not isinstance(kind, torch.dtype) or not kind.is_floating_point:
+    weight_type = getattr(torch, name, None)
+    if not isinstance(weight_type, torch.dtype) or not weight_type.is_floating_point:
         raise SetupError(f"torch has no type {name!r} of weights; take float32, bfloat16, float16")
-    return kind
+    return weight_type
 
 
-def torch_device(name: str | None) -> str:
-    """Return a device of torch, by default a GPU if there is one; `SetupError` for others."""
+def get_torch_device(name: str | None) -> str:
+    """Return a torch device, by default a GPU if there is one.
+
+    Raises:
+        SetupError: this machine does not have the device.
+    """
     if name is None:
         return "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        place = torch.device(name)
-        torch.empty(1, device=place)
+        device = torch.device(name)
+        torch.empty(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as problem:
         raise SetupError(
             f"this machine has no device {name!r} for torch; take cpu, or cuda where there is a GPU"
         ) from problem
-    if place.type == "meta":
+    if device.type == "meta":
         raise SetupError("the device 'meta' holds no weights; take cpu, or cuda")
     return name
 
 
 def is_gguf(model: str) -> bool:
-    """Return whether the name of a model is that of a GGUF file."""
-    return Path(model).suffix.lower() == _GGUF
+    """Return whether a model name is the path of a GGUF file."""
+    return Path(model).suffix.lower() == _GGUF_SUFFIX
 
 
 def _check_gguf(file: Path) -> None:
-    """Raise `SetupError` for a file that cannot be a whole model, before it is read."""
+    """Raise `SetupError` for a file that cannot be a complete model, before it is loaded."""
     if not file.is_file():
         raise SetupError(f"there is no file {str(file)!r}: name a GGUF file on this machine")
-    if _PART.search(file.stem):
+    if _GGUF_PART_SUFFIX.search(file.stem):
         raise SetupError(
             f"{str(file)!r} is one part of several: join them with `llama-gguf-split --merge`"
         )
-    with file.open("rb") as opened:
-        if opened.read(4) != b"GGUF":
+    with file.open("rb") as stream:
+        if stream.read(4) != b"GGUF":
             raise SetupError(f"{str(file)!r} is no GGUF file, or was not fetched to its end")
     if find_spec("gguf") is None:
         raise SetupError("GGUF files need gguf, which is missing: pip install 'askgraph[local]'")
 
 
-def _found(model: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the name and options by which transformers reads a model: of GGUF, folder and file."""
+def _get_source(model: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the name and options to load a model by: for GGUF, folder and file."""
     if not is_gguf(model):
         return model, options
     file = Path(model)
     return str(file.parent), {**options, "gguf_file": file.name}
 
 
-def _whole(model: str, dtype: Any, options: dict[str, Any]) -> Any:
-    place, options = _found(model, options)
-    config = AutoConfig.from_pretrained(place, trust_remote_code=False, **options)
-    kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
+def _load_weights(model: str, dtype: Any, options: dict[str, Any]) -> Any:
+    source, options = _get_source(model, options)
+    config = AutoConfig.from_pretrained(source, trust_remote_code=False, **options)
+    model_class = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
     if is_gguf(model):
         options = {**options, "quantization_config": GgufConfig(dequantize=True)}
-    made = kind.from_pretrained(
-        place, config=config, dtype=dtype, trust_remote_code=False, **options
+    loaded_model = model_class.from_pretrained(
+        source, config=config, dtype=dtype, trust_remote_code=False, **options
     )
-    made.name_or_path = model  # adapters name the model below by it
+    loaded_model.name_or_path = model  # adapters name the model below by it
     if is_gguf(model):
-        made.is_quantized = False
-        for holder, name in ((made, "hf_quantizer"), (made.config, "quantization_config")):
+        loaded_model.is_quantized = False
+        for holder, name in (
+            (loaded_model, "hf_quantizer"),
+            (loaded_model.config, "quantization_config"),
+        ):
             if hasattr(holder, name):
                 delattr(holder, name)
-    return made
+    return loaded_model
 
 
-def _not_read(model: str, problem: Exception, *, download: bool) -> str:
-    first = (str(problem).strip().splitlines() or [type(problem).__name__])[0]
+def _build_loading_message(model: str, problem: Exception, *, download: bool) -> str:
+    first_line = (str(problem).strip().splitlines() or [type(problem).__name__])[0]
     if Path(model).exists() or download:
-        return f"the model {model!r} cannot be loaded: {first}"
+        return f"the model {model!r} cannot be loaded: {first_line}"
     return (
         f"the model {model!r} is neither a folder nor kept on this machine. Name the folder or "
         "GGUF file of a model, or let it be fetched from its hub: --download, or `download = true` "
@@ -171,37 +190,39 @@ def _not_read(model: str, problem: Exception, *, download: bool) -> str:
 
 
 class ChatTokenizer(Protocol):
-    """The needed part of a tokenizer of transformers."""
+    """The required part of a tokenizer of transformers."""
 
     chat_template: str | None
 
     def apply_chat_template(
         self, conversation: list[dict[str, str]], **options: Any
     ) -> str:  # `tokenize=False` is always given
-        """Return the conversation as one text."""
+        """Return the conversation as a single text."""
         ...
 
 
-def chat_text(messages: Sequence[Message], tokenizer: ChatTokenizer) -> str:
-    """Return the text that ends where the model's reply begins.
+def build_chat_prompt(messages: Sequence[Message], tokenizer: ChatTokenizer) -> str:
+    """Return the prompt, which ends where the model's reply begins.
 
-    A model without a template of its own is shown the messages one after the other, each ended by
-    an empty line, and `Reply:` at the end. Templates that know no system message get it as part of
-    the first message.
+    Without a chat template, the messages follow each other, each ended by an empty line, with
+    `Reply:` at the end. Templates without system messages get it as part of the first message.
     """
-    turns = [_turn(message) for message in messages]
+    turns = [_to_turn(message) for message in messages]
     if not tokenizer.chat_template:
         return "\n\n".join([*(turn["content"] for turn in turns), "Reply:\n"])
     if turns[0]["role"] == "system" and "system" not in tokenizer.chat_template:
-        first, *rest = turns[1:] or [{"role": "user", "content": ""}]
-        turns = [{**first, "content": f"{turns[0]['content']}\n\n{first['content']}"}, *rest]
+        first_turn, *further_turns = turns[1:] or [{"role": "user", "content": ""}]
+        turns = [
+            {**first_turn, "content": f"{turns[0]['content']}\n\n{first_turn['content']}"},
+            *further_turns,
+        ]
     options: Mapping[str, object] = {"tokenize": False, "add_generation_prompt": True}
     if "enable_thinking" in tokenizer.chat_template:
         options = {**options, "enable_thinking": False}
     return tokenizer.apply_chat_template(turns, **options)
 
 
-def _turn(message: Message) -> dict[str, str]:
+def _to_turn(message: Message) -> dict[str, str]:
     match message:
         case System(text=text):
             return {"role": "system", "content": text}
@@ -213,43 +234,52 @@ def _turn(message: Message) -> dict[str, str]:
             return {"role": "user", "content": text}
 
 
-_CALL = re.compile(r"<tool_call>\s*(.*?)\s*(?:</tool_call>|\Z)", re.DOTALL)
+_TOOL_CALL_PATTERN = re.compile(r"<tool_call>\s*(.*?)\s*(?:</tool_call>|\Z)", re.DOTALL)
 
-_TOLD = """\
+_TOOLS_INSTRUCTION = """\
 You can call tools. To call one, write an object in JSON between tags, and nothing behind it:
 <tool_call>{"name": "NAME", "arguments": {…}}</tool_call>
 The tools:"""
 
 
 @dataclass(frozen=True)
-class Called:
-    """The words of a reply, and the calls among them."""
+class ReplyWithCalls:
+    """The text of a reply, and the tool calls in it."""
 
     text: str
     calls: tuple[ToolCall, ...]
 
 
-def told_tools(tools: Sequence[ToolSchema]) -> str:
-    """Return the description of tools for a model, in the form that most models know."""
+def describe_tools(tools: Sequence[ToolSchema]) -> str:
+    """Return the description of tools for a model, in the most common format."""
     lines = [
-        json.dumps({"name": t.name, "description": t.description, "parameters": dict(t.parameters)})
-        for t in tools
+        json.dumps(
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": dict(tool.parameters),
+            }
+        )
+        for tool in tools
     ]
-    return "\n".join([_TOLD, *lines])
+    return "\n".join([_TOOLS_INSTRUCTION, *lines])
 
 
-def calls_in(text: str) -> Called:
-    """Return the calls that a reply makes; arguments are kept as written if they are no JSON."""
-    calls = [_call(found[1], number) for number, found in enumerate(_CALL.finditer(text))]
-    return Called(_CALL.sub("", text).strip(), tuple(calls))
+def parse_tool_calls(text: str) -> ReplyWithCalls:
+    """Return the tool calls of a reply; invalid JSON arguments are kept as written."""
+    calls = [
+        _parse_call(match[1], number)
+        for number, match in enumerate(_TOOL_CALL_PATTERN.finditer(text))
+    ]
+    return ReplyWithCalls(_TOOL_CALL_PATTERN.sub("", text).strip(), tuple(calls))
 
 
-def _call(written: str, number: int) -> ToolCall:
+def _parse_call(call_text: str, number: int) -> ToolCall:
     try:
-        given = json.loads(written)
+        call = json.loads(call_text)
     except ValueError:
-        given = None
-    if not isinstance(given, dict):
-        return ToolCall(f"call-{number}", "", written)
-    arguments = given.get("arguments", {})
-    return ToolCall(f"call-{number}", str(given.get("name", "")), json.dumps(arguments))
+        call = None
+    if not isinstance(call, dict):
+        return ToolCall(f"call-{number}", "", call_text)
+    arguments = call.get("arguments", {})
+    return ToolCall(f"call-{number}", str(call.get("name", "")), json.dumps(arguments))

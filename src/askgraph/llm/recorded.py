@@ -1,4 +1,4 @@
-"""A language model whose HTTP traffic is recorded, or replayed without any server."""
+"""A language model whose HTTP traffic is recorded, or replayed without a server."""
 
 import asyncio
 import hashlib
@@ -10,18 +10,18 @@ from typing import Any
 import httpx2
 
 from askgraph.errors import SetupError
-from askgraph.llm import LanguageModel, ModelAround
-from askgraph.llm._connection import RelayedStream, append_private
+from askgraph.llm import LanguageModel, ModelWrapper
+from askgraph.llm._connection import RelayedStream, append_private_line
 
 __all__ = ["RecordedModel"]
 
 
-class RecordedModel(ModelAround):
+class RecordedModel(ModelWrapper):
     """Records a model's HTTP traffic to a file, or replays it.
 
-    `make` builds the model over the transport that it is given. With `record` requests are sent
-    and each exchange is added to the file, failures and streams included; without, nothing is sent
-    and no key is needed. The file holds no key, whatever the server sends back.
+    `make` builds the model over a transport. With `record`, requests are sent and each exchange is
+    added to the file, including failures and streams; without it, nothing is sent and no key is
+    needed. The file never contains the key, whatever the server sends back.
 
         RecordedModel("moon.jsonl", lambda transport: OpenAIModel("m", transport=transport))
     """
@@ -33,12 +33,14 @@ class RecordedModel(ModelAround):
         *,
         record: bool = False,
     ) -> None:
-        super().__init__(make(Recorder(Path(path)) if record else Player(Path(path))))
+        super().__init__(
+            make(RecordingTransport(Path(path)) if record else ReplayTransport(Path(path)))
+        )
 
 
 _SECRET_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie")
 _SECRET_PARAMETERS = ("key", "api_key", "api-key", "access_token")
-_KEPT_HEADERS = ("content-type", "retry-after")
+_RECORDED_HEADERS = ("content-type", "retry-after")
 
 _ERRORS: dict[str, type[httpx2.TransportError]] = {
     name: getattr(httpx2, name)
@@ -49,10 +51,10 @@ _ERRORS: dict[str, type[httpx2.TransportError]] = {
 }  # fmt: skip
 
 
-class Recorder(httpx2.AsyncBaseTransport):
+class RecordingTransport(httpx2.AsyncBaseTransport):
     """Sends requests through `inner` and adds each exchange to the file once it is over.
 
-    Of an exchange that its reader breaks off, what came until then is written.
+    If the reader breaks off an exchange, the part until then is written.
     """
 
     offline = False
@@ -64,25 +66,27 @@ class Recorder(httpx2.AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request and begin to write its exchange down."""
+        """Send a request and begin to record its exchange."""
         body = await request.aread()
         values = [request.headers.get(name, "") for name in _SECRET_HEADERS]
         values += [request.url.params.get(name, "") for name in _SECRET_PARAMETERS]
-        found = {value for value in values if value}
-        found |= {value.split(" ", 1)[1] for value in found if value.lower().startswith("bearer ")}
-        secrets = sorted(found, key=len, reverse=True)
-        exchange: dict[str, Any] = {"request": _described(request, body)}
+        secret_values = {value for value in values if value}
+        secret_values |= {
+            value.split(" ", 1)[1] for value in secret_values if value.lower().startswith("bearer ")
+        }
+        secrets = sorted(secret_values, key=len, reverse=True)
+        exchange: dict[str, Any] = {"request": _describe_request(request, body)}
         try:
             response = await self._inner.handle_async_request(request)
         except httpx2.TransportError as problem:
-            self._add(exchange | _failure(problem), secrets)
+            self._append_exchange(exchange | _describe_failure(problem), secrets)
             raise
         exchange["status"] = response.status_code
         exchange["headers"] = {
-            name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers
+            name: response.headers[name] for name in _RECORDED_HEADERS if name in response.headers
         }
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        parts = self._copy(response.stream, exchange, secrets)
+        parts = self._record_body(response.stream, exchange, secrets)
         response.stream = RelayedStream(parts, response.stream)
         return response
 
@@ -90,33 +94,34 @@ class Recorder(httpx2.AsyncBaseTransport):
         """Close the connections."""
         await self._inner.aclose()
 
-    async def _copy(
+    async def _record_body(
         self, stream: httpx2.AsyncByteStream, exchange: dict[str, Any], secrets: list[str]
     ) -> AsyncGenerator[bytes, None]:
-        """Pass a body on, and write its exchange once it has come or has broken off."""
+        """Relay a body, and write its exchange once it is complete or has broken off."""
         body = bytearray()
         try:
             async for part in stream:
                 body += part
                 yield part
         except httpx2.TransportError as problem:
-            exchange |= _failure(problem)
+            exchange |= _describe_failure(problem)
             raise
         finally:
             exchange["body"] = body.decode("utf-8", "surrogateescape")
-            self._add(exchange, secrets)
+            self._append_exchange(exchange, secrets)
 
-    def _add(self, exchange: dict[str, Any], secrets: list[str]) -> None:
+    def _append_exchange(self, exchange: dict[str, Any], secrets: list[str]) -> None:
         line = json.dumps(exchange)
         for secret in secrets:
             line = line.replace(json.dumps(secret)[1:-1], "***")
-        append_private(self._path, line.encode() + b"\n")
+        append_private_line(self._path, line.encode() + b"\n")
 
 
-class Player(httpx2.AsyncBaseTransport):
-    """Answers requests from a file alone, in the order recorded; the last reply to each stays.
+class ReplayTransport(httpx2.AsyncBaseTransport):
+    """Answers requests from a file only, in recorded order; the last reply to each is repeated.
 
-    Raises `SetupError` for a request that was not recorded and for a file that cannot be read.
+    Raises:
+        SetupError: a request was not recorded, or the file cannot be read.
     """
 
     offline = True
@@ -131,7 +136,7 @@ class Player(httpx2.AsyncBaseTransport):
         for number, line in enumerate(lines, 1):
             try:
                 exchange = json.loads(line)
-                exchanges.setdefault(_key(exchange["request"]), []).append(exchange)
+                exchanges.setdefault(_compute_key(exchange["request"]), []).append(exchange)
             except (ValueError, KeyError, TypeError) as problem:
                 raise SetupError(f"the recording is damaged: {path}, line {number}") from problem
         self._exchanges = exchanges
@@ -139,21 +144,21 @@ class Player(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Repeat the reply to a request."""
         body = await request.aread()
-        described = _described(request, body)
-        exchanges = self._exchanges.get(_key(described))
+        request_data = _describe_request(request, body)
+        exchanges = self._exchanges.get(_compute_key(request_data))
         if not exchanges:
             raise SetupError(
                 f"the recording {self._path} has no reply to this request to"
-                f" {described['url']}: record it again"
+                f" {request_data['url']}: record it again"
             )
         exchange = exchanges.pop(0) if len(exchanges) > 1 else exchanges[0]
         if "status" not in exchange:
             raise _ERRORS[exchange["error"]](exchange["message"])
-        parts = _play(exchange)
+        parts = _replay_body(exchange)
         return httpx2.Response(exchange["status"], headers=exchange["headers"], content=parts)
 
 
-async def _play(exchange: dict[str, Any]) -> AsyncGenerator[bytes, None]:
+async def _replay_body(exchange: dict[str, Any]) -> AsyncGenerator[bytes, None]:
     """Yield a recorded body event by event, and break off where it did."""
     body = exchange["body"].encode("utf-8", "surrogateescape")
     for part in body.split(b"\n\n"):
@@ -163,7 +168,7 @@ async def _play(exchange: dict[str, Any]) -> AsyncGenerator[bytes, None]:
         raise _ERRORS[exchange["error"]](exchange["message"])
 
 
-def _described(request: httpx2.Request, body: bytes) -> dict[str, Any]:
+def _describe_request(request: httpx2.Request, body: bytes) -> dict[str, Any]:
     url = request.url
     for name in _SECRET_PARAMETERS:
         if name in url.params:
@@ -175,11 +180,13 @@ def _described(request: httpx2.Request, body: bytes) -> dict[str, Any]:
     return {"method": request.method, "url": str(url), "content": content}
 
 
-def _failure(problem: httpx2.TransportError) -> dict[str, str]:
-    name = next((name for name, kind in _ERRORS.items() if type(problem) is kind), "ReadError")
+def _describe_failure(problem: httpx2.TransportError) -> dict[str, str]:
+    name = next(
+        (name for name, error_type in _ERRORS.items() if type(problem) is error_type), "ReadError"
+    )
     return {"error": name, "message": str(problem)}
 
 
-def _key(described: dict[str, Any]) -> str:
-    text = json.dumps([described[part] for part in ("method", "url", "content")], sort_keys=True)
+def _compute_key(request_data: dict[str, Any]) -> str:
+    text = json.dumps([request_data[part] for part in ("method", "url", "content")], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

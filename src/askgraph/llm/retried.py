@@ -1,4 +1,4 @@
-"""A language model asked again if trying again may help: busy, cut off, silent, unreachable."""
+"""A language model that retries failed calls that may succeed later."""
 
 import asyncio
 import random
@@ -17,23 +17,27 @@ from askgraph.errors import (
     TimedOut,
     Unreachable,
 )
-from askgraph.llm import Event, LanguageModel, Message, ModelAround, Options, Restart
+from askgraph.llm import Event, LanguageModel, Message, ModelWrapper, Options, Restart
 
 __all__ = ["RetriedModel"]
 
-_DOWN = (Overloaded, TimedOut, Unreachable)
-_TRIES: dict[type[ServiceError], int] = {MalformedReply: 1, TimedOut: 1, Unreachable: 2}
+_PAUSING_ERRORS = (Overloaded, TimedOut, Unreachable)
+_MAX_RETRIES_BY_ERROR: dict[type[ServiceError], int] = {
+    MalformedReply: 1,
+    TimedOut: 1,
+    Unreachable: 2,
+}
 
 
-class RetriedModel(ModelAround):
-    """Asks `inner` again up to `retries` times, each time after a longer wait.
+class RetriedModel(ModelWrapper):
+    """Repeats a failed call of `inner` up to `retries` times, with growing waits.
 
-    The wait is the server's Retry-After, else between half and all of
-    `first_wait` · 2ⁿ seconds; a server that asks for more than `longest_wait` is not asked again.
-    A server that was silent until the time was over, or whose reply was cut off, is asked once more
-    at most, one that cannot be reached twice; nobody waits beyond the deadline of the question.
-    One that still failed then is left alone for `rest` seconds: questions that come meanwhile fail
-    at once, with what it failed of. What came before a failure is declared void by a `Restart`.
+    The wait is the server's Retry-After, else between half and all of `first_wait` · 2ⁿ
+    seconds; if the server requests more than `longest_wait` seconds, the call is not repeated.
+    After a timeout or a reply that was cut off there is at most one retry, after a failed
+    connection two; no wait exceeds the deadline of the question. After the last failure the
+    server is not called for `pause` seconds: questions in this time fail at once, with the same
+    reason. A `Restart` declares the parts before a failure void.
     """
 
     def __init__(
@@ -43,10 +47,10 @@ class RetriedModel(ModelAround):
         retries: int = 4,
         first_wait: float = 1.0,
         longest_wait: float = 60.0,
-        rest: float = 5.0,
+        pause: float = 5.0,
     ) -> None:
         super().__init__(inner)
-        self._rest = rest
+        self._pause_seconds = pause
         self._failed: tuple[float, ServiceError] | None = None
         self._retries = retries
         self._first_wait = first_wait
@@ -55,13 +59,14 @@ class RetriedModel(ModelAround):
     async def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
-        """Send the messages, again if it fails, and stream the reply."""
-        left = self.left_alone
-        if self._failed is not None and left:
+        """Send the messages, repeatedly if it fails, and stream the reply."""
+        remaining = self.pause_seconds
+        if self._failed is not None and remaining:
             raise Unreachable(
-                f"{self._failed[1]}; that was {self._rest - left:.1f} seconds ago, and "
+                f"{self._failed[1]}; that was {self._pause_seconds - remaining:.1f} seconds "
+                "ago, and "
                 f"{COOLDOWN_PHRASE}"
-                f" {self._rest:g} seconds"
+                f" {self._pause_seconds:g} seconds"
             )
         attempt = 0
         while True:
@@ -72,9 +77,9 @@ class RetriedModel(ModelAround):
                 self._failed = None
                 return
             except TRANSIENT_ERRORS as problem:
-                wait = self._wait(problem, attempt)
+                wait = self._compute_wait(problem, attempt)
                 if wait is None:
-                    if isinstance(problem, _DOWN):
+                    if isinstance(problem, _PAUSING_ERRORS):
                         self._failed = time.monotonic(), problem
                     raise
                 reason = str(problem)
@@ -83,15 +88,19 @@ class RetriedModel(ModelAround):
             attempt += 1
 
     @property
-    def left_alone(self) -> float:
-        """The seconds for which the server is left alone from now on; 0 if it is asked."""
+    def pause_seconds(self) -> float:
+        """The seconds until the server is called again; 0 if it may be called now."""
         if self._failed is None:
             return 0.0
-        return max(0.0, self._failed[0] + self._rest - time.monotonic())
+        return max(0.0, self._failed[0] + self._pause_seconds - time.monotonic())
 
-    def _wait(self, problem: ServiceError, attempt: int) -> float | None:
-        """Return the seconds to wait before the next try; None if there is none."""
-        tries = (most for kind, most in _TRIES.items() if isinstance(problem, kind))
+    def _compute_wait(self, problem: ServiceError, attempt: int) -> float | None:
+        """Return the seconds to wait before the next try; None for no further try."""
+        tries = (
+            max_retries
+            for error_type, max_retries in _MAX_RETRIES_BY_ERROR.items()
+            if isinstance(problem, error_type)
+        )
         if attempt >= min(self._retries, next(tries, self._retries)):
             return None
         wait = self._first_wait * 2.0**attempt * random.uniform(0.5, 1.0)
@@ -100,5 +109,5 @@ class RetriedModel(ModelAround):
             if wait > self._longest_wait:
                 return None
         wait = min(wait, self._longest_wait)
-        left = deadline.clamp_to_search_time(None)
-        return wait if left is None or wait < left else None
+        remaining = deadline.clamp_to_search_time(None)
+        return wait if remaining is None or wait < remaining else None

@@ -1,4 +1,4 @@
-"""A language model with a script: for tests, demonstrations and estimates."""
+"""A language model with scripted replies: for tests, demonstrations and estimates."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -6,25 +6,29 @@ from typing import Unpack
 
 from askgraph import llm
 from askgraph.errors import AskgraphError, SetupError
-from askgraph.llm import estimated_usage
+from askgraph.llm import estimate_usage
 
 __all__ = ["ScriptedModel"]
 
-Reply = str | llm.ToolCall | llm.Choice | Sequence[llm.Choice] | llm.Completion | AskgraphError
+ScriptedReply = (
+    str | llm.ToolCall | llm.Choice | Sequence[llm.Choice] | llm.Completion | AskgraphError
+)
 
 
 class ScriptedModel:
-    """Replies with the script in order, or with the function's reply to each request.
+    """Replies with the script in order, or with a function's reply to each request.
 
-    A reply is a text, a tool call, one choice, several choices, a whole completion, or an error to
-    raise. One choice stands for all that a request wants. `delay` is in seconds before each reply.
-    `requests` are those that came. Usage is estimated from the text. Raises `SetupError` if the
-    script is at its end.
+    A reply is a text, a tool call, one choice, several choices, a complete completion, or an
+    error to raise. A single choice serves for all requested choices. `delay` is in seconds
+    before each reply. `requests` are the received requests. Usage is estimated from the text.
+
+    Raises:
+        SetupError: the script is at its end.
     """
 
     def __init__(
         self,
-        replies: Sequence[Reply] | Callable[[llm.Request], Reply],
+        replies: Sequence[ScriptedReply] | Callable[[llm.Request], ScriptedReply],
         *,
         delay: float = 0.0,
         model: str = "scripted",
@@ -36,34 +40,34 @@ class ScriptedModel:
 
     @property
     def identity(self) -> llm.Identity:
-        """The name it was given."""
+        """The model name that was passed in."""
         return self._identity
 
     async def complete(
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
         """Stream the next reply, line by line."""
-        request = llm.Request.of(messages, options)
+        request = llm.Request.from_options(messages, options)
         self.requests.append(request)
-        reply = self._reply(request, len(self.requests))
+        reply = self._get_reply(request, len(self.requests))
         if self.delay:
             await asyncio.sleep(self.delay)
-        whole = self._whole(reply, request)
-        for part in whole.parts():
+        completion = self._build_completion(reply, request)
+        for part in completion.iterate_parts():
             yield part
-        yield whole
+        yield completion
 
     async def close(self) -> None:
-        """Do nothing: there is nothing to give back."""
+        """Do nothing: there are no resources to release."""
 
-    def _reply(self, request: llm.Request, number: int) -> Reply:
+    def _get_reply(self, request: llm.Request, number: int) -> ScriptedReply:
         if callable(self._replies):
             return self._replies(request)
         if number > len(self._replies):
             raise SetupError(f"the script has {len(self._replies)} replies; this is call {number}")
         return self._replies[number - 1]
 
-    def _whole(self, reply: Reply, request: llm.Request) -> llm.Completion:
+    def _build_completion(self, reply: ScriptedReply, request: llm.Request) -> llm.Completion:
         match reply:
             case AskgraphError():
                 raise reply
@@ -77,4 +81,4 @@ class ScriptedModel:
                 choices = (reply,) * request.n
             case _:
                 choices = tuple(reply)
-        return llm.Completion(choices, estimated_usage(request, choices), self._identity.model)
+        return llm.Completion(choices, estimate_usage(request, choices), self._identity.model)

@@ -1,7 +1,7 @@
 """A language model whose calls are OpenTelemetry spans with the `gen_ai` attributes.
 
-Spans go to whatever tracer provider the process has set up, and nowhere without one. They hold
-names, numbers and how it ended: no text of a message or reply, and no key.
+Spans go to the tracer provider of the process, if one is set up. They contain names, numbers and
+the outcome, but no text of messages or replies, and no key.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -18,8 +18,8 @@ from askgraph.errors import AskgraphError
 __all__ = ["TelemetryModel"]
 
 
-class TelemetryModel(llm.ModelAround):
-    """Makes a span of every call of `inner`, with its usage and how it ended."""
+class TelemetryModel(llm.ModelWrapper):
+    """Creates a span for every call of `inner`, with its usage and outcome."""
 
     def __init__(
         self, inner: llm.LanguageModel, *, tracer_provider: trace.TracerProvider | None = None
@@ -31,17 +31,17 @@ class TelemetryModel(llm.ModelAround):
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages and stream the reply."""
-        request = llm.Request.of(messages, options)
+        request = llm.Request.from_options(messages, options)
         span = self._tracer.start_span(
             f"chat {self.identity.model}",
             kind=trace.SpanKind.CLIENT,
-            attributes=_asked(self.identity, request),
+            attributes=_build_request_attributes(self.identity, request),
         )
         try:
             async with aclosing(self._inner.complete(messages, **options)) as stream:
                 async for event in stream:
                     if isinstance(event, llm.Completion):
-                        span.set_attributes(_answered(event))
+                        span.set_attributes(_build_response_attributes(event))
                     elif isinstance(event, llm.Restart):
                         span.add_event("restart")
                     yield event
@@ -54,9 +54,11 @@ class TelemetryModel(llm.ModelAround):
             span.end()
 
 
-def _asked(identity: llm.Identity, request: llm.Request) -> dict[str, AttributeValue]:
+def _build_request_attributes(
+    identity: llm.Identity, request: llm.Request
+) -> dict[str, AttributeValue]:
     address = urlsplit(identity.address)
-    found: dict[str, AttributeValue | None] = {
+    attributes: dict[str, AttributeValue | None] = {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": identity.provider,
         "gen_ai.request.model": identity.model,
@@ -70,12 +72,12 @@ def _asked(identity: llm.Identity, request: llm.Request) -> dict[str, AttributeV
         "server.address": address.hostname,
         "server.port": address.port,
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
-def _answered(completion: llm.Completion) -> dict[str, AttributeValue]:
+def _build_response_attributes(completion: llm.Completion) -> dict[str, AttributeValue]:
     usage = completion.usage
-    found: dict[str, AttributeValue] = {
+    attributes: dict[str, AttributeValue] = {
         "gen_ai.response.model": completion.model,
         "gen_ai.response.finish_reasons": [choice.finish.value for choice in completion.choices],
         "gen_ai.usage.input_tokens": usage.input,
@@ -85,4 +87,4 @@ def _answered(completion: llm.Completion) -> dict[str, AttributeValue]:
         "askgraph.usage.estimated": usage.estimated,
         "askgraph.stored": completion.stored,
     }
-    return found | ({"gen_ai.response.id": completion.id} if completion.id else {})
+    return attributes | ({"gen_ai.response.id": completion.id} if completion.id else {})

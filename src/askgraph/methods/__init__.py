@@ -21,7 +21,7 @@ from askgraph.deadline import Deadline, describe_expiry, use_deadline
 from askgraph.errors import SetupError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
-from askgraph.trace import Answer, Clarification, Option, Question, Refusal, Step, spent
+from askgraph.trace import Answer, Clarification, Option, Question, Refusal, Step, compute_usage
 
 
 class Method(Protocol):
@@ -62,9 +62,9 @@ class ConfirmedAnswerMethod:
         """Yield the confirmed answer, run again on the graph, or else the steps of the method."""
         if any(graph.examples or graph.glossary for graph in graphs):
             # Late: most graphs have neither, and need none of what runs these.
-            from askgraph.methods.shared.confirmed import confirmed_steps
+            from askgraph.methods.shared.confirmed_answers import answer_from_confirmed
 
-            async with aclosing(confirmed_steps(question, graphs)) as confirmed:
+            async with aclosing(answer_from_confirmed(question, graphs)) as confirmed:
                 async for step in confirmed:
                     yield step
                     if isinstance(step, Answer):
@@ -114,7 +114,7 @@ async def answer_with_deadline(
                         or question_deadline.remaining_seconds > question_deadline.closing_seconds
                     ):
                         raise
-                    cost = replace(spent(steps), seconds=question_deadline.seconds)
+                    cost = replace(compute_usage(steps), seconds=question_deadline.seconds)
                     step = Refusal(f"No answer was found: {describe_expiry()}.", usage=cost)
             if step is None:
                 return
@@ -161,9 +161,13 @@ def _expand_answer(answer: Answer, graphs: Sequence[KnowledgeGraph]) -> Answer:
 def _expand_query(query: str, name: str, graphs: Sequence[KnowledgeGraph]) -> str:
     for graph in graphs:
         if graph.name == name:
-            from askgraph.sparql.rewrite.virtual import written_out  # few graphs are enriched
+            from askgraph.sparql.rewrite.virtual import (
+                expand_virtual_query,
+            )  # few graphs are enriched
 
-            return written_out(query, graph.virtual_paths, prefixes=graph.prefixes.namespaces)
+            return expand_virtual_query(
+                query, graph.virtual_paths, prefixes=graph.prefixes.namespaces
+            )
     return query
 
 

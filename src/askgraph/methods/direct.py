@@ -17,14 +17,14 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import tokens
 from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.llm.budget import Account
-from askgraph.llm.structured import Structured, read_structured
+from askgraph.llm.budget import BudgetAccount
+from askgraph.llm.structured import StructuredReply, parse_structured
 from askgraph.methods.settings import ModelSettings
-from askgraph.methods.shared import Conversation, said_before
-from askgraph.methods.shared.follow_up import over_first_graph
+from askgraph.methods.shared import Conversation, format_earlier_questions
+from askgraph.methods.shared.follow_up import answer_over_first_graph
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.query_run import build_answer, run_query
-from askgraph.trace import Answer, Draft, Question, Refusal, Step, heard
+from askgraph.trace import Answer, Draft, Question, Refusal, Step, record_or_replay
 
 __all__ = ["Direct"]
 
@@ -71,33 +71,35 @@ class Direct(ModelSettings):
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question with the names of the first graph."""
-        return over_first_graph(self, self.model, question, graphs, partial(_DirectRun, self))
+        return answer_over_first_graph(
+            self, self.model, question, graphs, partial(_DirectRun, self)
+        )
 
 
 @dataclass(eq=False)
 class _DirectRun:
     method: Direct
     context: Context
-    account: Account
+    account: BudgetAccount
     model: LanguageModel
     outcome: Answer | Refusal = field(
         default_factory=lambda: Refusal("The model does not know the answer.")
     )
 
-    async def steps(self) -> AsyncGenerator[Step, None]:
+    async def run_steps(self) -> AsyncGenerator[Step, None]:
         """Ask the model once and look up the names in its answer."""
         question = self.context.question
-        before = said_before(question, queries=False)
+        before = format_earlier_questions(question, queries=False)
         question_text = "\n\n".join(filter(None, (before, f"Question: {question.text}")))
         options: Options = {**self.method.options, "schema": SCHEMA}
         messages = (System(INSTRUCTION), User(question_text))
         conversation = Conversation(self.model, self.account, [*messages], options=options)
-        yield conversation.prompt("question")
-        turn = (await conversation.turn()).step
+        yield conversation.to_prompt("question")
+        turn = (await conversation.take_turn()).step
         yield turn
-        match read_structured(turn.choice, SCHEMA):
-            case Structured(value):
-                query = await heard(
+        match parse_structured(turn.choice, SCHEMA):
+            case StructuredReply(value):
+                query = await record_or_replay(
                     "names", str, partial(asyncio.to_thread, self.build_query, value)
                 )
             case unfit:
@@ -112,7 +114,7 @@ class _DirectRun:
             return await build_answer(self.context, query_run, confidence=_CONFIDENCE)
 
         try:
-            self.outcome = await heard("answer", Answer, look_up_answer, query)
+            self.outcome = await record_or_replay("answer", Answer, look_up_answer, query)
         except (QueryError, ServiceError) as problem:
             self.outcome = Refusal(f"What the model said cannot be told of the graph: {problem}")
 

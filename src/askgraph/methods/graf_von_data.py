@@ -18,17 +18,17 @@ from askgraph.graph.boundaries import INDIVIDUAL_BOUNDARIES, SCHEMA_BOUNDARIES, 
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.methods import PaperPreset, PaperSetting, apply_presets
 from askgraph.methods.settings import check_choices, check_minimum
-from askgraph.methods.shared import Conversation, Turn, columns_rule, going_round
+from askgraph.methods.shared import CheckedTurn, Conversation, build_columns_rule, find_repetition
 from askgraph.methods.shared.exploration import (
     Exploration,
     ExplorerSettings,
-    agreed,
-    asked,
-    explored,
-    given_up,
-    looked_up,
-    own_call,
-    replayed,
+    build_call,
+    build_first_message,
+    build_refusal,
+    call_tools,
+    explore,
+    raise_confidence,
+    replay_exploration,
 )
 from askgraph.methods.tools import ToolLimits
 from askgraph.methods.tools.toolbox import GraphToolbox
@@ -59,7 +59,7 @@ chat('reply') ends, where the question asks nothing of a graph
 The query has every condition of the question and no other, in the right direction; where nodes
 without label stand between two things it goes through them. Counts and sorting are done in SPARQL;
 for most, least or first it keeps all that tie; ASK for yes or no. Of several queries in a turn the
-answer comes last. {columns_rule()}"""
+answer comes last. {build_columns_rule()}"""
 PAPER_INSTRUCTION = """\
 You are an agent that finds the SPARQL query for what a user asks of a knowledge graph. You and the
 graph take turns: you think and act, then stop; the next message is what you observe.
@@ -191,7 +191,7 @@ class GrafVonData(ExplorerSettings):
             rows=self.rows, hits=self.hits, timeout=self.query_seconds, plain=self.plain
         )
         toolbox = GraphToolbox((), graphs, question, limits, False, self.seconds)
-        return explored(_GrafVonDataRun, self, question, toolbox, self.model)
+        return explore(_GrafVonDataRun, self, question, toolbox, self.model)
 
     def replay(self, trace: Trace) -> AsyncIterator[Step]:
         """Repeat a run from its trace, without a model or a graph.
@@ -199,7 +199,7 @@ class GrafVonData(ExplorerSettings):
         Raises:
             SetupError: the run would now take other steps.
         """
-        return replayed(_GrafVonDataRun, self, trace)
+        return replay_exploration(_GrafVonDataRun, self, trace)
 
 
 @dataclass(eq=False)
@@ -209,13 +209,13 @@ class _GrafVonDataRun(Exploration):
     last_query: str = ""  # the last one that ran
     query_failed: bool = False  # whether the last one of this turn did not
 
-    async def opening(self) -> tuple[ToolUse, ...]:
+    async def look_up_opening(self) -> tuple[ToolUse, ...]:
         """Look up the question in the graphs and choose the graph that fits best."""
         names = self.toolbox.graph_names
         self.graph = names[0]
         if not self.method.propose and len(names) == 1:
             return ()
-        uses = await looked_up(self.toolbox, self.question, ["overview", "propose_queries"])
+        uses = await call_tools(self.toolbox, self.question, ["overview", "propose_queries"])
 
         def get_confidence(name: str) -> float:
             answers = [use.observation.answer for use in uses if self.is_on_graph(use, name)]
@@ -229,7 +229,7 @@ class _GrafVonDataRun(Exploration):
         """Return whether a call used a graph; with one graph, calls name none."""
         return use.arguments.get("graph", graph) == graph
 
-    def conversation(self, uses: Sequence[ToolUse]) -> Conversation:
+    def start_conversation(self, uses: Sequence[ToolUse]) -> Conversation:
         """Start the conversation: instruction, question, and the overview of the chosen graph."""
         first_uses = [
             use for use in uses if self.method.propose and self.is_on_graph(use, self.graph)
@@ -246,23 +246,25 @@ class _GrafVonDataRun(Exploration):
             self.account,
             [
                 System(instruction.format(cycles=self.method.cycles)),
-                User(asked(self.question, first_uses, _HEADINGS, graphs, notes=notes)),
+                User(
+                    build_first_message(self.question, first_uses, _HEADINGS, graphs, notes=notes)
+                ),
             ],
-            most=self.method.transcript,
+            max_tokens=self.method.transcript,
             options=options,
         )
 
-    async def turns(self, talk: Conversation) -> AsyncGenerator[Step, None]:
+    async def run_turns(self, talk: Conversation) -> AsyncGenerator[Step, None]:
         """Run turn by turn until an action ends the run or the model stays idle."""
         for _ in range(self.method.cycles):
-            turn = await talk.turn()
+            turn = await talk.take_turn()
             yield turn.step
             for use in await self.run_actions(turn, talk):
                 yield use
             if self.outcome is not None or self.idle > _MAX_IDLE_TURNS:
                 return
 
-    async def run_actions(self, turn: Turn, talk: Conversation) -> Sequence[ToolUse]:
+    async def run_actions(self, turn: CheckedTurn, talk: Conversation) -> Sequence[ToolUse]:
         """Run the actions of a turn and report their results, or the problem, to the model."""
         names = (
             *_LOOKUP_ACTIONS,
@@ -271,10 +273,10 @@ class _GrafVonDataRun(Exploration):
         )
         actions = parse_actions(turn.choice.text, names)
         confirms = any(action.name == "success" for action in actions)
-        problem = going_round(talk, answers=confirms) or (None if actions else turn.trouble)
+        problem = find_repetition(talk, answers=confirms) or (None if actions else turn.problem)
         if problem is not None or not actions:
             self.idle += 1
-            talk.told(problem or _NO_ACTION)
+            talk.send_text(problem or _NO_ACTION)
             return ()
         self.idle, self.query_failed = 0, False
         lookups = [action for action in actions if action.name not in _FINAL_ACTIONS]
@@ -283,17 +285,17 @@ class _GrafVonDataRun(Exploration):
         texts = [
             self.record_uses(action, uses) for action, uses in zip(lookups, results, strict=True)
         ]
-        final_uses = await self.end_run(final_actions[0]) if final_actions else ()
+        final_uses = await self.final_arguments(final_actions[0]) if final_actions else ()
         reason = _QUERY_FAILED if self.query_failed else _NO_QUERY
         texts += [use.observation.text for use in final_uses] or [reason] * bool(final_actions)
         if self.outcome is None:
-            talk.showed("\n\n".join(texts))
+            talk.send_results("\n\n".join(texts))
         return [*(use for uses in results for use in uses), *final_uses]
 
     def record_uses(self, action: Action, uses: Sequence[ToolUse]) -> str:
         """Record the results of an action and return the text that the model sees of them."""
         for use in uses:
-            self.attempts.note(use)
+            self.attempts.record(use)
             if action.name == "query":
                 self.last_query = use.observation.query or self.last_query
                 self.query_failed = use.observation.failed
@@ -322,24 +324,24 @@ class _GrafVonDataRun(Exploration):
             case _:
                 return (await self.call("execute", query=action.argument),)
 
-    async def end_run(self, action: Action) -> Sequence[ToolUse]:
+    async def final_arguments(self, action: Action) -> Sequence[ToolUse]:
         """Run an action that ends the run and return its tool calls."""
         if action.name == "success":
             if self.query_failed or not self.last_query:
                 return ()
             use = await self.call("answer", query=self.last_query, columns=["*"])
             if use.observation.answer is not None:
-                answer = agreed(use.observation.answer, self.attempts.proposed)
+                answer = raise_confidence(use.observation.answer, self.attempts.proposal)
                 remark = " ".join(action.argument.split()) if self.method.interpret else ""
                 self.outcome = replace(answer, interpretation=remark)
             return (use,)
-        best = await self.attempts.best()
-        self.outcome = given_up(action.argument, best.answer)
+        best = await self.attempts.find_best()
+        self.outcome = build_refusal(action.argument, best.answer)
         return best.uses
 
     async def call(self, tool: str, **arguments: object) -> ToolUse:
         """Call a tool on the graph of the run."""
-        return await self.toolbox.call(own_call(tool, self.toolbox, self.graph, **arguments))
+        return await self.toolbox.call(build_call(tool, self.toolbox, self.graph, **arguments))
 
 
 def parse_actions(text: str, names: tuple[str, ...]) -> tuple[Action, ...]:

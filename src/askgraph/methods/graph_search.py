@@ -12,7 +12,7 @@ from datetime import date
 from functools import partial
 from typing import ClassVar
 
-from askgraph.answers.search_run import SearchLimits, SearchRun, top_score
+from askgraph.answers.search_run import SearchLimits, SearchRun, get_top_score
 from askgraph.answers.verbalize.phrases import phrases_in
 from askgraph.deadline import DEFAULT_SECONDS
 from askgraph.endpoint import Counted
@@ -75,14 +75,14 @@ class GraphSearch(SearchLimits):
         follows = bool(question.before) and not detect_greeting(question.text)
         if follows or self.interpret:
             # Late: few questions follow another, and few answers are said in words.
-            from askgraph.methods.shared import follow_up, worded
+            from askgraph.methods.shared import answer_in_words, follow_up
 
             if follows:
                 answer = partial(self._answer, graphs=graphs)
-                ask = partial(follow_up.in_full, question, graphs, answer)
+                ask = partial(follow_up.answer_completed, question, graphs, answer)
             if self.interpret and self.model is not None:
                 seconds = self.timeout or DEFAULT_SECONDS
-                ask = partial(worded, ask, question, graphs, self.model, timeout=seconds)
+                ask = partial(answer_in_words, ask, question, graphs, self.model, timeout=seconds)
         steps = ask()
         async with aclosing(steps):
             async for step in steps:
@@ -102,27 +102,29 @@ class GraphSearch(SearchLimits):
             )
             return
         runs = [SearchRun(self, question, graph, Counted(graph.endpoint)) for graph in graphs]
-        proposals = [(run, await run.proposal()) for run in runs]
+        proposals = [(run, await run.propose_candidates()) for run in runs]
         if not proposals:
             raise ValueError("no graph was given")
         if len(proposals) > 1:
-            from askgraph.answers.two_graphs import over_two  # few questions have several graphs
+            from askgraph.answers.two_graphs import (
+                answer_over_two_graphs,
+            )  # few questions have several graphs
 
-            answer = await over_two(proposals)
+            answer = await answer_over_two_graphs(proposals)
             joint_answer = (
                 answer if answer is not None and answer.confidence >= self.answer_from else None
             )
         else:
             joint_answer = None
-        run, proposal = max(proposals, key=lambda item: top_score(item[1]))
-        for note in (*proposal.linked.notes, *await run.taught(proposal)):
+        run, proposal = max(proposals, key=lambda item: get_top_score(item[1]))
+        for note in (*proposal.linked.notes, *await run.describe_glossary_words(proposal)):
             yield Thought(note)
-        yield run.findings(proposal)
-        for draft in run.drafts(proposal):
+        yield run.build_findings(proposal)
+        for draft in run.list_drafts(proposal):
             yield draft
         if joint_answer is not None:
             yield Draft(joint_answer.query, round(proposal.candidates[0].score, 3))
-        outcome = joint_answer or await run.outcome(proposal)
+        outcome = joint_answer or await run.decide_outcome(proposal)
         starts_with_operator = any(item.first == 0 for item in proposal.operators.operators)
         if not question.before and (starts_with_operator or not isinstance(outcome, Answer)):
             outcome = _refuse_change(question, run.graph) or outcome
@@ -132,7 +134,7 @@ class GraphSearch(SearchLimits):
 
     async def _find_outcome(self, question: Question, graph: KnowledgeGraph) -> Outcome:
         run = SearchRun(self, question, graph, Counted(graph.endpoint))
-        return await run.outcome(await run.proposal())
+        return await run.decide_outcome(await run.propose_candidates())
 
 
 def _refuse_change(question: Question, graph: KnowledgeGraph) -> Refusal | None:

@@ -13,16 +13,16 @@ from typing import ClassVar
 
 from rapidfuzz import fuzz, process
 
-from askgraph.answers import bare_answer
+from askgraph.answers import build_plain_answer
 from askgraph.deadline import DEFAULT_SECONDS
 from askgraph.errors import QueryError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample, read_examples
 from askgraph.llm import LanguageModel
 from askgraph.methods import check_interpretation
-from askgraph.methods.shared import worded
-from askgraph.methods.shared.follow_up import in_full
-from askgraph.sparql.judge import admitted
+from askgraph.methods.shared import answer_in_words
+from askgraph.methods.shared.follow_up import answer_completed
+from askgraph.sparql.judge import admit_query
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Draft, Question, Refusal, Step, Usage
 
@@ -67,10 +67,12 @@ class NearestExample:
         """Answer a question over the first graph."""
         if self.missing:
             raise SetupError(self.missing)
-        ask = partial(in_full, question, graphs[:1], partial(self._answer, graphs=graphs))
+        ask = partial(answer_completed, question, graphs[:1], partial(self._answer, graphs=graphs))
         if self.model is None or not self.interpret:
             return ask()
-        return worded(ask, question, graphs, self.model, timeout=self.timeout or DEFAULT_SECONDS)
+        return answer_in_words(
+            ask, question, graphs, self.model, timeout=self.timeout or DEFAULT_SECONDS
+        )
 
     async def _answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]
@@ -92,7 +94,7 @@ class NearestExample:
     ) -> Answer | Refusal:
         result: SelectResult | bool
         try:
-            admissible = admitted(query, prefixes=graph.prefixes.namespaces)
+            admissible = admit_query(query, prefixes=graph.prefixes.namespaces)
             if admissible.form == "ASK":
                 result = await graph.endpoint.ask(admissible.text, timeout=self.timeout)
             else:
@@ -100,7 +102,7 @@ class NearestExample:
         except QueryError as error:
             return Refusal(f"the query of {text!r} does not fit this graph: {error}")
         usage = Usage(time.perf_counter() - started, requests=1)
-        answer = bare_answer(query, graph.name, result, words=text, confidence=confidence)
+        answer = build_plain_answer(query, graph.name, result, words=text, confidence=confidence)
         return replace(answer, usage=usage)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from askgraph.errors import SetupError
 from askgraph.llm import LanguageModel, Options
-from askgraph.llm.budget import Account, Budget, Prices, charged
+from askgraph.llm.budget import BudgetAccount, ModelBudget, PriceTable, charge_model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class SpendingSettings:
     seconds: float | None = None
     money: float | None = None
     timeout: float = 20.0
-    prices: Prices | None = field(default=None, repr=False)
+    prices: PriceTable | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check_positive(self, "timeout", "tokens", "seconds", "money")
@@ -44,13 +44,13 @@ class SpendingSettings:
         """Timeout of a query in seconds, at most the time limit of the question."""
         return self.timeout if self.seconds is None else min(self.timeout, self.seconds)
 
-    def open_account(self) -> Account:
+    def open_account(self) -> BudgetAccount:
         """Return a new account with the budget of one question."""
-        return Account(Budget(None, self.tokens, self.money, self.seconds))
+        return BudgetAccount(ModelBudget(None, self.tokens, self.money, self.seconds))
 
-    def charge(self, model: LanguageModel, *accounts: Account) -> LanguageModel:
+    def charge(self, model: LanguageModel, *accounts: BudgetAccount) -> LanguageModel:
         """Return a model that charges its calls to the accounts."""
-        return charged(model, *accounts, prices=self.prices)
+        return charge_model(model, *accounts, prices=self.prices)
 
 
 @dataclass(frozen=True, kw_only=True)

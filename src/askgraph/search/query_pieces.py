@@ -31,7 +31,7 @@ from askgraph.sparql import (
     rename_variables,
     walk,
 )
-from askgraph.sparql.lexer import number_type
+from askgraph.sparql.lexer import get_number_datatype
 from askgraph.sparql.vocabulary import (
     RDF_TYPE,
     RDFS_SUB_CLASS_OF,
@@ -81,7 +81,7 @@ def parse_term(text: str) -> Term:
             return Literal(value, language=language)
     else:
         value = text
-        datatype = XSD_BOOLEAN if text in ("true", "false") else number_type(text)
+        datatype = XSD_BOOLEAN if text in ("true", "false") else get_number_datatype(text)
     return Literal(value, datatype=NamedNode(datatype))
 
 
@@ -301,9 +301,9 @@ def _parse_condition(comparison: Expression) -> ValueCondition:
 
 def list_operands(value: Expression) -> list[Term]:
     """Return the operands of an expression; of the time between two dates only these."""
-    from askgraph.sparql.elapsed import elapsed_in  # few queries compute a time
+    from askgraph.sparql.elapsed import parse_elapsed_time  # few queries compute a time
 
-    elapsed = elapsed_in(value)
+    elapsed = parse_elapsed_time(value)
     parts = value if elapsed is None else (elapsed.start, elapsed.end)
     return [node for node in walk(parts) if isinstance(node, Variable | Literal | NamedNode)]
 

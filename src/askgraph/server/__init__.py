@@ -1,9 +1,9 @@
-"""`askgraph serve`: one process for people in a browser, for programs and for agents.
+"""The server behind `askgraph serve`: one process for browsers, programs and agents.
 
-All of them read the same stream of steps. `app.create_app` puts everything together; a question
-goes through `runs`, on graphs that `graphs` keeps open, and is stored in the `store`.
+`app.create_app` assembles it. A question goes through `runs`, on graphs that `graphs` keeps open,
+and is stored by `store`; all protocols read the same stream of steps.
 
-What lives here: one module or package for each protocol (`rest`, `mcp`, `openai`, `sparql`),
-`auth`, `protection`, `telemetry`, `runs`, `graphs`, `store`, and the page in `web`.
+Contents: one module or package per protocol (`rest`, `mcp`, `openai`, `sparql`), `auth`,
+`protection`, `telemetry`, `runs`, `graphs`, `store`, and the page in `web`.
 May import: `workspace` and the rooms below it; may use the network. Start reading at `app.py`.
 """

@@ -1,4 +1,4 @@
-"""The server as one ASGI application: its routers, its middleware, and its life."""
+"""Assemble the server as one ASGI application: routers, middleware and lifespan."""
 
 import asyncio
 import logging
@@ -17,20 +17,20 @@ from starlette.exceptions import HTTPException
 from askgraph.atomic_files import to_no_space_error
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.server import sparql
-from askgraph.server.auth.identify import BehindProxy, VisitorCookie, check_rules
+from askgraph.server.auth.identify import ProxyHeaders, VisitorCookie, check_access_rules
 from askgraph.server.hub import Hub, open_hub
-from askgraph.server.mcp.http import mcp_route, mcp_running
-from askgraph.server.openai import openai_problem
+from askgraph.server.mcp.http import create_mcp_route, run_mcp
 from askgraph.server.openai import routes as chat
-from askgraph.server.page import description_router, missing_page, page_router
-from askgraph.server.problems import Problem, faults_in_words, problem_of, problem_response
+from askgraph.server.openai import to_openai_response
+from askgraph.server.page import build_docs_router, build_missing_page, build_page_router
+from askgraph.server.problems import Problem, describe_faults, to_problem, to_problem_response
 from askgraph.server.protection import protect
 from askgraph.server.rest import boards, graphs, profile, queries, questions, server
 from askgraph.server.runs import RunRequest
-from askgraph.server.runs.workers import Job, collect_rarely
+from askgraph.server.runs.worker_pool import QuestionJob, reduce_garbage_collection
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
-from askgraph.server.telemetry import set_up_logs
+from askgraph.server.telemetry import Metrics, set_up_logs
 from askgraph.trace import Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 
@@ -49,30 +49,33 @@ _ROUTERS = (
     server.health_router,
     chat.router,
 )
-_WORDS = "Ask knowledge graphs questions in your own words."
+_SUMMARY = "Ask knowledge graphs questions in your own words."
 
 
 def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
-    """Return the application; it opens its parts when it starts and closes them when it stops."""
+    """Build the application; its parts open at startup and close at shutdown."""
 
     @asynccontextmanager
-    async def life(app: FastAPI) -> AsyncIterator[None]:
+    async def run_lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             hub = await stack.enter_async_context(open_hub(settings, workspace))
-            metrics, runs = app.state.metrics, hub.runs
-            metrics.watch(
-                lambda: runs.running, lambda: runs.waiting, lambda: hub.answering.left_alone()
+            metrics: Metrics = app.state.metrics
+            runs = hub.runs
+            metrics.register_gauges(
+                lambda: runs.running_count,
+                lambda: runs.waiting_count,
+                lambda: hub.answerer.count_unavailable_models(),
             )
-            runs.observe(metrics.question)
+            runs.add_observer(metrics.count_question)
             app.state.hub = hub
-            await stack.enter_async_context(mcp_running(app.state))
+            await stack.enter_async_context(run_mcp(app.state))
             yield
 
     app = FastAPI(
         title="askgraph",
-        summary=_WORDS,
+        summary=_SUMMARY,
         version=version("askgraph"),
-        lifespan=life,
+        lifespan=run_lifespan,
         root_path=settings.root_path,
         openapi_url="/api/v1/openapi.json",
         docs_url=None,
@@ -82,49 +85,49 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     app.add_middleware(VisitorCookie)
     for router in _ROUTERS:
         app.include_router(router)
-    app.router.routes.append(mcp_route())
+    app.router.routes.append(create_mcp_route())
     app.include_router(sparql.text2sparql_router)
-    app.include_router(page_router())
-    app.include_router(description_router(app))
+    app.include_router(build_page_router())
+    app.include_router(build_docs_router(app))
     protect(app, settings)
-    app.add_middleware(BehindProxy, settings=settings)
+    app.add_middleware(ProxyHeaders, settings=settings)
     app.add_exception_handler(AskgraphError, _handle_error)
     app.add_exception_handler(OSError, _handle_full_disk)
     app.add_exception_handler(RequestValidationError, _handle_invalid)
-    app.add_exception_handler(HTTPException, _handle_refused)
+    app.add_exception_handler(HTTPException, _handle_http_error)
     return app
 
 
 async def _handle_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, AskgraphError)
-    return problem_response(problem_of(error))
+    return to_problem_response(to_problem(error))
 
 
 async def _handle_full_disk(request: Request, error: Exception) -> JSONResponse:
-    """Answer for a disk that is full; other errors of the system are bugs."""
-    full = to_no_space_error("the server cannot keep this", error)
-    if full is None:
+    """Respond to a full disk; re-raise any other system error as a bug."""
+    disk_error = to_no_space_error("the server cannot keep this", error)
+    if disk_error is None:
         raise error
-    return problem_response(problem_of(full))
+    return to_problem_response(to_problem(disk_error))
 
 
 async def _handle_invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     body = getattr(request.scope.get("route"), "body_field", None)
     model = body.field_info.annotation if body is not None else None
-    return problem_response(
+    return to_problem_response(
         Problem(
             type="urn:askgraph:problem:request",
             title="The request is wrong",
             status=422,
-            detail=faults_in_words(error, list(getattr(model, "model_fields", ()))),
+            detail=describe_faults(error, list(getattr(model, "model_fields", ()))),
         )
     )
 
 
-async def _handle_refused(request: Request, error: Exception) -> Response:
+async def _handle_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    page = missing_page(request) if error.status_code == 404 else None
+    page = build_missing_page(request) if error.status_code == 404 else None
     if page is not None:
         return page
     headers = error.headers or {}  # as Allow, of 405
@@ -136,18 +139,20 @@ async def _handle_refused(request: Request, error: Exception) -> Response:
             detail = f"{path} takes {headers.get('Allow') or 'another method'}, not {method}"
         case _:
             detail = f"{method} {path}: {title}"
-    kind = "urn:askgraph:problem:http"
-    problem = Problem(type=kind, title=title, status=error.status_code, detail=detail)
+    problem_type = "urn:askgraph:problem:http"
+    problem = Problem(type=problem_type, title=title, status=error.status_code, detail=detail)
     as_openai = request.url.path.startswith("/v1/")
-    response = openai_problem(problem) if as_openai else problem_response(problem)
+    response = to_openai_response(problem) if as_openai else to_problem_response(problem)
     response.headers.update(headers)
     return response
 
 
-Report = Callable[[str, ServeSettings, Sequence[str]], None]
-_WARMED = 3  # graphs that are opened ahead
-_SWITCH = 0.001  # seconds for which a query that is judged in a thread holds what others wait for
-_WARMING = 10.0  # seconds for the question to each
+StartReport = Callable[[str, ServeSettings, Sequence[str]], None]
+_MAX_WARM_GRAPHS = 3  # graphs that are opened ahead
+_SWITCH_INTERVAL_SECONDS = (
+    0.001  # seconds for which a query that is judged in a thread holds what others wait for
+)
+_WARM_UP_TIMEOUT_SECONDS = 10.0  # seconds for the question to each
 _log = logging.getLogger("askgraph.server")
 
 
@@ -155,39 +160,45 @@ def run(
     settings: ServeSettings,
     workspace: Workspace,
     *,
-    report: Report,
-    opened: Callable[[str], None] | None = None,
+    report: StartReport,
+    on_open: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; `report` gets the address once it listens.
+    """Serve until SIGTERM or Ctrl-C; `report` receives the address once the server listens.
 
-    Then no more connections are taken, and questions under way have `settings.grace` seconds.
-    Raises `SetupError` if the address cannot be used or the settings do not go together, and
-    the errors of opening the database.
+    On shutdown the server accepts no more connections, and running questions have
+    `settings.grace` seconds.
+
+    Args:
+        on_open: called with the address after `report`, for example to open a browser.
+
+    Raises:
+        SetupError: the address cannot be used, or settings contradict each other. Errors of
+            opening the database are also raised.
     """
     set_up_logs(settings)
-    check_rules(settings)
+    check_access_rules(settings)
 
     async def check_database() -> None:  # so that its errors are reported in plain words
-        store = await Store.open(settings.database_in(workspace.folder))
+        store = await Store.open(settings.resolve_database(workspace.folder))
         await store.close()
 
     asyncio.run(check_database())
-    server, listening = server_of(settings, workspace, report=report, opened=opened)
-    collect_rarely()
-    sys.setswitchinterval(_SWITCH)
+    server, listening = build_server(settings, workspace, report=report, on_open=on_open)
+    reduce_garbage_collection()
+    sys.setswitchinterval(_SWITCH_INTERVAL_SECONDS)
     server.run(sockets=[listening])
 
 
-def server_of(
+def build_server(
     settings: ServeSettings,
     workspace: Workspace,
     *,
-    report: Report,
-    opened: Callable[[str], None] | None = None,
+    report: StartReport,
+    on_open: Callable[[str], None] | None = None,
 ) -> tuple[uvicorn.Server, socket.socket]:
-    """Return a server that is ready to run, and the socket that it is to listen on; see `run`."""
-    listening = _listen(settings)
-    port = listening.getsockname()[1]
+    """Return a server that is ready to run, and the socket it listens on; see `run`."""
+    listen_socket = _listen(settings)
+    port = listen_socket.getsockname()[1]
     host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)
     address = f"http://{host}:{port}{settings.root_path}/"
     config = uvicorn.Config(
@@ -196,27 +207,30 @@ def server_of(
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=settings.grace + 5,
-        proxy_headers=False,  # see `BehindProxy`, which also remembers who the proxy is
+        proxy_headers=False,  # see `ProxyHeaders`, which also remembers who the proxy is
         ws="none",
         h11_max_incomplete_event_size=64 * 1024,
         timeout_keep_alive=30,
     )
 
-    def started() -> None:
+    def report_started() -> None:
         report(address, settings, list(workspace.graphs()))
-        if opened is not None:
-            opened(address)
+        if on_open is not None:
+            on_open(address)
 
-    return _Server(config, started), listening
+    return _UvicornServer(config, report_started), listen_socket
 
 
-class _Server(uvicorn.Server):
-    """Reports that it takes requests; hands questions back before it waits for connections."""
+class _UvicornServer(uvicorn.Server):
+    """A uvicorn server that reports its start, warms up graphs, and stops the hub at shutdown.
 
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+    Questions are handed back before it waits for open connections.
+    """
+
+    def __init__(self, config: uvicorn.Config, on_start: Callable[[], None]) -> None:
         super().__init__(config)
-        self._started = started
-        self._warming: asyncio.Task[None] | None = None
+        self._on_start = on_start
+        self._warm_up_task: asyncio.Task[None] | None = None
 
     @property
     def _hub(self) -> Hub | None:
@@ -225,14 +239,14 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            self._started()
+            self._on_start()
             if self._hub is not None:
-                self._warming = asyncio.create_task(warm_up(self._hub), name="warm up")
+                self._warm_up_task = asyncio.create_task(warm_up(self._hub), name="warm up")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        if self._warming is not None:
-            self._warming.cancel()
-            await asyncio.wait([self._warming])
+        if self._warm_up_task is not None:
+            self._warm_up_task.cancel()
+            await asyncio.wait([self._warm_up_task])
         if self._hub is not None:
             await self._hub.stop()
         await super().shutdown(sockets)
@@ -241,32 +255,32 @@ class _Server(uvicorn.Server):
 
 def _listen(settings: ServeSettings) -> socket.socket:
     try:
-        found = socket.getaddrinfo(
+        addresses = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        family, kind, protocol, _, address = found[0]
-        listening = socket.socket(family, kind, protocol)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.set_inheritable(False)
+        family, socket_type, protocol, _, address = addresses[0]
+        listen_socket = socket.socket(family, socket_type, protocol)
+        listen_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listen_socket.bind(address)
+        listen_socket.set_inheritable(False)
     except OSError as error:
         raise SetupError(
             f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}; choose "
             "another --port (0 takes a free one) or --host"
         ) from error
-    return listening
+    return listen_socket
 
 
 async def warm_up(hub: Hub) -> None:
-    """Open the first graphs that lie here, and ask each something; failures are left for later.
+    """Open the first local graphs and ask each a question.
 
-    Endpoints elsewhere are left alone, and nothing is kept of it.
+    Remote endpoints are skipped, results are discarded, and failures are only logged.
     """
     graphs = hub.workspace.graphs()
-    here = [name for name, settings in graphs.items() if settings.url is None]
-    for name in here[:_WARMED]:
-        asked = RunRequest(Question("What is there?"), (name,), DEFAULT_METHOD)
+    local_names = [name for name, settings in graphs.items() if settings.url is None]
+    for name in local_names[:_MAX_WARM_GRAPHS]:
+        request = RunRequest(Question("What is there?"), (name,), DEFAULT_METHOD)
         try:
-            await hub.answering.each(Job(asked, _WARMING))
+            await hub.answerer.warm_up(QuestionJob(request, _WARM_UP_TIMEOUT_SECONDS))
         except AskgraphError as error:
             _log.info("graph %r was not opened ahead: %s", name, error)

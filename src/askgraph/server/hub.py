@@ -1,4 +1,4 @@
-"""The hub: the parts of a server that all handlers share, and how a handler gets it."""
+"""The hub: the server parts that all handlers share, and the dependencies that provide them."""
 
 import asyncio
 import contextlib
@@ -10,74 +10,86 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from askgraph.server.auth import Principal, Scope
-from askgraph.server.auth.identify import Accounts, Credentials, credentials_of
-from askgraph.server.graphs.jobs import Jobs
-from askgraph.server.graphs.open_graphs import GraphPool, OpenGraphs, Summaries
-from askgraph.server.graphs.queries import Queries
-from askgraph.server.runs import AskBody, check_choice, model_names, to_request
-from askgraph.server.runs.lifecycle import Run, RunRecords, Runs
-from askgraph.server.runs.workers import Answering, WorkerPool
+from askgraph.server.auth.identify import CallerAccounts, RequestCredentials, get_credentials
+from askgraph.server.graphs.jobs import GraphJobs
+from askgraph.server.graphs.open_graphs import GraphCatalog, GraphPool, SummaryCache
+from askgraph.server.graphs.queries import QueryRunner
+from askgraph.server.runs import AskBody, check_choice, list_model_names, to_request
+from askgraph.server.runs.lifecycle import ActiveRun, RunRecords, RunRegistry
+from askgraph.server.runs.worker_pool import LocalAnswerer, WorkerPool
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
-from askgraph.server.store.tables import new_id
-from askgraph.server.telemetry import known_secrets
-from askgraph.trace import Earlier
+from askgraph.server.store.tables import generate_id
+from askgraph.server.telemetry import collect_secrets
+from askgraph.trace import PreviousQuestion
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models
 
 
 @dataclass(eq=False)
 class Hub:
-    """One server's parts; `ready` while it takes requests.
+    """The parts of one server.
 
-    `starters` are the questions to start with that were made, by graph, its snapshot and language.
+    Attributes:
+        ready: whether the server accepts requests.
+        starters: generated starter questions, by graph name, snapshot and language.
+        answerer: runs questions, in this process or in worker processes.
+        process: the id of this server process.
     """
 
     settings: ServeSettings
     workspace: Workspace
     store: Store
-    accounts: Accounts
-    graphs: OpenGraphs
+    accounts: CallerAccounts
+    graphs: GraphCatalog
     models: Models
     records: RunRecords
-    runs: Runs
-    queries: Queries
-    jobs: Jobs
-    summaries: Summaries
-    answering: Answering | WorkerPool
+    runs: RunRegistry
+    queries: QueryRunner
+    jobs: GraphJobs
+    summaries: SummaryCache
+    answerer: LocalAnswerer | WorkerPool
     process: str
     starters: dict[tuple[str, str, str], tuple[str, ...]] = field(default_factory=dict)
     ready: bool = False
     _probe: "asyncio.Task[list[str]] | None" = None
 
-    async def ask(self, body: AskBody, caller: Principal, *, before: Sequence[Earlier] = ()) -> Run:
-        """Begin a question for a caller; `before` are earlier questions by their own account.
+    async def ask(
+        self, body: AskBody, caller: Principal, *, before: Sequence[PreviousQuestion] = ()
+    ) -> ActiveRun:
+        """Start a run for a question of a caller.
 
-        Raises `NotAllowed`, `Missing`, `TooMany`, and `SetupError` also for a method that cannot
-        be made ready: a question that cannot be worked on is no run.
+        Args:
+            before: earlier questions of the conversation, as the caller reports them.
+
+        Raises:
+            NotAllowed, NotFound, TooMany: the caller may not ask this, or not now.
+            SetupError: the request is invalid or its method cannot be set up; no run is created.
         """
-        caller.check("ask")
+        caller.require_scope("ask")
         await self.accounts.check_budget(caller)
         graphs = self.graphs.choose(body.graphs, caller)
         earlier = tuple(before)
         if body.after:
-            earlier = await self.records.earlier(body.after, caller)
-        asked = to_request(body, graphs, earlier)
-        check_choice(asked, caller, self.settings, model_names(self.workspace))
+            earlier = await self.records.load_conversation(body.after, caller)
+        request = to_request(body, graphs, earlier)
+        check_choice(request, caller, self.settings, list_model_names(self.workspace))
         if body.session is not None:
-            await self.records.session(body.session, caller)
-        await asyncio.to_thread(asked.made, self.workspace, self.models)
-        return await self.runs.begin(asked, caller)
+            await self.records.load_session(body.session, caller)
+        await asyncio.to_thread(request.build_method, self.workspace, self.models)
+        return await self.runs.begin(request, caller)
 
-    async def store_answers(self, seconds: float) -> bool:
-        """Return whether the store answers within some seconds; one that hangs is asked once."""
+    async def check_store(self, seconds: float) -> bool:
+        """Return whether the store responds in time; a pending probe is reused, not repeated."""
         if self._probe is None or self._probe.done():
-            self._probe = asyncio.create_task(self.store.alive(), name="ask the store")
+            self._probe = asyncio.create_task(
+                self.store.list_live_processes(), name="ask the store"
+            )
         done, _ = await asyncio.wait({self._probe}, timeout=seconds)
         return bool(done) and not self._probe.cancelled() and self._probe.exception() is None
 
     async def stop(self) -> None:
-        """Take no more questions, and bring those under way to their ends, for the time allowed."""
+        """Accept no more questions, and let running ones finish within the grace period."""
         self.ready = False
         if self._probe is not None:
             self._probe.cancel()
@@ -87,23 +99,23 @@ class Hub:
 
 @asynccontextmanager
 async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterator[Hub]:
-    """Open a server's parts, and close them at the end, the questions under way first."""
-    process = new_id()
-    store = await Store.open(settings.database_in(workspace.folder))
+    """Open the parts of a server; at exit, finish running questions and close the parts."""
+    process = generate_id()
+    store = await Store.open(settings.resolve_database(workspace.folder))
     models = Models(workspace.folder)
     pool = GraphPool(workspace, settings)
-    answering = (
+    answerer = (
         WorkerPool(settings, workspace, settings.processes)
         if settings.processes
-        else Answering(workspace, pool, models)
+        else LocalAnswerer(workspace, pool, models)
     )
-    graphs = OpenGraphs(workspace, store, pool, answering.forget, first=settings.first_graphs)
-    secrets = known_secrets(workspace.folder)
-    records = RunRecords(store, process, rows=settings.page_rows, secrets=secrets)
-    runs = Runs(settings, graphs, answering, records)
-    accounts = Accounts(settings, store)
-    queries = Queries(settings)
-    jobs = Jobs(settings, workspace, store, graphs, process)
+    graphs = GraphCatalog(workspace, store, pool, answerer.forget, preferred=settings.first_graphs)
+    secrets = collect_secrets(workspace.folder)
+    records = RunRecords(store, process, max_rows=settings.page_rows, secrets=secrets)
+    runs = RunRegistry(settings, graphs, answerer, records)
+    accounts = CallerAccounts(settings, store)
+    queries = QueryRunner(settings)
+    jobs = GraphJobs(settings, workspace, store, graphs, process)
     hub = Hub(
         settings,
         workspace,
@@ -115,65 +127,72 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
         runs,
         queries,
         jobs,
-        Summaries(workspace),
-        answering,
+        SummaryCache(workspace),
+        answerer,
         process,
     )
-    watching = asyncio.create_task(runs.watch(jobs.give_up), name="watch the store")
+    watch_task = asyncio.create_task(
+        runs.watch_store(jobs.clear_orphaned_jobs), name="watch the store"
+    )
     try:
         await jobs.open()
         hub.ready = True
         yield hub
     finally:
         await hub.stop()
-        watching.cancel()
+        watch_task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await watching
-        await answering.close()
-        await records.leave()
+            await watch_task
+        await answerer.close()
+        await records.unregister()
         await pool.close()
         await models.close()
         await store.close()
 
 
-def hub_of(request: Request) -> Hub:
-    """Return the hub of the application that a request is for."""
+def get_hub(request: Request) -> Hub:
+    """Return the hub of the application that serves a request."""
     hub: Hub = request.app.state.hub
     return hub
 
 
-HubDep = Annotated[Hub, Depends(hub_of)]
+HubDep = Annotated[Hub, Depends(get_hub)]
 
 
-async def caller_of(request: Request, hub: HubDep) -> Principal:
-    """Return the caller; `NotAllowed` (401) for a key that is none, `TooMany` past a limit."""
-    known = getattr(request.state, "principal", None)
-    if isinstance(known, Principal):
-        return known
-    credentials: Credentials = credentials_of(request)
+async def identify_caller(request: Request, hub: HubDep) -> Principal:
+    """Return the caller of a request, identified once per request.
+
+    Raises:
+        NotAllowed: the key is invalid (401).
+        TooMany: the caller is over a limit.
+    """
+    principal_of_request = getattr(request.state, "principal", None)
+    if isinstance(principal_of_request, Principal):
+        return principal_of_request
+    credentials: RequestCredentials = get_credentials(request)
     principal = await hub.accounts.identify(credentials)
     await hub.accounts.admit(principal)
     request.state.principal = principal
     return principal
 
 
-Caller = Annotated[Principal, Depends(caller_of)]
+Caller = Annotated[Principal, Depends(identify_caller)]
 
 
-def needs(scope: Scope) -> Callable[[Principal], Awaitable[Principal]]:
-    """Return a dependency that gives the caller, who must have a scope.
+def require_scope(scope: Scope) -> Callable[[Principal], Awaitable[Principal]]:
+    """Return a dependency that provides the caller and requires a scope.
 
-    It raises `NotAllowed`: 401 if the caller is unknown, 403 if the scope is missing.
+    The dependency raises `NotAllowedError`: 401 for an unknown caller, 403 without the scope.
     """
 
-    async def allowed(caller: Caller) -> Principal:
-        caller.check(scope)
+    async def check_caller(caller: Caller) -> Principal:
+        caller.require_scope(scope)
         return caller
 
-    return allowed
+    return check_caller
 
 
-Asker = Annotated[Principal, Depends(needs("ask"))]
-Querier = Annotated[Principal, Depends(needs("query"))]
-Confirmer = Annotated[Principal, Depends(needs("confirm"))]
-Manager = Annotated[Principal, Depends(needs("manage"))]
+Asker = Annotated[Principal, Depends(require_scope("ask"))]
+Querier = Annotated[Principal, Depends(require_scope("query"))]
+Confirmer = Annotated[Principal, Depends(require_scope("confirm"))]
+Manager = Annotated[Principal, Depends(require_scope("manage"))]

@@ -1,8 +1,8 @@
-"""Serves the page, its built files, and `/docs`: the REST API described for people.
+"""Serve the web page, its built files, and `/docs`, the REST API described for people.
 
-`make page` builds the page from `server/web` into `server/web/static`; a wheel carries it built.
-`/docs` is made of the OpenAPI description: each operation with its parameters, fields, reply and a
-request to try. It needs no script: operations unfold by themselves.
+`make page` builds the page from `server/web` into `server/web/static`; a wheel contains the build.
+`/docs` is generated from the OpenAPI description: each operation with its parameters, fields, reply
+and an example request. It needs no script.
 """
 
 import json
@@ -24,26 +24,26 @@ PAGES = (
     *("/", "/graphs", "/graphs/{graph}", "/add", "/compare", "/history", "/run/{run}"),
     *("/boards", "/boards/{board}"),
 )
-"""Addresses that the page itself sorts out (web/src/app/router.ts knows the same)."""
+"""Addresses that the page itself routes (keep in step with web/src/app/router.ts)."""
 
-_PROGRAMS = ("api", "assets", "mcp", "v1", "sparql")
-_TYPES = {
+_PROGRAM_PREFIXES = ("api", "assets", "mcp", "v1", "sparql")
+_MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".json": "application/json",
     ".svg": "image/svg+xml",
 }
-_COMPRESSED = {"br": ".br", "gzip": ".gz"}
-_FOREVER = "public, max-age=31536000, immutable"  # the name changes with the content
-_NOT_BUILT = """<!doctype html><html lang="en"><meta charset="utf-8"><title>askgraph</title>
+_ENCODING_SUFFIXES = {"br": ".br", "gzip": ".gz"}
+_IMMUTABLE_CACHE = "public, max-age=31536000, immutable"  # the name changes with the content
+_NOT_BUILT_HTML = """<!doctype html><html lang="en"><meta charset="utf-8"><title>askgraph</title>
 <h1>The page is not built</h1><p>In a checkout, run <code>make page</code> (it needs Node.js with
 npm) and start the server again. The interfaces for programs work without it.</p></html>"""
 
 
 @dataclass(frozen=True)
-class _File:
-    """A built file: its content by encoding, "" being the plain one."""
+class _StaticFile:
+    """A built file: its content by encoding (`""` is uncompressed), media type and ETag."""
 
     type: str
     variants: Mapping[str, bytes]
@@ -51,72 +51,81 @@ class _File:
 
 
 def is_built(static: Path = STATIC) -> bool:
-    """Whether the page was built."""
+    """Return whether the page is built."""
     return (static / "index.html").is_file()
 
 
-def start_note(static: Path = STATIC) -> str | None:
-    """Return what to say at the start of a server that has no page; None if it has one."""
+def get_start_note(static: Path = STATIC) -> str | None:
+    """Return a note for the log of a server without a built page; None if it is built."""
     if is_built(static):
         return None
     return "The page is not built here (make page builds it); all else works without it."
 
 
-def page_router(static: Path = STATIC) -> APIRouter:
-    """Return the routes of the page; the files are read once, here."""
+def build_page_router(static: Path = STATIC) -> APIRouter:
+    """Build the routes of the page; files are read once, here."""
     router = APIRouter(include_in_schema=False)
-    index = _read(static / "index.html") if is_built(static) else None
+    index = _read_file(static / "index.html") if is_built(static) else None
     folder = static / "assets"
     paths = sorted(folder.iterdir()) if folder.is_dir() else []
-    assets = {path.name: _read(path) for path in paths if path.suffix in _TYPES}
+    assets = {path.name: _read_file(path) for path in paths if path.suffix in _MEDIA_TYPES}
 
-    async def document(request: Request) -> Response:
+    async def serve_document(request: Request) -> Response:
         if index is None:
-            return HTMLResponse(_NOT_BUILT, status_code=503)
-        return _response(request, index, cache="no-cache")
+            return HTMLResponse(_NOT_BUILT_HTML, status_code=503)
+        return _build_response(request, index, cache="no-cache")
 
-    async def asset(request: Request, name: str) -> Response:
-        found = assets.get(name)
-        if found is None:
+    async def serve_asset(request: Request, name: str) -> Response:
+        file = assets.get(name)
+        if file is None:
             return Response("There is no such file.", status_code=404, media_type="text/plain")
-        return _response(request, found, cache=_FOREVER)
+        return _build_response(request, file, cache=_IMMUTABLE_CACHE)
 
     for path in PAGES:
-        router.add_api_route(path, document, methods=["GET", "HEAD"])
-    router.add_api_route("/assets/{name}", asset, methods=["GET", "HEAD"])
+        router.add_api_route(path, serve_document, methods=["GET", "HEAD"])
+    router.add_api_route("/assets/{name}", serve_asset, methods=["GET", "HEAD"])
     return router
 
 
-def missing_page(request: Request, static: Path = STATIC) -> Response | None:
-    """Return the page for a browser that looks for what is not there; None for programs.
+def build_missing_page(request: Request, static: Path = STATIC) -> Response | None:
+    """Return the page with status 404 for a browser at an unknown address; None for programs.
 
-    Addresses of the interfaces and of files are for programs.
+    Addresses of APIs and files belong to programs.
     """
-    first = request.url.path.split("/")[1]
+    first_segment = request.url.path.split("/")[1]
     is_browser = "text/html" in request.headers.get("accept", "")
-    if request.method != "GET" or not is_browser or first in _PROGRAMS or not is_built(static):
+    if (
+        request.method != "GET"
+        or not is_browser
+        or first_segment in _PROGRAM_PREFIXES
+        or not is_built(static)
+    ):
         return None
     return HTMLResponse((static / "index.html").read_bytes(), status_code=404)
 
 
-def _read(path: Path) -> _File:
+def _read_file(path: Path) -> _StaticFile:
     variants = {"": path.read_bytes()}
-    for encoding, suffix in _COMPRESSED.items():
+    for encoding, suffix in _ENCODING_SUFFIXES.items():
         compressed = path.with_name(path.name + suffix)
         if compressed.is_file():
             variants[encoding] = compressed.read_bytes()
     etag = f'"{sha256(variants[""]).hexdigest()[:32]}"'
-    return _File(_TYPES[path.suffix], variants, etag)
+    return _StaticFile(_MEDIA_TYPES[path.suffix], variants, etag)
 
 
-def _response(request: Request, file: _File, *, cache: str) -> Response:
-    named = [part.strip() for part in request.headers.get("accept-encoding", "").lower().split(",")]
-    taken = {
+def _build_response(request: Request, file: _StaticFile, *, cache: str) -> Response:
+    accept_parts = [
+        part.strip() for part in request.headers.get("accept-encoding", "").lower().split(",")
+    ]
+    accepted = {
         name.strip()
-        for name, _, weight in (part.partition(";") for part in named)
+        for name, _, weight in (part.partition(";") for part in accept_parts)
         if weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
     }
-    encoding = next((name for name in _COMPRESSED if name in taken and name in file.variants), "")
+    encoding = next(
+        (name for name in _ENCODING_SUFFIXES if name in accepted and name in file.variants), ""
+    )
     # Each encoding is a representation of its own, which a cache must not mix up.
     etag = f'{file.etag[:-1]}-{encoding}"' if encoding else file.etag
     headers = {"Cache-Control": cache, "ETag": etag, "Vary": "Accept-Encoding"}
@@ -127,14 +136,14 @@ def _response(request: Request, file: _File, *, cache: str) -> Response:
     return Response(file.variants[encoding], media_type=file.type, headers=headers)
 
 
-Described = Mapping[str, Any]
-Row = tuple[str, str, str]
+JsonObject = Mapping[str, Any]
+DocsRow = tuple[str, str, str]
 
-_OTHERS = (
+_OTHER_INTERFACES = (
     ("/mcp", "Model Context Protocol (streamable HTTP): tools and resources for agents"),
     ("/api/v1/openapi.json", "this description for programs (OpenAPI 3.1)"),
 )
-_EXAMPLES: dict[str, Any] = {
+_EXAMPLE_VALUES: dict[str, Any] = {
     "question": "Which moons are larger than Mercury?",
     "query": "SELECT * { ?thing ?property ?value } LIMIT 10",
     "url": "https://example.org/sparql",
@@ -150,11 +159,18 @@ _EXAMPLES: dict[str, Any] = {
     "q": "moon",
     "dataset": "GRAPH",
 }
-"""Values of fields and parameters in the examples, by name."""
+"""Example values of fields and parameters, by name."""
 
-_PLAIN = {"string": "x", "integer": 0, "number": 1, "boolean": True, "array": [], "object": {}}
+_DEFAULT_VALUES = {
+    "string": "x",
+    "integer": 0,
+    "number": 1,
+    "boolean": True,
+    "array": [],
+    "object": {},
+}
 _CODE = re.compile(r"`([^`]+)`")
-_DOCUMENT = """<!doctype html>
+_DOCUMENT_HTML = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -184,151 +200,169 @@ do is the operator’s choice. Every error is JSON of <a href="#schema-Problem">
 """
 
 
-def description_router(app: FastAPI, static: Path = STATIC) -> APIRouter:
-    """Return the route of the description of an application's operations."""
+def build_docs_router(app: FastAPI, static: Path = STATIC) -> APIRouter:
+    """Build the route `/docs`, which describes the operations of an application."""
     router = APIRouter(include_in_schema=False)
     folder = static / "assets"
     styles = [
-        one.name for kind in ("docs-*.css", "theme-*.js") for one in sorted(folder.glob(kind))
+        path.name for kind in ("docs-*.css", "theme-*.js") for path in sorted(folder.glob(kind))
     ]
 
-    async def description(request: Request) -> HTMLResponse:
+    async def serve_docs(request: Request) -> HTMLResponse:
         root = str(request.scope.get("root_path", ""))
         address = str(request.base_url).rstrip("/")
         return HTMLResponse(describe_api(app.openapi(), address, root=root, styles=styles))
 
-    router.add_api_route("/docs", description, methods=["GET", "HEAD"])
+    router.add_api_route("/docs", serve_docs, methods=["GET", "HEAD"])
     return router
 
 
 def describe_api(
-    openapi: Described, address: str, *, root: str = "", styles: Sequence[str] = ()
+    openapi: JsonObject, address: str, *, root: str = "", styles: Sequence[str] = ()
 ) -> str:
-    """Return the description as a document; `address` is that of the server, in its examples."""
+    """Return the API description as an HTML document.
+
+    Args:
+        address: the address of the server, used in the examples.
+        root: the path prefix under which a proxy serves the application.
+        styles: names of the stylesheets and scripts in `assets`.
+    """
     head = "\n".join(
-        f'<link rel="stylesheet" href="{root}/assets/{one}">'
-        if one.endswith(".css")
-        else f'<script src="{root}/assets/{one}"></script>'
-        for one in styles
+        f'<link rel="stylesheet" href="{root}/assets/{file_name}">'
+        if file_name.endswith(".css")
+        else f'<script src="{root}/assets/{file_name}"></script>'
+        for file_name in styles
     )
     schemas = openapi["components"]["schemas"]
     groups: dict[str, list[str]] = {}
     for path, methods in openapi["paths"].items():
-        for method, said in methods.items():
-            told = _operation(method.upper(), path, said, schemas, address)
-            groups.setdefault(said["tags"][0], []).append(told)
-    return _DOCUMENT.format(
+        for method, operation in methods.items():
+            html = _render_operation(method.upper(), path, operation, schemas, address)
+            groups.setdefault(operation["tags"][0], []).append(html)
+    return _DOCUMENT_HTML.format(
         head=head,
         root=escape(root),
         contents="".join(
-            f'<li><a href="#{_anchor(tag)}">{escape(_titled(tag))}</a></li>'
+            f'<li><a href="#{_make_anchor(tag)}">{escape(_format_title(tag))}</a></li>'
             for tag in [*groups, "schemas"]
         ),
         others="".join(
-            f"<div><dt><code>{escape(place)}</code></dt><dd>{escape(words)}</dd></div>"
-            for place, words in _OTHERS
+            f"<div><dt><code>{escape(path)}</code></dt><dd>{escape(words)}</dd></div>"
+            for path, words in _OTHER_INTERFACES
         ),
         groups="".join(
-            f'<section aria-labelledby="{_anchor(tag)}"><h2 id="{_anchor(tag)}">'
-            f"{escape(_titled(tag))}</h2>{''.join(told)}</section>"
-            for tag, told in groups.items()
+            f'<section aria-labelledby="{_make_anchor(tag)}"><h2 id="{_make_anchor(tag)}">'
+            f"{escape(_format_title(tag))}</h2>{''.join(html)}</section>"
+            for tag, html in groups.items()
         ),
         schemas="".join(
             f"<details><summary><code>{escape(name)}</code> "
-            f"<span>{_words(schema.get('description', ''))}</span></summary>"
-            f'<div id="schema-{escape(name)}">{_table("Fields", _fields(schema))}</div></details>'
+            f"<span>{_render_text(schema.get('description', ''))}</span></summary>"
+            f'<div id="schema-{escape(name)}">'
+            f"{_render_table('Fields', _build_field_rows(schema))}</div></details>"
             for name, schema in sorted(schemas.items())
         ),
     )
 
 
-def _titled(tag: str) -> str:
+def _format_title(tag: str) -> str:
     return "Objects" if tag == "schemas" else f"{tag[:1].upper()}{tag[1:]}"
 
 
-def _anchor(text: str) -> str:
+def _make_anchor(text: str) -> str:
     return re.sub(r"\W+", "-", text).strip("-").lower()
 
 
-def _operation(method: str, path: str, said: Described, schemas: Described, address: str) -> str:
-    first, _, more = said.get("description", "").partition("\n\n")
+def _render_operation(
+    method: str, path: str, operation: JsonObject, schemas: JsonObject, address: str
+) -> str:
+    first, _, details = operation.get("description", "").partition("\n\n")
     parameters = (
-        _row(
-            one["name"],
-            one["schema"],
-            one.get("description") or one["schema"].get("description", ""),
-            needed=one["required"],
-            where="part of the address" if one["in"] == "path" else "",
+        _build_row(
+            parameter["name"],
+            parameter["schema"],
+            parameter.get("description") or parameter["schema"].get("description", ""),
+            required=parameter["required"],
+            location="part of the address" if parameter["in"] == "path" else "",
         )
-        for one in said.get("parameters", ())
+        for parameter in operation.get("parameters", ())
     )
-    needs = any(one.get("required") for one in said.get("parameters", ()))
-    opens = method == "GET" and "{" not in path and not needs  # without more
+    has_required_parameter = any(
+        parameter.get("required") for parameter in operation.get("parameters", ())
+    )
+    can_open = method == "GET" and "{" not in path and not has_required_parameter  # without more
     parts = [
-        f"<p>{_words(more)}</p>" if more else "",
-        _table("Parameters", parameters),
-        *_bodies(said.get("requestBody", {}).get("content", {}), schemas),
-        _replies(said["responses"]),
+        f"<p>{_render_text(details)}</p>" if details else "",
+        _render_table("Parameters", parameters),
+        *_render_bodies(operation.get("requestBody", {}).get("content", {}), schemas),
+        _render_replies(operation["responses"]),
         f'<h3>Example</h3><pre tabindex="0"><code>'
-        f"{escape(example(method, path, said, schemas, address))}</code></pre>",
-        f'<p><a href="{escape(path.lstrip("/"))}">Open {escape(path)}</a></p>' if opens else "",
+        f"{escape(build_example_request(method, path, operation, schemas, address))}</code></pre>",
+        f'<p><a href="{escape(path.lstrip("/"))}">Open {escape(path)}</a></p>' if can_open else "",
     ]
     return (
         f'<details><summary><span class="verb">{method}</span> '
-        f"<code>{escape(path)}</code> <span>{_words(first)}</span></summary>"
-        f'<div id="{_anchor(f"{method} {path}")}">{"".join(parts)}</div></details>'
+        f"<code>{escape(path)}</code> <span>{_render_text(first)}</span></summary>"
+        f'<div id="{_make_anchor(f"{method} {path}")}">{"".join(parts)}</div></details>'
     )
 
 
-def _bodies(content: Described, schemas: Described) -> Iterator[str]:
-    for media, one in content.items():
-        schema = one["schema"]
-        inner = schemas[_name(schema)] if "$ref" in schema else schema
-        if "properties" in inner:
-            yield _table(f"Body, as {media}", _fields(inner))
+def _render_bodies(content: JsonObject, schemas: JsonObject) -> Iterator[str]:
+    for media_type, content_of_type in content.items():
+        schema = content_of_type["schema"]
+        resolved = schemas[_get_schema_name(schema)] if "$ref" in schema else schema
+        if "properties" in resolved:
+            yield _render_table(f"Body, as {media_type}", _build_field_rows(resolved))
         else:
-            yield f"<h3>Body, as {escape(media)}</h3><p>{_type(inner)}</p>"
+            yield f"<h3>Body, as {escape(media_type)}</h3><p>{_render_type(resolved)}</p>"
 
 
-def _fields(schema: Described) -> Iterator[Row]:
+def _build_field_rows(schema: JsonObject) -> Iterator[DocsRow]:
     required = schema.get("required", ())
-    for name, one in schema.get("properties", {}).items():
-        yield _row(name, one, one.get("description", ""), needed=name in required)
+    for name, field_schema in schema.get("properties", {}).items():
+        yield _build_row(
+            name, field_schema, field_schema.get("description", ""), required=name in required
+        )
 
 
-def _row(name: str, schema: Described, words: str, *, needed: bool, where: str = "") -> Row:
-    """The row of a parameter or field: its name, its type, and what it is."""
-    default, note = schema.get("default"), "needed" if needed else ""
-    if not needed and default not in (None, "", [], {}):
+def _build_row(
+    name: str, schema: JsonObject, description: str, *, required: bool, location: str = ""
+) -> DocsRow:
+    """Build the row of a parameter or field: its name, type and description."""
+    default, note = schema.get("default"), "needed" if required else ""
+    if not required and default not in (None, "", [], {}):
         note = f"default: {json.dumps(default)}"
-    notes = escape("; ".join(filter(None, (where, note))))
+    notes = escape("; ".join(filter(None, (location, note))))
     return (
         name,
-        _type(schema),
-        f"{_words(words)} <em>{notes}</em>".strip() if notes else _words(words),
+        _render_type(schema),
+        f"{_render_text(description)} <em>{notes}</em>".strip()
+        if notes
+        else _render_text(description),
     )
 
 
-def _replies(responses: Described) -> str:
+def _render_replies(responses: JsonObject) -> str:
     lines = []
-    for status, one in responses.items():
+    for status, response in responses.items():
         if not status.startswith("2"):
             continue
-        kinds = [
-            f"{_type(content['schema'])} ({escape(media)})"
+        types = [
+            f"{_render_type(content['schema'])} ({escape(media_type)})"
             if content.get("schema")
-            else escape(media)
-            for media, content in one.get("content", {}).items()
+            else escape(media_type)
+            for media_type, content in response.get("content", {}).items()
         ]
-        told = ", or ".join(kinds) or ("nothing" if status == "204" else "a file, or a stream")
-        lines.append(f"<p><code>{status}</code> {told}</p>")
+        reply = ", or ".join(types) or ("nothing" if status == "204" else "a file, or a stream")
+        lines.append(f"<p><code>{status}</code> {reply}</p>")
     return f"<h3>Reply</h3>{''.join(lines)}"
 
 
-def _table(title: str, rows: Iterator[Row]) -> str:
+def _render_table(title: str, rows: Iterator[DocsRow]) -> str:
     lines = [
-        f'<tr><th scope="row"><code>{escape(name)}</code></th><td>{kind}</td><td>{words}</td></tr>'
-        for name, kind, words in rows
+        f'<tr><th scope="row"><code>{escape(name)}</code></th>'
+        f"<td>{type_html}</td><td>{description_html}</td></tr>"
+        for name, type_html, description_html in rows
     ]
     if not lines:
         return ""
@@ -341,76 +375,84 @@ def _table(title: str, rows: Iterator[Row]) -> str:
     )
 
 
-def _words(text: str) -> str:
+def _render_text(text: str) -> str:
     return _CODE.sub(r"<code>\1</code>", escape(" ".join(text.split()), quote=False))
 
 
-def _name(schema: Described) -> str:
+def _get_schema_name(schema: JsonObject) -> str:
     return cast(str, schema["$ref"]).rpartition("/")[2]
 
 
-def _type(schema: Described) -> str:
-    """The type of a value in words, with a link to what is described."""
+def _render_type(schema: JsonObject) -> str:
+    """Return the type of a value in words, with a link to the schema it refers to."""
     if "$ref" in schema:
-        return f'<a href="#schema-{escape(_name(schema))}">{escape(_name(schema))}</a>'
+        name = escape(_get_schema_name(schema))
+        return f'<a href="#schema-{name}">{name}</a>'
     if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(_type(one) for one in schema["anyOf"]))
+        return " or ".join(dict.fromkeys(_render_type(option) for option in schema["anyOf"]))
     if "enum" in schema:
-        return " or ".join(f"<code>{escape(json.dumps(one))}</code>" for one in schema["enum"])
+        return " or ".join(
+            f"<code>{escape(json.dumps(option))}</code>" for option in schema["enum"]
+        )
     if "const" in schema:
         return f"<code>{escape(json.dumps(schema['const']))}</code>"
     kind = schema.get("type", "any")
     if kind == "array":
         items = schema.get("items", {})
-        inner = "tuples" if "prefixItems" in schema else _type(items)
-        return f"list of {inner}"
+        item_type = "tuples" if "prefixItems" in schema else _render_type(items)
+        return f"list of {item_type}"
     if kind == "object" and isinstance(schema.get("additionalProperties"), dict):
-        return f"object of {_type(schema['additionalProperties'])}"
-    low, high, longest = (schema.get(key) for key in ("minimum", "maximum", "maxLength"))
+        return f"object of {_render_type(schema['additionalProperties'])}"
+    low, high, max_length = (schema.get(key) for key in ("minimum", "maximum", "maxLength"))
     if low is not None and high is not None:
         return f"{kind}, {low:,.10g} to {high:,.10g}"
-    return f"{kind} of at most {longest:,} characters" if longest else str(kind)
+    return f"{kind} of at most {max_length:,} characters" if max_length else str(kind)
 
 
-def example(method: str, path: str, said: Described, schemas: Described, address: str) -> str:
-    """Return a request to an operation as a command: what it needs, and no more."""
-    place = re.sub(r"\{(\w+)\}", lambda found: found[1].upper(), path)
+def build_example_request(
+    method: str, path: str, operation: JsonObject, schemas: JsonObject, address: str
+) -> str:
+    """Return a `curl` command for an operation with only its required values."""
+    filled_path = re.sub(r"\{(\w+)\}", lambda match: match[1].upper(), path)
     command = ["curl -s"]
     if method not in ("GET", "POST"):
         command.append(f"-X {method}")
-    given = [
-        f"--data-urlencode {quote(one['name'] + '=' + str(_example(one['name'], one['schema'])))}"
-        for one in said.get("parameters", ())
-        if one["in"] == "query" and one.get("required")
+    query_options = [
+        "--data-urlencode "
+        + quote(
+            f"{parameter['name']}={_build_example_value(parameter['name'], parameter['schema'])}"
+        )
+        for parameter in operation.get("parameters", ())
+        if parameter["in"] == "query" and parameter.get("required")
     ]
-    command += ["-G", *given] if given else []
-    command.append(f"{address}{place}")
-    command += _sent(said.get("requestBody", {}).get("content", {}), schemas)
+    command += ["-G", *query_options] if query_options else []
+    command.append(f"{address}{filled_path}")
+    command += _build_body_options(operation.get("requestBody", {}).get("content", {}), schemas)
     if method == "POST" and len(command) == 2:
         command.insert(1, "-X POST")
     return " ".join(command)
 
 
-def _sent(content: Described, schemas: Described) -> list[str]:
+def _build_body_options(content: JsonObject, schemas: JsonObject) -> list[str]:
     if "application/json" in content:
-        body = schemas[_name(content["application/json"]["schema"])]
+        body = schemas[_get_schema_name(content["application/json"]["schema"])]
         fields = body.get("required") or list(body["properties"])[:1]
-        sent = {name: _example(name, body["properties"][name]) for name in fields}
-        data = json.dumps(sent, ensure_ascii=False)
+        values = {name: _build_example_value(name, body["properties"][name]) for name in fields}
+        data = json.dumps(values, ensure_ascii=False)
         return ["-H 'Content-Type: application/json'", f"-d {quote(data)}"]
     if "multipart/form-data" in content:
         return ["-F name=moons", "-F files=@moons.ttl"]
     if "application/x-www-form-urlencoded" in content:
-        return [f"--data-urlencode {quote('query=' + _EXAMPLES['query'])}"]
+        return [f"--data-urlencode {quote('query=' + _EXAMPLE_VALUES['query'])}"]
     return []
 
 
-def _example(name: str, schema: Described) -> Any:
-    if name in _EXAMPLES:
-        return _EXAMPLES[name]
+def _build_example_value(name: str, schema: JsonObject) -> Any:
+    if name in _EXAMPLE_VALUES:
+        return _EXAMPLE_VALUES[name]
     if "enum" in schema:
         return schema["enum"][0]
-    kind = schema.get("type") or next(
-        (one["type"] for one in schema.get("anyOf", ()) if "type" in one), "string"
+    type_name = schema.get("type") or next(
+        (option["type"] for option in schema.get("anyOf", ()) if "type" in option), "string"
     )
-    return _PLAIN[kind]
+    return _DEFAULT_VALUES[type_name]

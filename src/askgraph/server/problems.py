@@ -1,8 +1,8 @@
-"""Problems as JSON (RFC 9457), and faults of what a caller sent, in words.
+"""Convert errors to problem JSON (RFC 9457), and validation faults to sentences.
 
-The status of a problem says whether caller, operator or nobody can mend it. Bodies, parameters and
-settings are read by models; what those report is put in our words here, so that all interfaces say
-the same of the same fault.
+The status of a problem depends on whether the caller or the operator can fix it. Pydantic
+validates bodies, parameters and settings; this module words its errors, so that all interfaces
+report a fault in the same words.
 """
 
 import json
@@ -27,15 +27,15 @@ from askgraph.errors import (
     SetupError,
     TimedOut,
 )
-from askgraph.server.auth import NotAllowed, TooMany
+from askgraph.server.auth import LimitExceededError, NotAllowedError
 
 
-class Missing(AskgraphError):
-    """There is no such thing, or none that the caller may know of."""
+class NotFound(AskgraphError):
+    """The object does not exist, or the caller may not know of it."""
 
 
 class TooLarge(AskgraphError):
-    """The request is larger than the server takes."""
+    """The request is larger than the server accepts."""
 
 
 class Problem(BaseModel):
@@ -51,32 +51,34 @@ class Problem(BaseModel):
     run: str | None = Field(None, description="The question that failed, as it is kept.")
 
     @classmethod
-    def unexpected(cls) -> "Problem":
-        """Return the problem of a bug, of which the caller learns nothing more."""
+    def for_bug(cls) -> "Problem":
+        """Return the problem of a bug; it reveals no details."""
         detail = "askgraph failed by a bug of its own; the server's log says where"
         return cls(type="urn:askgraph:problem:bug", title="A bug", status=500, detail=detail)
 
     @classmethod
-    def stopped(cls) -> "Problem":
-        """Return the problem of a question that was stopped before it came to an end."""
+    def for_stop(cls) -> "Problem":
+        """Return the problem of a question that was stopped before its outcome."""
         detail = "the question was stopped before it came to an end: ask it again"
-        kind = "urn:askgraph:problem:stopped"
-        return cls(type=kind, title="It was stopped", status=503, detail=detail, retry_after=2.0)
+        problem_type = "urn:askgraph:problem:stopped"
+        return cls(
+            type=problem_type, title="It was stopped", status=503, detail=detail, retry_after=2.0
+        )
 
 
-class Failed(AskgraphError):
-    """A question came to no end; `problem` says why."""
+class RunFailed(AskgraphError):
+    """A run ended without an outcome; `problem` has the reason."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.detail)
         self.problem = problem
 
 
-_KINDS: tuple[tuple[type[AskgraphError], int, str, str], ...] = (
-    (NotAllowed, 403, "not-allowed", "Not allowed"),
-    (Missing, 404, "missing", "There is no such thing"),
+_PROBLEM_KINDS: tuple[tuple[type[AskgraphError], int, str, str], ...] = (
+    (NotAllowedError, 403, "not-allowed", "Not allowed"),
+    (NotFound, 404, "missing", "There is no such thing"),
     (TooLarge, 413, "too-large", "Too large"),
-    (TooMany, 429, "too-many", "Too many requests"),
+    (LimitExceededError, 429, "too-many", "Too many requests"),
     (QuerySyntaxError, 400, "query-syntax", "The query cannot be read"),
     (ForbiddenQuery, 403, "query-forbidden", "The query is not allowed"),
     (QueryError, 400, "query", "The query is wrong"),
@@ -91,35 +93,35 @@ _KINDS: tuple[tuple[type[AskgraphError], int, str, str], ...] = (
 )
 
 
-def problem_of(error: AskgraphError) -> Problem:
-    """Return an error of ours as a problem."""
-    if isinstance(error, Failed):
+def to_problem(error: AskgraphError) -> Problem:
+    """Convert an error of askgraph to a problem."""
+    if isinstance(error, RunFailed):
         return error.problem
-    for kind_of, status, kind, title in _KINDS:  # noqa: B007 - the last is of all errors
-        if isinstance(error, kind_of):
+    for error_type, status, problem_kind, title in _PROBLEM_KINDS:  # noqa: B007 - the last is of all errors
+        if isinstance(error, error_type):
             break
-    if isinstance(error, NotAllowed) and error.status == 401:
-        status, kind, title = 401, "unknown-caller", "Who are you?"
+    if isinstance(error, NotAllowedError) and error.status == 401:
+        status, problem_kind, title = 401, "unknown-caller", "Who are you?"
     detail = " ".join(str(error).split())
-    kind = f"urn:askgraph:problem:{kind}"
-    problem = Problem(type=kind, title=title, status=status, detail=detail)
+    problem_kind = f"urn:askgraph:problem:{problem_kind}"
+    problem = Problem(type=problem_kind, title=title, status=status, detail=detail)
     match error:
         case QuerySyntaxError():
             problem.line, problem.column = error.line, error.column
-        case TooMany() | Overloaded():
+        case LimitExceededError() | Overloaded():
             problem.retry_after = error.retry_after
     return problem
 
 
-def problem_response(problem: Problem) -> JSONResponse:
-    """Return a problem as a response."""
+def to_problem_response(problem: Problem) -> JSONResponse:
+    """Convert a problem to a response."""
     content = problem.model_dump(exclude_none=True)
-    headers = problem_headers(problem)
+    headers = build_problem_headers(problem)
     return JSONResponse(content, problem.status, headers, media_type="application/problem+json")
 
 
-def problem_headers(problem: Problem) -> dict[str, str]:
-    """Return the headers of a response with a problem: when to try again, how to authenticate."""
+def build_problem_headers(problem: Problem) -> dict[str, str]:
+    """Return the headers of a problem response: when to retry, how to authenticate."""
     headers = {}
     if problem.retry_after is not None:
         headers["Retry-After"] = str(max(1, round(problem.retry_after)))
@@ -128,14 +130,14 @@ def problem_headers(problem: Problem) -> dict[str, str]:
     return headers
 
 
-Fault = Mapping[str, Any]
+ErrorDetails = Mapping[str, Any]
 
-_WHERE = {"query": "parameter ", "path": "address: ", "header": "header "}
-_BRANCH = re.compile(
+_LOCATION_PREFIXES = {"query": "parameter ", "path": "address: ", "header": "header "}
+_UNION_BRANCH = re.compile(
     r"(str|int|float|bool|none|bytes|list|dict|tuple|set)"
     r"|(list|dict|tuple|set|function|constrained|nullable|union|lax|json)[-\[].*|[A-Z]\w+"
 )
-_VALUES = (
+_EXPECTED_VALUES = (
     ("none", "nothing"),
     ("bool", "true or false"),
     ("int", "a whole number"),
@@ -156,7 +158,7 @@ _VALUES = (
     ("bytes", "a file"),
     ("url", "an address"),
 )
-_BOUNDS = {
+_BOUND_WORDS = {
     "min_length": "at least",
     "max_length": "at most",
     "ge": "at least",
@@ -164,110 +166,142 @@ _BOUNDS = {
     "le": "at most",
     "lt": "less than",
 }
-_TAG = "[A-Za-z]{2,8}"
-_MOST = 2_000
-_SHOWN = 60
+_LANGUAGE_TAG_START = "[A-Za-z]{2,8}"
+_MAX_MESSAGE_CHARACTERS = 2_000
+_MAX_VALUE_CHARACTERS = 60
 
 
-def faults_in_words(
+def describe_faults(
     error: ValidationError | RequestValidationError,
     fields: Sequence[str] = (),
     *,
     noun: str = "field",
 ) -> str:
-    """Return all faults of a request or value in a line.
+    """Describe all faults of a request or value in one line.
 
-    `fields` are those that there are, which the words call `noun`.
+    Args:
+        fields: the names of the known fields.
+        noun: what the message calls a field.
     """
-    found: dict[str, list[Fault]] = {}
-    for one in _faults(error):
-        found.setdefault(_place(one), []).append(one)
-    told = "; ".join(_told(place, ones, fields, noun) for place, ones in found.items())[:_MOST]
-    return told.encode("utf-8", "backslashreplace").decode()  # of halves of characters, too
+    faults_by_path: dict[str, list[ErrorDetails]] = {}
+    for fault in _list_faults(error):
+        faults_by_path.setdefault(_format_place(fault), []).append(fault)
+    message = "; ".join(
+        _describe_place(field_path, faults, fields, noun)
+        for field_path, faults in faults_by_path.items()
+    )[:_MAX_MESSAGE_CHARACTERS]
+    return message.encode("utf-8", "backslashreplace").decode()  # of halves of characters, too
 
 
-def first_place(error: RequestValidationError) -> str:
-    """Return where the first fault is, as `messages[0].content`; empty for the whole."""
-    return _place(_faults(error)[0])
+def locate_first_fault(error: RequestValidationError) -> str:
+    """Return the place of the first fault, for example `messages[0].content`; "" for the body."""
+    return _format_place(_list_faults(error)[0])
 
 
-def _faults(error: ValidationError | RequestValidationError) -> list[Fault]:
-    """The faults, whose places begin with the part of a request: a value alone is a body."""
+def _list_faults(error: ValidationError | RequestValidationError) -> list[ErrorDetails]:
+    """List the faults; each location starts with a part of the request, for values `body`."""
     if isinstance(error, RequestValidationError):
         return list(error.errors())
-    return [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
+    return [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]
 
 
-def _place(fault: Fault) -> str:
+def _format_place(fault: ErrorDetails) -> str:
     loc = fault["loc"][1:]
     if fault["type"] == "json_invalid":
         return ""
-    kept = [
+    parts = [
         part
-        for at, part in enumerate(loc)
+        for index, part in enumerate(loc)
         # Parts that name which of several types was tried are no fields.
-        if at == 0 or not (isinstance(part, str) and _BRANCH.fullmatch(part))
+        if index == 0 or not (isinstance(part, str) and _UNION_BRANCH.fullmatch(part))
     ]
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in kept)
-    return place.lstrip(".")
+    field_path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+    return field_path.lstrip(".")
 
 
-def _told(place: str, faults: Sequence[Fault], fields: Sequence[str], noun: str) -> str:
-    first = faults[0]
-    name = f"{_WHERE.get(first['loc'][0], '')}{place!r}" if place else "the body"
-    match first["type"]:
+def _describe_place(
+    field_path: str, faults: Sequence[ErrorDetails], fields: Sequence[str], noun: str
+) -> str:
+    first_fault = faults[0]
+    name = (
+        f"{_LOCATION_PREFIXES.get(first_fault['loc'][0], '')}{field_path!r}"
+        if field_path
+        else "the body"
+    )
+    match first_fault["type"]:
         case "missing" | "missing_argument" | "missing_keyword_only_argument":
-            return f"{name} is missing" if place else "the body is missing: send a JSON object"
+            return f"{name} is missing" if field_path else "the body is missing: send a JSON object"
         case "extra_forbidden" | "unexpected_keyword_argument":
-            there = f"; there are {', '.join(fields)}" if fields and "." not in place else ""
-            return f"there is no {noun} {place!r} here{there}"
+            known_fields = (
+                f"; there are {', '.join(fields)}" if fields and "." not in field_path else ""
+            )
+            return f"there is no {noun} {field_path!r} here{known_fields}"
         case "json_invalid":
-            said = str(first.get("ctx", {}).get("error", "it cannot be read"))
-            at = f", at character {first['loc'][-1]}" if isinstance(first["loc"][-1], int) else ""
-            return f"the body is no JSON: {said[:1].lower()}{said[1:]}{at}"
+            reason = str(first_fault.get("ctx", {}).get("error", "it cannot be read"))
+            position = (
+                f", at character {first_fault['loc'][-1]}"
+                if isinstance(first_fault["loc"][-1], int)
+                else ""
+            )
+            return f"the body is no JSON: {reason[:1].lower()}{reason[1:]}{position}"
         case "value_error" | "assertion_error":
-            return f"{name} {first.get('ctx', {}).get('error', 'does not fit')}"
-    if first["type"] in ("string_too_short", "too_short") and first["ctx"]["min_length"] == 1:
+            return f"{name} {first_fault.get('ctx', {}).get('error', 'does not fit')}"
+    if (
+        first_fault["type"] in ("string_too_short", "too_short")
+        and first_fault["ctx"]["min_length"] == 1
+    ):
         return f"{name} is empty"
-    *others, last = dict.fromkeys(_wanted(one) for one in faults)
-    wanted = f"{', '.join(others)} or {last}" if others else last
-    return f"{name} has to be {wanted}{_given(first)}"
+    *alternatives, last_expected = dict.fromkeys(_describe_expected(fault) for fault in faults)
+    expected = f"{', '.join(alternatives)} or {last_expected}" if alternatives else last_expected
+    return f"{name} has to be {expected}{_describe_actual(first_fault)}"
 
 
-def _wanted(fault: Fault) -> str:
-    """What has to stand there."""
-    kind, more = str(fault["type"]), fault.get("ctx", {})
-    match kind:
+def _describe_expected(fault: ErrorDetails) -> str:
+    """Describe the value that is expected."""
+    fault_type, constraints = str(fault["type"]), fault.get("ctx", {})
+    match fault_type:
         case "literal_error" | "enum":
-            return f"one of {more['expected']}".replace(" or ", ", ")
+            return f"one of {constraints['expected']}".replace(" or ", ", ")
         case "string_too_short" | "string_too_long":
-            return f"{_bound(more)} characters long"
+            return f"{_describe_bound(constraints)} characters long"
         case "too_short" | "too_long":
-            return f"{_bound(more)} entries long"
-        case "string_pattern_mismatch" if more["pattern"].startswith(f"^{_TAG}"):
+            return f"{_describe_bound(constraints)} entries long"
+        case "string_pattern_mismatch" if constraints["pattern"].startswith(
+            f"^{_LANGUAGE_TAG_START}"
+        ):
             return "a tag of a language, as en or de-AT"
-        case "string_pattern_mismatch" if "x00" in more["pattern"]:
+        case "string_pattern_mismatch" if "x00" in constraints["pattern"]:
             return "a text without NUL (U+0000)"
         case "string_pattern_mismatch":
-            return f"of the form {more['pattern']}"
+            return f"of the form {constraints['pattern']}"
         case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal":
-            return _bound(more)
-    return next((words for start, words in _VALUES if kind.startswith(start)), "something else")
+            return _describe_bound(constraints)
+    return next(
+        (description for start, description in _EXPECTED_VALUES if fault_type.startswith(start)),
+        "something else",
+    )
 
 
-def _bound(more: Mapping[str, Any]) -> str:
-    """The bound of a number or a length."""
-    return next(f"{words} {more[key]:,.10g}" for key, words in _BOUNDS.items() if key in more)
+def _describe_bound(constraints: Mapping[str, Any]) -> str:
+    """Describe the bound of a number or a length."""
+    return next(
+        f"{words} {constraints[key]:,.10g}"
+        for key, words in _BOUND_WORDS.items()
+        if key in constraints
+    )
 
 
-def _given(fault: Fault) -> str:
-    """What stands there instead, if it is short."""
-    given, kind = fault.get("input"), str(fault["type"])
-    if kind.endswith(("too_long", "too_short")) and isinstance(given, str | list | tuple):
-        return f", not {len(given):,}"
-    if isinstance(given, bytes):
+def _describe_actual(fault: ErrorDetails) -> str:
+    """Describe the value that was sent, shortened."""
+    value, fault_type = fault.get("input"), str(fault["type"])
+    if fault_type.endswith(("too_long", "too_short")) and isinstance(value, str | list | tuple):
+        return f", not {len(value):,}"
+    if isinstance(value, bytes):
         return ""
-    if isinstance(given, dict | list):
-        return f", not {'an object' if isinstance(given, dict) else 'a list'}"
-    text = json.dumps(given, ensure_ascii=False, default=str)
-    return f", not {text if len(text) <= _SHOWN else text[:_SHOWN] + '…'}"
+    if isinstance(value, dict | list):
+        return f", not {'an object' if isinstance(value, dict) else 'a list'}"
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return (
+        ", not "
+        f"{text if len(text) <= _MAX_VALUE_CHARACTERS else text[:_MAX_VALUE_CHARACTERS] + '…'}"
+    )

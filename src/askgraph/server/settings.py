@@ -8,7 +8,7 @@
     [serve.datasets]
     "https://example.org/corporate/" = "products"
 
-An option goes before a variable (`ASKGRAPH_SERVE_PORT=9000`), and that before the file.
+Options override environment variables (`ASKGRAPH_SERVE_PORT=9000`), which override the file.
 """
 
 import ipaddress
@@ -21,25 +21,25 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDic
 
 from askgraph.errors import SetupError
 from askgraph.server.auth import Scope
-from askgraph.server.problems import faults_in_words
-from askgraph.workspace.settings import FILE, serve_table
+from askgraph.server.problems import describe_faults
+from askgraph.workspace.settings import SETTINGS_FILE, load_serve_table
 
-_PREFIX = "ASKGRAPH_SERVE_"
-_DATABASE = "serve.db"
+_ENV_PREFIX = "ASKGRAPH_SERVE_"
+_DATABASE_FILE = "serve.db"
 _LOOPBACK_SCOPES: tuple[Scope, ...] = ("ask", "query", "confirm", "manage")
-Whole = Annotated[int, Field(ge=0)]
-AtLeastOne = Annotated[int, Field(ge=1)]
+NonNegativeInt = Annotated[int, Field(ge=0)]
+PositiveInt = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0)]
 
 
 class ServeSettings(BaseSettings):
-    """Settings of a server: how it runs, whom it lets in, and how much it gives.
+    """Settings of a server: where it listens, who may use it, and its limits.
 
     Zero means no limit for `requests_per_minute`, `tokens_per_day`, `money_per_day` and
     `graphs_per_caller`.
     """
 
-    model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="forbid")
+    model_config = SettingsConfigDict(env_prefix=_ENV_PREFIX, frozen=True, extra="forbid")
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
@@ -67,47 +67,53 @@ class ServeSettings(BaseSettings):
     cors_origins: tuple[str, ...] = Field(
         (), description="Other web sites whose pages may call it, as `https://example.org`."
     )
-    processes: Whole = Field(
+    processes: NonNegativeInt = Field(
         0,
         description="Processes that answer questions, 0: the server's own; `askgraph serve` "
         "starts one a core.",
     )
-    open_graphs: AtLeastOne = Field(
+    open_graphs: PositiveInt = Field(
         40, description="Graphs that each process keeps open; the one asked longest ago is closed."
     )
-    stores: AtLeastOne = Field(
+    stores: PositiveInt = Field(
         5, description="Of these, so many have a process for their store at once."
     )
-    parallel: AtLeastOne = Field(
+    parallel: PositiveInt = Field(
         4, description="Questions that are worked on at once, those without a language model."
     )
-    parallel_with_model: AtLeastOne = Field(
+    parallel_with_model: PositiveInt = Field(
         128, description="Questions with a language model at once: they wait for it mostly."
     )
-    queue: Whole = Field(1000, description="Questions that may wait for their turn.")
-    per_graph: AtLeastOne = Field(4, description="Questions without a model at once on one graph.")
-    parallel_per_caller: AtLeastOne = Field(
+    queue: NonNegativeInt = Field(1000, description="Questions that may wait for their turn.")
+    per_graph: PositiveInt = Field(4, description="Questions without a model at once on one graph.")
+    parallel_per_caller: PositiveInt = Field(
         8, description="Questions of one caller at once, waiting or worked on."
     )
     timeout: Seconds = Field(120.0, description="Seconds that a question may take.")
     query_timeout: Seconds = Field(30.0, description="Seconds that a query may take.")
-    max_rows: AtLeastOne = Field(10_000, description="Rows of a query's result.")
-    page_rows: AtLeastOne = Field(1000, description="Rows that are sent with an answer.")
+    max_rows: PositiveInt = Field(10_000, description="Rows of a query's result.")
+    page_rows: PositiveInt = Field(1000, description="Rows that are sent with an answer.")
     patience: Seconds = Field(
         5.0, description="Seconds that a question goes on when nobody listens any more."
     )
-    grace: Whole = Field(20, description="Seconds for running questions when it shuts down.")
-    upload_mb: AtLeastOne = Field(200, description="Megabytes that may be uploaded at once.")
+    grace: NonNegativeInt = Field(
+        20, description="Seconds for running questions when it shuts down."
+    )
+    upload_mb: PositiveInt = Field(200, description="Megabytes that may be uploaded at once.")
     upload_seconds: Seconds = Field(600.0, description="Seconds that adding a graph may take.")
-    upload_memory_mb: AtLeastOne = Field(4096, description="Memory for reading an upload.")
-    graphs_per_caller: Whole = Field(
+    upload_memory_mb: PositiveInt = Field(4096, description="Memory for reading an upload.")
+    graphs_per_caller: NonNegativeInt = Field(
         20, description="Graphs that one caller may have added over the web; 0: no limit."
     )
     private_addresses: tuple[str, ...] = Field(
         (), description="Private hosts or networks that graphs added in the page may lie on."
     )
-    requests_per_minute: Whole = Field(240, description="Requests of one caller in a minute.")
-    tokens_per_day: Whole = Field(0, description="Tokens of language models a day and caller.")
+    requests_per_minute: NonNegativeInt = Field(
+        240, description="Requests of one caller in a minute."
+    )
+    tokens_per_day: NonNegativeInt = Field(
+        0, description="Tokens of language models a day and caller."
+    )
     money_per_day: float = Field(0.0, ge=0, description="Money for models a day and caller.")
     first_graphs: tuple[str, ...] = Field(
         (),
@@ -133,38 +139,44 @@ class ServeSettings(BaseSettings):
     )
 
     @classmethod
-    def of(
+    def from_folder(
         cls, folder: Path, options: Mapping[str, object] | None = None, **defaults: object
     ) -> Self:
-        """Return the settings of a workspace; `options` that are None are not given.
+        """Return the settings of a workspace folder.
 
-        The `defaults` are for what neither these nor the workspace nor a variable say.
+        Args:
+            options: override all other sources; None means unset.
+            defaults: values for settings that no other source sets.
 
-        Raises `SetupError` for an unknown setting and for a value that does not fit.
+        Raises:
+            SetupError: a setting is unknown or its value is invalid.
         """
         try:
-            environment: Mapping[str, Any] = EnvSettingsSource(cls, env_prefix=_PREFIX)()
+            environment: Mapping[str, Any] = EnvSettingsSource(cls, env_prefix=_ENV_PREFIX)()
         except SettingsError as error:
             # A setting that is a list or a table, and is not.
             fields = cls.model_fields
-            name = next((one for one in fields if f'"{one}"' in str(error)), "…")
+            name = next((value for value in fields if f'"{value}"' in str(error)), "…")
             raise SetupError(
-                f'the variable {_PREFIX}{name.upper()} has to hold JSON: a list as ["ask"], or a '
+                f"the variable {_ENV_PREFIX}{name.upper()} has to hold JSON: "
+                'a list as ["ask"], or a '
                 'table as {"https://example.org/": "products"}'
             ) from error
-        given = {key: one for key, one in (options or {}).items() if one is not None}
+        set_options = {key: value for key, value in (options or {}).items() if value is not None}
         try:
-            return cls(**{**defaults, **serve_table(folder), **environment, **given})
+            return cls(**{**defaults, **load_serve_table(folder), **environment, **set_options})
         except ValidationError as error:
-            told = faults_in_words(error, list(cls.model_fields), noun="setting")
-            raise SetupError(f"{FILE}, [serve], or a variable {_PREFIX}…: {told}") from error
+            message = describe_faults(error, list(cls.model_fields), noun="setting")
+            raise SetupError(
+                f"{SETTINGS_FILE}, [serve], or a variable {_ENV_PREFIX}…: {message}"
+            ) from error
 
-    def database_in(self, folder: Path) -> str:
-        """Return the address of the database, by default a file in the workspace's folder."""
-        return self.database or str(folder / _DATABASE)
+    def resolve_database(self, folder: Path) -> str:
+        """Return the database URL; by default a file in the workspace folder."""
+        return self.database or str(folder / _DATABASE_FILE)
 
     @property
-    def on_loopback(self) -> bool:
+    def is_on_loopback(self) -> bool:
         """Whether only this machine can connect."""
         if self.host == "localhost":
             return True
@@ -175,7 +187,7 @@ class ServeSettings(BaseSettings):
 
     @property
     def anonymous_scopes(self) -> tuple[Scope, ...]:
-        """The scopes of callers without a key."""
+        """Scopes of callers without a key."""
         if self.anonymous is not None:
             return self.anonymous
-        return _LOOPBACK_SCOPES if self.on_loopback else ()
+        return _LOOPBACK_SCOPES if self.is_on_loopback else ()

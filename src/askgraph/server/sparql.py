@@ -1,7 +1,7 @@
 """The SPARQL 1.1 protocol, read-only, with its service description; and TEXT2SPARQL.
 
-The TEXT2SPARQL challenge (https://text2sparql.aksw.org/) asks `GET /?dataset=…&question=…` for the
-query that answers a question. A request to `/` without a question is the page's.
+The TEXT2SPARQL challenge (https://text2sparql.aksw.org/) sends `GET /?dataset=…&question=…` and
+expects a query that answers the question. A request to `/` without a question is for the page.
 """
 
 import asyncio
@@ -25,41 +25,48 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.server.auth import Principal
 from askgraph.server.hub import Asker, Hub, HubDep, Querier
 from askgraph.server.problems import (
-    Failed,
-    Missing,
+    NotFound,
     Problem,
+    RunFailed,
     TooLarge,
-    problem_of,
-    problem_response,
+    to_problem,
+    to_problem_response,
 )
-from askgraph.server.runs import MOST_QUESTION, AskBody
-from askgraph.server.runs.replies import unless_disconnected
-from askgraph.sparql.judge import MAX_LENGTH
+from askgraph.server.runs import MAX_QUESTION_CHARACTERS, AskBody
+from askgraph.server.runs.replies import cancel_on_disconnect
+from askgraph.sparql.judge import MAX_QUERY_CHARACTERS
 from askgraph.sparql.results import (
     GRAPH_FORMATS,
     ROW_FORMATS,
     GraphResult,
     ResultFormat,
-    serialised,
+    serialize_result,
 )
 from askgraph.sparql.vocabulary import DCTERMS, RDF_TYPE, VOID, XSD_INTEGER
 
-_FORM, _QUERY = "application/x-www-form-urlencoded", "application/sparql-query"
-_MOST_BYTES = 4 * MAX_LENGTH
-_MOST_FIELDS = 200
-_PIECE = 10_000  # characters of a form that are decoded at once
-_RANGE = re.compile(r"\s*([\w!#$&^.+*-]+)/([\w!#$&^.+*-]+)\s*((?:;[^;,]*)*)\s*$")
+_FORM_TYPE, _QUERY_TYPE = "application/x-www-form-urlencoded", "application/sparql-query"
+_MAX_BODY_BYTES = 4 * MAX_QUERY_CHARACTERS
+_MAX_FIELDS = 200
+_CHUNK_CHARACTERS = 10_000  # characters of a form that are decoded at once
+_MEDIA_RANGE = re.compile(r"\s*([\w!#$&^.+*-]+)/([\w!#$&^.+*-]+)\s*((?:;[^;,]*)*)\s*$")
 _QUALITY = re.compile(r";\s*q\s*=\s*(0(?:\.\d*)?|1(?:\.0*)?)\s*(?:;|$)", re.IGNORECASE)
-_MOST_RANGES = 100  # ranges that are looked at
+_MAX_RANGES = 100  # ranges that are looked at
 
 
-class WrongKind(QueryError):
-    """The body is of a kind that the protocol does not know."""
+class UnsupportedMediaType(QueryError):
+    """The protocol does not support the media type of the body."""
 
 
 @dataclass(frozen=True)
 class ProtocolRequest:
-    """A query with its dataset, None if there is no query; `format` is one asked for by name."""
+    """A request of the SPARQL protocol.
+
+    Attributes:
+        query: the query text; None if the request has none.
+        default_graphs: IRIs that replace the query's FROM.
+        named_graphs: IRIs that replace the query's FROM NAMED.
+        format: the name of the requested format; "" to use the Accept header.
+    """
 
     query: str | None
     default_graphs: tuple[str, ...] = ()
@@ -67,80 +74,86 @@ class ProtocolRequest:
     format: str = ""
 
 
-async def protocol_request(request: Request) -> ProtocolRequest:
-    """Read a request by GET, as a form, or with the query as its body.
+async def parse_request(request: Request) -> ProtocolRequest:
+    """Parse a request by GET, by form, or with the query as its body.
 
-    Raises `ForbiddenQuery` for an update, `TooLarge`, `WrongKind`, and `QueryError` for anything
-    else that the protocol does not have.
+    Raises:
+        ForbiddenQuery: the request is an update.
+        TooLarge: the body is too large.
+        UnsupportedMediaType: the body has another media type.
+        QueryError: the request violates the protocol in another way.
     """
-    given = _fields(request.url.query)
+    fields = _parse_fields(request.url.query)
     if request.method != "POST":
-        return _read(given)
-    kind, _, _ = request.headers.get("content-type", "").partition(";")
-    match kind.strip().lower():
+        return _to_protocol_request(fields)
+    media_type, _, _ = request.headers.get("content-type", "").partition(";")
+    match media_type.strip().lower():
         case "application/x-www-form-urlencoded":
-            sent = await asyncio.to_thread(_fields, await _body(request))
-            return _read(
-                {name: [*given.get(name, []), *sent.get(name, [])] for name in given | sent}
+            form_fields = await asyncio.to_thread(_parse_fields, await _read_body(request))
+            return _to_protocol_request(
+                {
+                    name: [*fields.get(name, []), *form_fields.get(name, [])]
+                    for name in fields | form_fields
+                }
             )
         case "application/sparql-query":
-            if "query" in given:
+            if "query" in fields:
                 raise QueryError("the query is given twice, in the body and in the address")
-            return _read({**given, "query": [await _body(request)]})
+            return _to_protocol_request({**fields, "query": [await _read_body(request)]})
         case "application/sparql-update":
-            return _read({"update": [""]})
+            return _to_protocol_request({"update": [""]})
         case _:
-            raise WrongKind(
-                f"a query is posted as {_FORM} with the field 'query', or as {_QUERY}; "
-                f"not as {kind.strip() or 'a body without a Content-Type'!r}"
+            raise UnsupportedMediaType(
+                f"a query is posted as {_FORM_TYPE} with the field 'query', or as {_QUERY_TYPE}; "
+                f"not as {media_type.strip() or 'a body without a Content-Type'!r}"
             )
 
 
-def _read(given: dict[str, list[str]]) -> ProtocolRequest:
-    if "update" in given:
+def _to_protocol_request(fields: dict[str, list[str]]) -> ProtocolRequest:
+    if "update" in fields:
         raise ForbiddenQuery("this endpoint is read-only: updates are not taken")
-    queries = given.get("query", [])
+    queries = fields.get("query", [])
     if len(queries) > 1:
         raise QueryError("there are several fields 'query': send one query at a time")
     return ProtocolRequest(
         queries[0] if queries else None,
-        tuple(given.get("default-graph-uri", ())),
-        tuple(given.get("named-graph-uri", ())),
-        given.get("format", [""])[0],
+        tuple(fields.get("default-graph-uri", ())),
+        tuple(fields.get("named-graph-uri", ())),
+        fields.get("format", [""])[0],
     )
 
 
-def _fields(text: str) -> dict[str, list[str]]:
-    found = dict[str, list[str]]()
-    if text.count("&") >= _MOST_FIELDS:
-        raise QueryError(f"there are more than {_MOST_FIELDS} fields")
+def _parse_fields(text: str) -> dict[str, list[str]]:
+    values_by_name = dict[str, list[str]]()
+    if text.count("&") >= _MAX_FIELDS:
+        raise QueryError(f"there are more than {_MAX_FIELDS} fields")
     for part in filter(None, text.split("&")):
         name, _, value = part.partition("=")
-        found.setdefault(_decoded(name), []).append(_decoded(value))
-    return found
+        values_by_name.setdefault(_decode_text(name), []).append(_decode_text(value))
+    return values_by_name
 
 
-def _decoded(text: str) -> str:
-    """Decode the text of a form piece by piece: a long one at once holds all other threads."""
-    text, at, pieces = text.replace("+", " "), 0, list[bytes]()
-    while at < len(text):
-        end = at + _PIECE
-        cut = text.find("%", end - 2, end)  # an escape has three characters
-        end = end if cut < 0 else cut
-        pieces.append(unquote_to_bytes(text[at:end]))
-        at = end
+def _decode_text(text: str) -> str:
+    """Decode form text in chunks: decoding a long text at once would block all other threads."""
+    text, position, pieces = text.replace("+", " "), 0, list[bytes]()
+    while position < len(text):
+        end = position + _CHUNK_CHARACTERS
+        escape_start = text.find("%", end - 2, end)  # an escape has three characters
+        end = end if escape_start < 0 else escape_start
+        pieces.append(unquote_to_bytes(text[position:end]))
+        position = end
     try:
         return b"".join(pieces).decode("utf-8")
     except UnicodeDecodeError as problem:
         raise QueryError("the fields are not UTF-8, percent-encoded") from problem
 
 
-async def _body(request: Request) -> str:
+async def _read_body(request: Request) -> str:
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > _MOST_BYTES:
-            raise TooLarge(f"the query is larger than {_MOST_BYTES:,} bytes")
+        if len(body) > _MAX_BODY_BYTES:
+            raise TooLarge(f"the query is larger than {_MAX_BODY_BYTES:,} bytes")
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -148,55 +161,66 @@ async def _body(request: Request) -> str:
 
 
 def choose_format(header: str, formats: Sequence[ResultFormat]) -> ResultFormat | None:
-    """Return the format that a client likes best, of equals the first; None if none will do.
+    """Return the format with the highest quality, the first of equals; None if none is accepted.
 
-    Without a header, or with one in which nothing can be read, anything will do.
+    Without a header, or with an unreadable one, the first format is returned.
     """
-    ranges = list(_ranges(header))
+    ranges = list(_parse_ranges(header))
     if not ranges:
         return formats[0]
-    best, liked = None, 0.0
-    for form in formats:
+    best, best_quality = None, 0.0
+    for result_format in formats:
         # The quality of a format: by its names, else by the most exact range that holds its own.
-        named = [q for one, two, q in ranges if f"{one}/{two}" in form.accepted]
-        if named:
-            quality = max(named)
+        qualities = [
+            weight
+            for main_type, subtype, weight in ranges
+            if f"{main_type}/{subtype}" in result_format.accepted
+        ]
+        if qualities:
+            quality = max(qualities)
         else:
-            kind, _, _ = form.accepted[0].partition("/")
-            held = [(one != "*", q) for one, two, q in ranges if two == "*" and one in (kind, "*")]
-            quality = max(held)[1] if held else 0.0
-        if quality > liked:
-            best, liked = form, quality
+            own_type, _, _ = result_format.accepted[0].partition("/")
+            matches = [
+                (main_type != "*", weight)
+                for main_type, subtype, weight in ranges
+                if subtype == "*" and main_type in (own_type, "*")
+            ]
+            quality = max(matches)[1] if matches else 0.0
+        if quality > best_quality:
+            best, best_quality = result_format, quality
     return best
 
 
-def _ranges(header: str) -> Iterator[tuple[str, str, float]]:
-    for part in header.split(",")[:_MOST_RANGES]:
-        found = _RANGE.match(part)
-        if found:
-            quality = _QUALITY.search(found[3])
-            yield found[1].lower(), found[2].lower(), float(quality[1]) if quality else 1.0
+def _parse_ranges(header: str) -> Iterator[tuple[str, str, float]]:
+    for part in header.split(",")[:_MAX_RANGES]:
+        match = _MEDIA_RANGE.match(part)
+        if match:
+            quality = _QUALITY.search(match[3])
+            yield match[1].lower(), match[2].lower(), float(quality[1]) if quality else 1.0
 
 
 router = APIRouter(prefix="/sparql", tags=["SPARQL protocol"])
 _SD = "http://www.w3.org/ns/sparql-service-description#"
 _FORMATS = "http://www.w3.org/ns/formats/"
-CUT = "X-Askgraph-Truncated"
-_ERRORS = (
+TRUNCATED_HEADER = "X-Askgraph-Truncated"
+_ERROR_FORMATS = (
     ResultFormat("text", ("text/plain",)),
     ResultFormat("problem", ("application/problem+json", "application/json")),
 )
 _PREFIXES = {"sd": _SD, "void": VOID, "dcterms": DCTERMS, "formats": _FORMATS}
-_TYPES: dict[str, dict[str, str]] = {
+_RESULT_TYPES: dict[str, dict[str, str]] = {
     name: {} for form in (*ROW_FORMATS, *GRAPH_FORMATS) for name in form.accepted[:1]
 }
 _ERROR_TYPES: dict[str, dict[str, str]] = {"text/plain": {}, "application/problem+json": {}}
-_TEXT: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The result, or the description of the endpoint.", "content": _TYPES},
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The result, or the description of the endpoint.",
+        "content": _RESULT_TYPES,
+    },
     "4XX": {"description": "What is wrong, in words.", "content": _ERROR_TYPES},
     "5XX": {"description": "What failed, in words.", "content": _ERROR_TYPES},
 }
-_FIELDS = [
+_PARAMETERS = [
     {"name": name, "in": "query", "required": False, "schema": schema, "description": words}
     for name, schema, words in (
         ("query", {"type": "string"}, "The query; without one, the endpoint describes itself."),
@@ -205,7 +229,7 @@ _FIELDS = [
         ("format", {"type": "string"}, "json, xml, csv, tsv, ttl, nt, rdf or jsonld."),
     )
 ]
-_BODY = {
+_REQUEST_BODY = {
     "content": {
         "application/x-www-form-urlencoded": {
             "schema": {"type": "object", "properties": {"query": {"type": "string"}}}
@@ -223,147 +247,164 @@ _RESULT_FORMATS = (
     "RDF_XML",
     "JSON-LD",
 )
-_NAMED = 1000  # graphs that are listed
-Node = NamedNode | BlankNode
+_MAX_NAMED_GRAPHS = 1000  # graphs that are listed
+SubjectNode = NamedNode | BlankNode
 
 
-class _Unacceptable(AskgraphError):
-    """There is no format that the client takes."""
+class _NotAcceptable(AskgraphError):
+    """The client accepts none of the formats."""
 
 
 @router.get(
-    "/{graph}", response_class=Response, responses=_TEXT, openapi_extra={"parameters": _FIELDS}
+    "/{graph}",
+    response_class=Response,
+    responses=_RESPONSES,
+    openapi_extra={"parameters": _PARAMETERS},
 )
 @router.head("/{graph}", response_class=Response, include_in_schema=False)
 async def query_by_get(graph: str, request: Request, hub: HubDep, caller: Querier) -> Response:
     """Answer a query of the SPARQL 1.1 protocol; without one, describe the endpoint.
 
-    The Accept header chooses the format, or `format` does by its name. A result that was cut off
-    says so in the header `X-Askgraph-Truncated`. Errors are plain text if that is accepted.
+    The Accept header chooses the format, or `format` by its name. The header
+    `X-Askgraph-Truncated` marks a truncated result. Errors are plain text if accepted.
     """
-    return await _answer(graph, request, hub, caller)
+    return await _answer_request(graph, request, hub, caller)
 
 
 @router.post(
-    "/{graph}", response_class=Response, responses=_TEXT, openapi_extra={"requestBody": _BODY}
+    "/{graph}",
+    response_class=Response,
+    responses=_RESPONSES,
+    openapi_extra={"requestBody": _REQUEST_BODY},
 )
 async def query_by_post(graph: str, request: Request, hub: HubDep, caller: Querier) -> Response:
-    """Answer a query that comes as a form (with the fields of a GET), or as the whole body."""
-    return await _answer(graph, request, hub, caller)
+    """Answer a query sent as a form (with the fields of a GET), or as the whole body."""
+    return await _answer_request(graph, request, hub, caller)
 
 
-async def _answer(graph: str, request: Request, hub: Hub, caller: Principal) -> Response:
+async def _answer_request(graph: str, request: Request, hub: Hub, caller: Principal) -> Response:
     try:
-        asked = await protocol_request(request)
-        async with hub.graphs.lease(graph, caller) as opened:
-            if asked.query is None:
-                return await _description(opened, request)
-            allowed = hub.graphs.settings(graph, caller).graphs
-            wanted = {*asked.default_graphs, *asked.named_graphs}
-            if allowed and (other := sorted(wanted - set(allowed))):
-                raise ForbiddenQuery(f"the graph <{other[0]}> is not among those that may be read")
-            ready = await asyncio.to_thread(
-                hub.queries.read,
-                asked.query,
-                opened,
-                default_graphs=asked.default_graphs,
-                named_graphs=asked.named_graphs,
+        request_data = await parse_request(request)
+        async with hub.graphs.lease(graph, caller) as open_graph:
+            if request_data.query is None:
+                return await _build_description(open_graph, request)
+            allowed_graphs = hub.graphs.get_settings(graph, caller).graphs
+            requested_graphs = {*request_data.default_graphs, *request_data.named_graphs}
+            if allowed_graphs and (forbidden := sorted(requested_graphs - set(allowed_graphs))):
+                raise ForbiddenQuery(
+                    f"the graph <{forbidden[0]}> is not among those that may be read"
+                )
+            checked_query = await asyncio.to_thread(
+                hub.queries.check,
+                request_data.query,
+                open_graph,
+                default_graphs=request_data.default_graphs,
+                named_graphs=request_data.named_graphs,
             )
-            formats = ROW_FORMATS if ready.form in ("SELECT", "ASK") else GRAPH_FORMATS
-            form = _format(formats, request, asked.format)
-            result = await hub.queries.run(ready, opened)
+            formats = ROW_FORMATS if checked_query.form in ("SELECT", "ASK") else GRAPH_FORMATS
+            result_format = _select_format(formats, request, request_data.format)
+            result = await hub.queries.run(checked_query, open_graph)
             headers = {"Vary": "Accept"}
-            cut = None if isinstance(result, bool) else result.truncated
-            if cut is not None:
-                told = f"by {'askgraph' if cut.by == 'askgraph' else 'the server'}: {cut.reason}"
-                headers[CUT] = " ".join(told.encode("ascii", "replace").decode().split())
+            truncation = None if isinstance(result, bool) else result.truncated
+            if truncation is not None:
+                note = (
+                    f"by {'askgraph' if truncation.by == 'askgraph' else 'the server'}: "
+                    f"{truncation.reason}"
+                )
+                headers[TRUNCATED_HEADER] = " ".join(
+                    note.encode("ascii", "replace").decode().split()
+                )
             try:
                 content = await asyncio.to_thread(
-                    serialised, result, form, prefixes=opened.prefixes.namespaces
+                    serialize_result, result, result_format, prefixes=open_graph.prefixes.namespaces
                 )
             except ValueError as problem:
-                raise _Unacceptable(str(problem)) from problem
-            return Response(content, media_type=form.media_type, headers=headers)
+                raise _NotAcceptable(str(problem)) from problem
+            return Response(content, media_type=result_format.media_type, headers=headers)
     except AskgraphError as error:
-        return _failure(error, request)
+        return _to_error_response(error, request)
 
 
 @router.options("/{graph}")
-async def options(graph: str) -> Response:
-    """Return the methods that there are."""
+async def list_methods(graph: str) -> Response:
+    """Return the allowed HTTP methods."""
     return Response(status_code=204, headers={"Allow": "GET, HEAD, POST, OPTIONS"})
 
 
-async def _description(graph: KnowledgeGraph, request: Request) -> Response:
-    form = _format(GRAPH_FORMATS, request)
+async def _build_description(graph: KnowledgeGraph, request: Request) -> Response:
+    result_format = _select_format(GRAPH_FORMATS, request)
     address = NamedNode(str(request.url.replace(query="", fragment="")))
-    content = serialised(GraphResult(tuple(_describe(graph, address))), form, prefixes=_PREFIXES)
-    return Response(content, media_type=form.media_type, headers={"Vary": "Accept"})
+    content = serialize_result(
+        GraphResult(tuple(_describe_service(graph, address))), result_format, prefixes=_PREFIXES
+    )
+    return Response(content, media_type=result_format.media_type, headers={"Vary": "Accept"})
 
 
-def _format(formats: tuple[ResultFormat, ...], request: Request, name: str = "") -> ResultFormat:
-    for form in formats:
-        if form.name == name:
-            return form
-    found = choose_format(request.headers.get("accept", ""), formats)
-    if found is None:
-        offered = ", ".join(form.accepted[0] for form in formats)
-        raise _Unacceptable(f"such a result comes as one of {offered}: accept one of these")
-    return found
+def _select_format(
+    formats: tuple[ResultFormat, ...], request: Request, name: str = ""
+) -> ResultFormat:
+    for result_format in formats:
+        if result_format.name == name:
+            return result_format
+    chosen = choose_format(request.headers.get("accept", ""), formats)
+    if chosen is None:
+        media_types = ", ".join(result_format.accepted[0] for result_format in formats)
+        raise _NotAcceptable(f"such a result comes as one of {media_types}: accept one of these")
+    return chosen
 
 
-def _failure(error: AskgraphError, request: Request) -> Response:
-    """An error in plain text, or as problem JSON if the client takes no text."""
-    problem = problem_of(error)
-    if isinstance(error, _Unacceptable):
+def _to_error_response(error: AskgraphError, request: Request) -> Response:
+    """Return an error as plain text, or as problem JSON if the client does not accept text."""
+    problem = to_problem(error)
+    if isinstance(error, _NotAcceptable):
         problem = problem.model_copy(update={"status": 406})
-    elif isinstance(error, WrongKind):
+    elif isinstance(error, UnsupportedMediaType):
         problem = problem.model_copy(update={"status": 415})
-    form = choose_format(request.headers.get("accept", ""), _ERRORS)
-    if form is not None and form.name == "problem":
-        return problem_response(problem)
+    error_format = choose_format(request.headers.get("accept", ""), _ERROR_FORMATS)
+    if error_format is not None and error_format.name == "problem":
+        return to_problem_response(problem)
     headers = {"Retry-After": str(round(problem.retry_after))} if problem.retry_after else {}
     return PlainTextResponse(problem.detail + "\n", problem.status, headers)
 
 
-def _describe(graph: KnowledgeGraph, endpoint: NamedNode) -> Iterator[Triple]:
+def _describe_service(graph: KnowledgeGraph, endpoint: NamedNode) -> Iterator[Triple]:
     service, dataset, default = endpoint, BlankNode("dataset"), BlankNode("default")
-    yield _is_a(service, "Service")
-    yield _said(service, "endpoint", endpoint)
-    yield _said(service, "supportedLanguage", NamedNode(_SD + "SPARQL11Query"))
-    yield _said(service, "feature", NamedNode(_SD + "BasicFederatedQuery"))
+    yield _build_type_triple(service, "Service")
+    yield _build_service_triple(service, "endpoint", endpoint)
+    yield _build_service_triple(service, "supportedLanguage", NamedNode(_SD + "SPARQL11Query"))
+    yield _build_service_triple(service, "feature", NamedNode(_SD + "BasicFederatedQuery"))
     if graph.profile.graphs:
-        yield _said(service, "feature", NamedNode(_SD + "UnionDefaultGraph"))
+        yield _build_service_triple(service, "feature", NamedNode(_SD + "UnionDefaultGraph"))
     for name in _RESULT_FORMATS:
-        yield _said(service, "resultFormat", NamedNode(_FORMATS + name))
-    yield _said(service, "defaultDataset", dataset)
-    yield _is_a(dataset, "Dataset")
+        yield _build_service_triple(service, "resultFormat", NamedNode(_FORMATS + name))
+    yield _build_service_triple(service, "defaultDataset", dataset)
+    yield _build_type_triple(dataset, "Dataset")
     yield Triple(dataset, NamedNode(DCTERMS + "title"), Literal(graph.name))
-    yield _said(dataset, "defaultGraph", default)
-    yield _is_a(default, "Graph")
-    yield _number(default, "triples", graph.profile.triples)
-    yield _number(default, "classes", len(graph.profile.classes))
-    yield _number(default, "properties", len(graph.profile.predicates))
-    for at, (iri, triples) in enumerate(graph.profile.graphs[:_NAMED]):
-        named, content = BlankNode(f"named{at}"), BlankNode(f"graph{at}")
-        yield _said(dataset, "namedGraph", named)
-        yield _is_a(named, "NamedGraph")
-        yield _said(named, "name", NamedNode(iri))
-        yield _said(named, "graph", content)
-        yield _is_a(content, "Graph")
+    yield _build_service_triple(dataset, "defaultGraph", default)
+    yield _build_type_triple(default, "Graph")
+    yield _build_count_triple(default, "triples", graph.profile.triples)
+    yield _build_count_triple(default, "classes", len(graph.profile.classes))
+    yield _build_count_triple(default, "properties", len(graph.profile.predicates))
+    for index, (iri, triples) in enumerate(graph.profile.graphs[:_MAX_NAMED_GRAPHS]):
+        named_graph, content = BlankNode(f"named{index}"), BlankNode(f"graph{index}")
+        yield _build_service_triple(dataset, "namedGraph", named_graph)
+        yield _build_type_triple(named_graph, "NamedGraph")
+        yield _build_service_triple(named_graph, "name", NamedNode(iri))
+        yield _build_service_triple(named_graph, "graph", content)
+        yield _build_type_triple(content, "Graph")
         if triples:
-            yield _number(content, "triples", triples)
+            yield _build_count_triple(content, "triples", triples)
 
 
-def _is_a(subject: Node, name: str) -> Triple:
+def _build_type_triple(subject: SubjectNode, name: str) -> Triple:
     return Triple(subject, NamedNode(RDF_TYPE), NamedNode(_SD + name))
 
 
-def _said(subject: Node, name: str, value: Node) -> Triple:
+def _build_service_triple(subject: SubjectNode, name: str, value: SubjectNode) -> Triple:
     return Triple(subject, NamedNode(_SD + name), value)
 
 
-def _number(subject: Node, name: str, value: int) -> Triple:
+def _build_count_triple(subject: SubjectNode, name: str, value: int) -> Triple:
     number = Literal(str(value), datatype=NamedNode(XSD_INTEGER))
     return Triple(subject, NamedNode(VOID + name), number)
 
@@ -371,22 +412,22 @@ def _number(subject: Node, name: str, value: int) -> Triple:
 _QUESTION_FIELDS = ("question", "dataset")
 
 
-class _WithQuestion(APIRoute):
-    """A route that is there only for requests with its fields, whatever else has its path."""
+class _QuestionRoute(APIRoute):
+    """A route that matches only requests with one of its query fields."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Return whether a request is for this route."""
         match, child = super().matches(scope)
-        given = QueryParams(scope.get("query_string", b""))
-        if match is Match.NONE or not any(field in given for field in _QUESTION_FIELDS):
+        parameters = QueryParams(scope.get("query_string", b""))
+        if match is Match.NONE or not any(field in parameters for field in _QUESTION_FIELDS):
             return Match.NONE, {}
         return match, child
 
 
-text2sparql_router = APIRouter(tags=["TEXT2SPARQL"], route_class=_WithQuestion)
+text2sparql_router = APIRouter(tags=["TEXT2SPARQL"], route_class=_QuestionRoute)
 
 
-class Text2Sparql(BaseModel):
+class Text2SparqlReply(BaseModel):
     """A question with the query that answers it."""
 
     dataset: str
@@ -397,26 +438,26 @@ class Text2Sparql(BaseModel):
 
 
 @text2sparql_router.get("/")
-async def text2sparql(
+async def answer_text2sparql(
     request: Request,
     hub: HubDep,
     caller: Asker,
     dataset: Annotated[str, Query(max_length=2000, description="A graph's IRI or name.")],
-    question: Annotated[str, Query(min_length=1, max_length=MOST_QUESTION)],
-) -> Text2Sparql:
+    question: Annotated[str, Query(min_length=1, max_length=MAX_QUESTION_CHARACTERS)],
+) -> Text2SparqlReply:
     """Return the query that answers a question over a dataset.
 
-    A dataset is a graph of this server: one that the setting `[serve.datasets]` names for its IRI,
-    else the graph of its name or of the last part of its IRI. A question that is refused or asked
-    back gets the best attempt, if there is one.
+    A dataset is a graph of this server: the graph that `[serve.datasets]` names for its IRI, else
+    the graph with its name or with the last part of its IRI. For a refusal or clarification the
+    query is the best attempt, if there is one.
     """
-    graphs = hub.graphs.names(caller)
+    graphs = hub.graphs.list_names(caller)
     graph = find_graph(dataset, graphs, hub.settings.datasets)
     run = await hub.ask(AskBody(question=question, graphs=[graph]), caller)
-    view = await unless_disconnected(request, hub.runs.outcome(run))
+    view = await cancel_on_disconnect(request, hub.runs.wait_for_outcome(run))
     if view.answer is None:
-        raise Failed(view.problem or Problem.stopped())
-    return Text2Sparql(
+        raise RunFailed(view.problem or Problem.for_stop())
+    return Text2SparqlReply(
         dataset=dataset,
         question=question,
         query=view.answer.sparql or "",
@@ -426,19 +467,25 @@ async def text2sparql(
 
 
 def find_graph(dataset: str, graphs: Sequence[str], datasets: Mapping[str, str]) -> str:
-    """Return the graph of a dataset, by its IRI in the settings, or by its name.
+    """Return the graph of a dataset, by its IRI in the settings or by its name.
 
-    Raises `Missing`, which says how to name one.
+    Raises:
+        NotFound: no graph matches; the message explains how to name one.
     """
-    plain = dataset.rstrip("/#")
-    named = {iri.rstrip("/#"): graph for iri, graph in datasets.items()}
-    last = unquote(plain.partition("?")[0].rpartition("/")[2])
-    by_letters = {graph.casefold(): graph for graph in graphs}
-    for wanted in (named.get(plain), dataset, by_letters.get(last.casefold())):
-        if wanted is not None and wanted in graphs:
-            return wanted
-    there = ", ".join(graphs) or "none"
-    raise Missing(
-        f"there is no dataset {dataset!r}: give the name of a graph ({there}), or name a graph for "
+    dataset_iri = dataset.rstrip("/#")
+    graphs_by_iri = {iri.rstrip("/#"): graph for iri, graph in datasets.items()}
+    last_segment = unquote(dataset_iri.partition("?")[0].rpartition("/")[2])
+    graphs_by_name = {graph.casefold(): graph for graph in graphs}
+    for candidate in (
+        graphs_by_iri.get(dataset_iri),
+        dataset,
+        graphs_by_name.get(last_segment.casefold()),
+    ):
+        if candidate is not None and candidate in graphs:
+            return candidate
+    known_graphs = ", ".join(graphs) or "none"
+    raise NotFound(
+        f"there is no dataset {dataset!r}: give the name of a graph ({known_graphs}), or name "
+        "a graph for "
         "this IRI in the table [serve.datasets] of askgraph.toml"
     )

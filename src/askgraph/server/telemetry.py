@@ -1,8 +1,8 @@
 """Logs without secrets, and spans and metrics of requests and questions.
 
-Logs are lines of JSON or of text on standard error. There are no spans if the API of OpenTelemetry
-is not installed; else they go to whatever tracer provider the process has set up. They hold names,
-numbers and the end of a request: no text of a question or answer, and no key.
+Logs are JSON or text lines on standard error. Spans need the OpenTelemetry API and go to the tracer
+provider of the process. All of them contain names, numbers and the status of a request: never the
+text of a question or answer, and never a key.
 """
 
 import logging
@@ -23,26 +23,26 @@ from starlette.types import Scope
 from askgraph.errors import COOLDOWN_PHRASE, WITHOUT_MODEL_PREFIX
 from askgraph.server.runs import RunView
 from askgraph.server.settings import ServeSettings
-from askgraph.workspace.settings import graph_settings, model_tables
+from askgraph.workspace.settings import load_graph_settings, load_model_tables
 
-_LOUD = ("alembic", "httpcore2", "httpx2", "mcp", "openai", "sqlalchemy", "uvicorn")
+_QUIETED_LOGGERS = ("alembic", "httpcore2", "httpx2", "mcp", "openai", "sqlalchemy", "uvicorn")
 
 
 def set_up_logs(settings: ServeSettings) -> None:
-    """Let all loggers of the process write as the settings say; earlier handlers are removed."""
+    """Configure the root logger from the settings; existing handlers are removed."""
     root = logging.getLogger()
-    root.handlers = [log_handler(settings, sys.stderr)]
+    root.handlers = [build_log_handler(settings, sys.stderr)]
     root.setLevel(settings.log_level.upper())
-    for name in _LOUD:
+    for name in _QUIETED_LOGGERS:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
-def log_handler(settings: ServeSettings, out: TextIO) -> logging.Handler:
-    """Return a handler of log lines: with time, level, request, and without secrets."""
-    terminal, wanted = out.isatty(), settings.log_format
+def build_log_handler(settings: ServeSettings, out: TextIO) -> logging.Handler:
+    """Build a handler whose lines have time, level and request id, and no secrets."""
+    is_terminal, log_format = out.isatty(), settings.log_format
     renderer: structlog.typing.Processor = structlog.processors.JSONRenderer(ensure_ascii=False)
-    if wanted == "text" or (wanted == "auto" and terminal):
-        renderer = structlog.dev.ConsoleRenderer(colors=terminal)
+    if log_format == "text" or (log_format == "auto" and is_terminal):
+        renderer = structlog.dev.ConsoleRenderer(colors=is_terminal)
     handler = logging.StreamHandler(out)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -56,7 +56,7 @@ def log_handler(settings: ServeSettings, out: TextIO) -> logging.Handler:
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.format_exc_info,
-                _without_secrets,
+                _mask_event,
                 renderer,
             ],
         )
@@ -64,10 +64,10 @@ def log_handler(settings: ServeSettings, out: TextIO) -> logging.Handler:
     return handler
 
 
-def _without_secrets(
+def _mask_event(
     logger: Any, name: str, event: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
-    """Mask the fields of a line, whoever wrote it."""
+    """Mask the fields of a log line."""
     return {
         key: mask_value(
             value
@@ -81,95 +81,98 @@ def _without_secrets(
 
 MASK = "***"
 
-_NAME = (
+_SECRET_NAME = (
     r"(?:[\w-]*(?:api[-_]?key|access[-_]?key|secret|passwd|password|passphrase|private[-_]?key"
     r"|(?:access|refresh|id|auth|session|bearer|csrf)[-_]?token)[\w-]*|token|pwd|sig|signature)"
 )
-_PARAMETER = re.compile(rf"([?&;]{_NAME}=)[^&#;]+", re.IGNORECASE)
+_SECRET_PARAMETER = re.compile(rf"([?&;]{_SECRET_NAME}=)[^&#;]+", re.IGNORECASE)
 
 
-_NAMED = ("key", "secret", "passw", "passphrase", "token", "pwd", "sig")
-_Pattern = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
+_SECRET_NAME_HINTS = ("key", "secret", "passw", "passphrase", "token", "pwd", "sig")
+_MaskRule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 
-def _pattern(pattern: str, by: str | Callable[[re.Match[str]], str]) -> _Pattern:
-    return re.compile(pattern, re.IGNORECASE), by
+def _build_rule(pattern: str, replacement: str | Callable[[re.Match[str]], str]) -> _MaskRule:
+    return re.compile(pattern, re.IGNORECASE), replacement
 
 
 # Under words, one of which a text has in lower case if a pattern is in it. Most texts have none,
 # and looking for words takes a tenth of the time.
-_RULES: dict[tuple[str, ...], tuple[_Pattern, ...]] = {
-    _NAMED: (
-        _pattern(
+_RULES_BY_HINTS: dict[tuple[str, ...], tuple[_MaskRule, ...]] = {
+    _SECRET_NAME_HINTS: (
+        _build_rule(
             r"(?:https?://|/)[^\s\"'<>\\]*\?[^\s\"'<>\\]*",
-            lambda found: _PARAMETER.sub(rf"\1{MASK}", found[0]),
+            lambda found: _SECRET_PARAMETER.sub(rf"\1{MASK}", found[0]),
         ),
-        _pattern(rf"(\"{_NAME}\"\s*:\s*)\"(?:[^\"\\]|\\.)*\"", rf'\1"{MASK}"'),
-        _pattern(rf"('{_NAME}'\s*:\s*)'(?:[^'\\]|\\.)*'", rf"\1'{MASK}'"),
-        _pattern(rf"(\\\"{_NAME}\\\"\s*:\s*\\\")[^\"\\]+", rf"\1{MASK}"),
+        _build_rule(rf"(\"{_SECRET_NAME}\"\s*:\s*)\"(?:[^\"\\]|\\.)*\"", rf'\1"{MASK}"'),
+        _build_rule(rf"('{_SECRET_NAME}'\s*:\s*)'(?:[^'\\]|\\.)*'", rf"\1'{MASK}'"),
+        _build_rule(rf"(\\\"{_SECRET_NAME}\\\"\s*:\s*\\\")[^\"\\]+", rf"\1{MASK}"),
         # An assignment, but not the comparison of a query's variable.
-        _pattern(rf"(?<![?$\w-])({_NAME}\s*=\s*)[^\s,;&\"'\\<>?()]{{4,}}", rf"\1{MASK}"),
+        _build_rule(rf"(?<![?$\w-])({_SECRET_NAME}\s*=\s*)[^\s,;&\"'\\<>?()]{{4,}}", rf"\1{MASK}"),
     ),
     ("authorization", "cookie", "x-api-key"): (
         # The value of a header, to the end of its line or of the quotes around it.
-        _pattern(
+        _build_rule(
             r"\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)(\\*[\"']?)(\s*[:=]\s*)"
             r"(\\*[\"'])?[^\"'\\\r\n]+",
             rf"\1\2\3\4{MASK}",
         ),
     ),
     ("bearer", "basic"): (
-        _pattern(r"\b(bearer|basic)(\s+)(?=\S*[\d=_+])[\w.~+/=-]{8,}", rf"\1\2{MASK}"),
+        _build_rule(r"\b(bearer|basic)(\s+)(?=\S*[\d=_+])[\w.~+/=-]{8,}", rf"\1\2{MASK}"),
     ),
-    ("@",): (_pattern(r"([a-z][a-z0-9+.-]*://)[^\s/?#@\"'<>\\]+@", rf"\1{MASK}@"),),
+    ("@",): (_build_rule(r"([a-z][a-z0-9+.-]*://)[^\s/?#@\"'<>\\]+@", rf"\1{MASK}@"),),
     # Keys that are known by how they begin: ours, and those of services of models.
-    ("askgraph_",): (_pattern(r"askgraph_[A-Za-z0-9_-]{12,}", f"askgraph_{MASK}"),),
-    ("sk-", "pk-", "rk-"): (_pattern(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}", f"sk-{MASK}"),),
+    ("askgraph_",): (_build_rule(r"askgraph_[A-Za-z0-9_-]{12,}", f"askgraph_{MASK}"),),
+    ("sk-", "pk-", "rk-"): (_build_rule(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}", f"sk-{MASK}"),),
     ("ghp", "gho", "ghu", "ghs", "ghr", "github_pat", "glpat", "hf_", "hf-", "xox"): (
-        _pattern(r"\b(?:gh[pousr]|github_pat|glpat|hf|xox[abprs])[_-][A-Za-z0-9_-]{16,}", MASK),
+        _build_rule(r"\b(?:gh[pousr]|github_pat|glpat|hf|xox[abprs])[_-][A-Za-z0-9_-]{16,}", MASK),
     ),
-    ("aiza",): (_pattern(r"\bAIza[A-Za-z0-9_-]{30,}", MASK),),
-    ("eyj",): (_pattern(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*", MASK),),
+    ("aiza",): (_build_rule(r"\bAIza[A-Za-z0-9_-]{30,}", MASK),),
+    ("eyj",): (_build_rule(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*", MASK),),
 }
 _SECRET_FIELD = re.compile(
-    rf"(?:{_NAME}|authorization|proxy-authorization|cookie|set-cookie|x-api-key)", re.IGNORECASE
+    rf"(?:{_SECRET_NAME}|authorization|proxy-authorization|cookie|set-cookie|x-api-key)",
+    re.IGNORECASE,
 )
-_ALWAYS = ("ASKGRAPH_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
-_GRAPH = ("user_env", "password_env", "token_env", "header_env")
-_SHORT = 64  # characters up to which it is remembered what may be in a text
-_SHORTEST = 6  # what is shorter stands in texts by chance
+_SECRET_VARIABLES = ("ASKGRAPH_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
+_GRAPH_SECRET_SETTINGS = ("user_env", "password_env", "token_env", "header_env")
+_MAX_CACHED_CHARACTERS = 64  # characters up to which it is remembered what may be in a text
+_MIN_SECRET_CHARACTERS = 6  # what is shorter stands in texts by chance
 
 
-def mask(text: str, secrets: Sequence[str] = ()) -> str:
-    """Return a text without secrets: those that are `secrets`, and those that look like one."""
+def mask_text(text: str, secrets: Sequence[str] = ()) -> str:
+    """Return a text without the given `secrets` and without text that looks like a secret."""
     for secret in secrets:
         if secret:
             text = text.replace(secret, MASK)
-    for pattern, replacement in _likely_short(text) if len(text) <= _SHORT else _likely(text):
+    for pattern, replacement in (
+        _select_rules_cached(text) if len(text) <= _MAX_CACHED_CHARACTERS else _select_rules(text)
+    ):
         text = pattern.sub(replacement, text)
     return text
 
 
-def _likely(text: str) -> tuple[_Pattern, ...]:
-    """The patterns that may be in a text."""
-    words = text.lower() if text.isascii() else text.casefold()  # as re.IGNORECASE compares
+def _select_rules(text: str) -> tuple[_MaskRule, ...]:
+    """Select the rules that may match a text."""
+    folded_text = text.lower() if text.isascii() else text.casefold()  # as re.IGNORECASE compares
     return tuple(
         pattern
-        for hints, patterns in _RULES.items()
-        if any(hint in words for hint in hints)
+        for hints, patterns in _RULES_BY_HINTS.items()
+        if any(hint in folded_text for hint in hints)
         for pattern in patterns
     )
 
 
-_likely_short = lru_cache(1 << 13)(_likely)
-"""For short texts, as most of a trace are again and again."""
+_select_rules_cached = lru_cache(1 << 13)(_select_rules)
+"""Cached for short texts, which recur in traces."""
 
 
 def mask_value(value: object, secrets: Sequence[str] = ()) -> object:
-    """Return a value as JSON has it without secrets; a field that is named as one is masked."""
+    """Mask secrets in a JSON value; fields with the name of a secret are masked entirely."""
     match value:
         case str():
-            return mask(value, secrets)
+            return mask_text(value, secrets)
         case Mapping():
             return mask_fields(value, secrets)
         case list() | tuple():
@@ -179,14 +182,14 @@ def mask_value(value: object, secrets: Sequence[str] = ()) -> object:
 
 
 def mask_fields(fields: Mapping[str, object], secrets: Sequence[str] = ()) -> dict[str, object]:
-    """Return the fields of an object as `mask_value` does."""
+    """Mask the fields of a JSON object as `mask_value` does."""
     return {
-        mask(key, secrets): MASK
+        mask_text(key, secrets): MASK
         # A model's token with its probability is no secret.
         if item
         and isinstance(item, str)
         and "logprob" not in fields
-        and (len(key) > _SHORT or _likely_short(key))
+        and (len(key) > _MAX_CACHED_CHARACTERS or _select_rules_cached(key))
         and _SECRET_FIELD.fullmatch(key)
         else mask_value(item, secrets)
         for key, item in fields.items()
@@ -194,7 +197,7 @@ def mask_fields(fields: Mapping[str, object], secrets: Sequence[str] = ()) -> di
 
 
 def remove_secrets(value: object, secrets: Sequence[str]) -> object:
-    """Return a value as JSON has it without these secrets; text that only looks like one stays."""
+    """Replace the given secrets in a JSON value; text that only looks like a secret stays."""
     match value:
         case str():
             for secret in secrets:
@@ -211,16 +214,16 @@ def remove_secrets(value: object, secrets: Sequence[str]) -> object:
             return value
 
 
-def known_secrets(folder: Path) -> tuple[str, ...]:
-    """Return the values of all variables that hold credentials of models or endpoints."""
-    names = {*_ALWAYS}
+def collect_secrets(folder: Path) -> tuple[str, ...]:
+    """Return the values of all environment variables with credentials of models or endpoints."""
+    names = {*_SECRET_VARIABLES}
     names |= {
-        str(table["key_env"]) for table in model_tables(folder).values() if "key_env" in table
+        str(table["key_env"]) for table in load_model_tables(folder).values() if "key_env" in table
     }
-    for settings in graph_settings(folder).values():
-        names |= {name for key in _GRAPH if (name := getattr(settings, key))}
+    for settings in load_graph_settings(folder).values():
+        names |= {name for key in _GRAPH_SECRET_SETTINGS if (name := getattr(settings, key))}
     values = (os.environ.get(name, "") for name in sorted(names))
-    return tuple(dict.fromkeys(value for value in values if len(value) >= _SHORTEST))
+    return tuple(dict.fromkeys(value for value in values if len(value) >= _MIN_SECRET_CHARACTERS))
 
 
 try:
@@ -232,48 +235,48 @@ except ImportError:
 else:
     _INSTALLED = True
 
-_TRACER = "askgraph.server"
+_TRACER_NAME = "askgraph.server"
 
 
 EndSpan = Callable[[int, str], None]
-"""Records in a span the status of the response, and the route that took the request."""
+"""Records the status of the response and the matched route in a span."""
 
 
 @contextmanager
-def request_span(
+def start_request_span(
     scope: Scope, *, tracer_provider: "trace.TracerProvider | None" = None
 ) -> Iterator[EndSpan]:
-    """Make a span of a request, within that of the caller if its headers name one."""
+    """Start a span for a request, as a child of the span that its headers name."""
     if not _INSTALLED:
         yield lambda _status, _route: None
         return
     headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
     method = str(scope["method"])
     attributes = {"http.request.method": method, "url.scheme": str(scope.get("scheme", ""))}
-    tracer = trace.get_tracer(_TRACER, tracer_provider=tracer_provider)
+    tracer = trace.get_tracer(_TRACER_NAME, tracer_provider=tracer_provider)
     with tracer.start_as_current_span(
         method, context=extract(headers), kind=trace.SpanKind.SERVER, attributes=attributes
     ) as span:
 
-        def end(status: int, route: str) -> None:
+        def end_span(status: int, route: str) -> None:
             span.update_name(f"{method} {route}")
             span.set_attribute("http.route", route)
             span.set_attribute("http.response.status_code", status)
             if status >= 500:
                 span.set_status(trace.StatusCode.ERROR)
 
-        yield end
+        yield end_span
 
 
 @contextmanager
-def question_span(
+def start_question_span(
     run: str,
     method: str,
     graphs: Sequence[str],
     *,
     tracer_provider: "trace.TracerProvider | None" = None,
 ) -> Iterator[None]:
-    """Make a span of a question, around whatever is done for it."""
+    """Start a span around all the work on a question."""
     if not _INSTALLED:
         yield
         return
@@ -282,13 +285,13 @@ def question_span(
         "askgraph.method": method,
         "askgraph.graphs": list(graphs),
     }
-    tracer = trace.get_tracer(_TRACER, tracer_provider=tracer_provider)
+    tracer = trace.get_tracer(_TRACER_NAME, tracer_provider=tracer_provider)
     with tracer.start_as_current_span(f"ask {method}", attributes=attributes):
         yield
 
 
-def span_headers() -> Mapping[str, str]:
-    """Return the headers that name the present span to another process."""
+def export_span_headers() -> Mapping[str, str]:
+    """Return headers that pass the current span to another process."""
     carrier: dict[str, str] = {}
     if _INSTALLED:
         inject(carrier)
@@ -296,8 +299,8 @@ def span_headers() -> Mapping[str, str]:
 
 
 @contextmanager
-def within_span(headers: Mapping[str, str]) -> Iterator[None]:
-    """Let spans of this process belong to the span that some headers name."""
+def use_parent_span(headers: Mapping[str, str]) -> Iterator[None]:
+    """Make the span that some headers name the parent of spans in this context."""
     if not (_INSTALLED and headers):
         yield
         return
@@ -308,8 +311,8 @@ def within_span(headers: Mapping[str, str]) -> Iterator[None]:
         detach(token)
 
 
-_SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_BUCKET_SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+_KNOWN_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 _COUNTERS = {
@@ -324,7 +327,7 @@ _COUNTERS = {
     "requests": ("Requests by route.", "method", "route", "status"),
     "rejected": ("Requests that were refused.", "status"),
 }
-_TIMES = {
+_HISTOGRAMS = {
     "question_seconds": ("Seconds from a question to its end.", "method"),
     "request_seconds": ("Seconds from a request to the end of its response.", "route"),
 }
@@ -337,52 +340,58 @@ _GAUGES = {
 
 
 class Metrics:
-    """Counts questions and requests of this process, in Prometheus' format."""
+    """Counts the questions and requests of this process, in the Prometheus format."""
 
     content_type = CONTENT_TYPE_LATEST
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
         self._counters = {
-            name: Counter(f"askgraph_{name}", words, labels, registry=registry)
-            for name, (words, *labels) in _COUNTERS.items()
+            name: Counter(f"askgraph_{name}", description, labels, registry=registry)
+            for name, (description, *labels) in _COUNTERS.items()
         }
-        self._times = {
-            name: Histogram(f"askgraph_{name}", words, labels, buckets=_SECONDS, registry=registry)
-            for name, (words, *labels) in _TIMES.items()
+        self._histograms = {
+            name: Histogram(
+                f"askgraph_{name}", description, labels, buckets=_BUCKET_SECONDS, registry=registry
+            )
+            for name, (description, *labels) in _HISTOGRAMS.items()
         }
 
-    def watch(self, *gauges: Callable[[], int]) -> None:
-        """Report at each reading how many questions run and wait, and models are left alone."""
-        for (name, words), read in zip(_GAUGES.items(), gauges, strict=True):
-            Gauge(f"askgraph_{name}", words, registry=self._registry).set_function(read)
+    def register_gauges(self, *gauges: Callable[[], int]) -> None:
+        """Register functions that return the gauges' values, in the order of `_GAUGES`."""
+        for (name, description), read_value in zip(_GAUGES.items(), gauges, strict=True):
+            Gauge(f"askgraph_{name}", description, registry=self._registry).set_function(read_value)
 
-    def question(self, run: RunView) -> None:
-        """Count a question that ended; several graphs are counted as `several`."""
+    def count_question(self, run: RunView) -> None:
+        """Count a question that ended; several graphs count as `several`."""
         graph = run.graphs[0] if len(run.graphs) == 1 else "several"
         status = run.answer.status if run.answer else run.state
-        self._add("questions", run.method, graph, status)
-        self._times["question_seconds"].labels(run.method).observe(run.seconds or 0.0)
+        self._increment("questions", run.method, graph, status)
+        self._histograms["question_seconds"].labels(run.method).observe(run.seconds or 0.0)
         if run.answer:
             usage = run.answer.usage
-            self._add("tokens", run.method, by=usage.input_tokens + usage.output_tokens)
-            self._add("money", run.method, by=usage.money)
-        said = (run.answer and run.answer.cut_short) or (run.problem and run.problem.detail) or ""
-        if COOLDOWN_PHRASE in said:
-            self._add("questions_without_model", run.method, "left alone")
-        elif said.startswith(WITHOUT_MODEL_PREFIX):
-            self._add("questions_without_model", run.method, "failed")
+            self._increment("tokens", run.method, amount=usage.input_tokens + usage.output_tokens)
+            self._increment("money", run.method, amount=usage.money)
+        message = (
+            (run.answer and run.answer.cut_short) or (run.problem and run.problem.detail) or ""
+        )
+        if COOLDOWN_PHRASE in message:
+            self._increment("questions_without_model", run.method, "left alone")
+        elif message.startswith(WITHOUT_MODEL_PREFIX):
+            self._increment("questions_without_model", run.method, "failed")
 
-    def request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count a request, by the path of its route."""
-        self._add("requests", method if method in _METHODS else "other", route, str(status))
-        self._times["request_seconds"].labels(route).observe(seconds)
+    def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request by the path of its route."""
+        self._increment(
+            "requests", method if method in _KNOWN_METHODS else "other", route, str(status)
+        )
+        self._histograms["request_seconds"].labels(route).observe(seconds)
         if status in (400, 401, 403, 413, 429):
-            self._add("rejected", str(status))
+            self._increment("rejected", str(status))
 
-    def text(self) -> bytes:
+    def render(self) -> bytes:
         """Return all metrics in the text format."""
         return generate_latest(self._registry)
 
-    def _add(self, name: str, *labels: str, by: float = 1) -> None:
-        self._counters[name].labels(*labels).inc(by)
+    def _increment(self, name: str, *labels: str, amount: float = 1) -> None:
+        self._counters[name].labels(*labels).inc(amount)

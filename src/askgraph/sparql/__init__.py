@@ -1,4 +1,4 @@
-"""SPARQL as a tree: the nodes of a query in the order as written, and its traversals.
+"""SPARQL as a tree: the nodes of a query in written order, and functions that traverse them.
 
 What lives here: the tree, its parser and serializer, prefixes, vocabularies, results, `rewrite`
 and `federation`. May import: `errors`, `plugins`, `deadline`. Start reading at `Query`.
@@ -19,14 +19,14 @@ from askgraph.sparql.vocabulary import RDF_TYPE
 Term: TypeAlias = NamedNode | Literal | BlankNode | Variable
 
 Span: TypeAlias = tuple[int, int]
-"""Where a piece of a query's text starts and ends, in characters; no part of what a node is."""
+"""Start and end of a piece of query text, in characters; ignored when nodes are compared."""
 
 
 @dataclass(frozen=True)
 class Path:
     """A property path: `/`, `|`, `^`, `*`, `+`, `?` or `!` over its parts.
 
-    It is `bracketed` if its author wrote parentheses around it.
+    `bracketed` means that its author wrote parentheses around it.
     """
 
     operator: str
@@ -40,11 +40,11 @@ Predicate: TypeAlias = "Path | NamedNode | Variable"
 
 @dataclass(frozen=True)
 class Call:
-    """An operator, function or aggregate on its arguments, by its name in capitals.
+    """An operator, function or aggregate with its arguments; the name is in capitals.
 
-    `COUNT(*)` has no arguments; `COUNT DISTINCT` is a name of its own. `IN` has what is looked for
-    first. `EXISTS` and `NOT EXISTS` have one group. A cast is named by its IRI. An operation is
-    `bracketed` if its author wrote parentheses around it.
+    `COUNT(*)` has no arguments; `COUNT DISTINCT` is a separate name. The first argument of `IN` is
+    the value to look for. `EXISTS` and `NOT EXISTS` have one group. The name of a cast is its IRI.
+    `bracketed` means that its author wrote parentheses around it.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Call:
     @property
     def is_aggregate(self) -> bool:
         """Whether it is a function over the solutions of a group."""
-        return self.name.partition(" ")[0] in AGGREGATES
+        return self.name.partition(" ")[0] in AGGREGATE_NAMES
 
 
 Expression: TypeAlias = "Term | Call | Group"
@@ -66,8 +66,8 @@ Expression: TypeAlias = "Term | Call | Group"
 class Pattern:
     """A triple pattern, or a path between its ends.
 
-    `spans` are the places of the three in the text, and `statement` that of all patterns with the
-    same subject; empty for one that was not read from a text.
+    `spans` are the positions of subject, predicate and object in the text, and `statement` is the
+    span of all patterns with the same subject. They are empty unless it was parsed from text.
     """
 
     subject: Term
@@ -79,7 +79,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Filter:
-    """A condition on the whole group it stands in, and its place in the text if it has one."""
+    """A condition on the group that contains it, and its position in the text, if any."""
 
     condition: Expression
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -87,7 +87,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class Bind:
-    """A new name for what an expression gives."""
+    """An expression whose value is assigned to a new variable."""
 
     value: Expression
     variable: Variable
@@ -96,7 +96,7 @@ class Bind:
 
 @dataclass(frozen=True)
 class Values:
-    """Rows given in the query; None is UNDEF."""
+    """Inline rows of a query; None is UNDEF."""
 
     variables: tuple[Variable, ...]
     rows: tuple[tuple[Term | None, ...], ...]
@@ -105,9 +105,9 @@ class Values:
 
 @dataclass(frozen=True)
 class Nested:
-    """A group after OPTIONAL, MINUS, GRAPH or SERVICE, or with no word at all.
+    """A group after OPTIONAL, MINUS, GRAPH or SERVICE, or without any keyword.
 
-    `silent` is of a SERVICE that may fail.
+    `silent` marks a SERVICE that may fail.
     """
 
     word: str
@@ -119,7 +119,7 @@ class Nested:
 
 @dataclass(frozen=True)
 class Union:
-    """Groups of which any may match."""
+    """Alternative groups; any of them may match."""
 
     groups: tuple[Group, ...]
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -130,7 +130,7 @@ Element: TypeAlias = "Pattern | Filter | Bind | Values | Nested | Union | Query"
 
 @dataclass(frozen=True)
 class Group:
-    """What stands between braces, in order."""
+    """The elements between braces, in order."""
 
     elements: tuple[Element, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -138,13 +138,13 @@ class Group:
 
 @dataclass(frozen=True)
 class Query:
-    """A SELECT, ASK, CONSTRUCT or DESCRIBE query, or a SELECT inside one.
+    """A SELECT, ASK, CONSTRUCT or DESCRIBE query, or a SELECT inside another query.
 
-    `columns` are the variables asked for, with their expressions; empty for `*`. Blank nodes of the
-    WHERE part are variables whose names start with `__`, as they act so. `values` are rows after
-    the query, which `askgraph.sparql.parser.read` joins with the rest. The `span` of a query inside
-    one is that of its braces, `inner` of what is in them; of a whole query both begin behind the
-    prologue.
+    `columns` are the projected variables with their expressions; empty for `*`. Blank nodes of
+    the WHERE part are variables whose names start with `__`, since they behave like variables.
+    `values` are rows after the query, which `askgraph.sparql.parser.parse_tree` joins with the
+    rest. The `span` of an inner query includes its braces, `inner` excludes them; for an
+    outermost query both start after the prologue.
     """
 
     form: str
@@ -168,29 +168,29 @@ class Query:
     @property
     def is_aggregate(self) -> bool:
         """Whether its solutions are groups."""
-        return bool(self.group_by) or any(call.is_aggregate for call in calls_in(self.columns))
+        return bool(self.group_by) or any(call.is_aggregate for call in find_calls(self.columns))
 
 
 class QueryText(str):
-    """The text of a query with its tree, so that nobody has to read it again.
+    """The text of a query together with its tree, so that it need not be parsed again.
 
-    It is text for all who send, store or show it; a copy of it is mere text.
+    It behaves as plain text when it is sent, stored or shown; a copy of it is plain text.
     """
 
     tree: Query
 
     @classmethod
-    def of(cls, tree: Query, text: str) -> Self:
-        """Return a text with the tree that reading it would give, but for the places in it."""
-        found = cls(text)
-        found.tree = tree
-        return found
+    def from_tree(cls, tree: Query, text: str) -> Self:
+        """Return a text with its tree, which equals the parsed text except for positions."""
+        query_text = cls(text)
+        query_text.tree = tree
+        return query_text
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return str, (str(self),)
 
 
-_CHILDREN: dict[type, tuple[str, ...]] = {
+_CHILD_FIELDS: dict[type, tuple[str, ...]] = {
     Path: ("parts",),
     Call: ("arguments",),
     Pattern: ("subject", "predicate", "object"),
@@ -202,42 +202,45 @@ _CHILDREN: dict[type, tuple[str, ...]] = {
     Group: ("elements",),
     Query: ("where", "columns", "group_by", "having", "order", "template", "resources", "values"),
 }
-AGGREGATES = frozenset(["COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT"])
+AGGREGATE_NAMES = frozenset(["COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT"])
 
 
-def children(node: object) -> tuple[object, ...]:
+def get_children(node: object) -> tuple[object, ...]:
     """Return the parts of a node in the order of its fields; some are tuples, or None."""
-    names = _CHILDREN.get(type(node))
+    names = _CHILD_FIELDS.get(type(node))
     return tuple([getattr(node, name) for name in names]) if names else ()
 
 
 def walk(
-    part: object, *, into: Callable[[object], Sequence[object]] = children
+    part: object, *, into: Callable[[object], Sequence[object]] = get_children
 ) -> Iterator[object]:
     """Yield a part of a tree and all nodes and terms within it, each node before its parts.
 
-    `into` returns the parts of a node that are walked. Time is linear, however deep the nesting.
+    Time is linear at any depth.
+
+    Args:
+        into: returns the parts of a node to visit.
     """
-    waiting = [part]
-    while waiting:
-        part = waiting.pop()
+    stack = [part]
+    while stack:
+        part = stack.pop()
         if isinstance(part, tuple):
-            waiting += reversed(part)
+            stack += reversed(part)
         elif part is not None and not isinstance(part, bool):
             yield part
-            waiting += reversed(into(part))
+            stack += reversed(into(part))
 
 
-def calls_in(part: object) -> Iterator[Call]:
-    """Yield the calls in expressions, but those within an aggregate or the group of an EXISTS."""
-    for node in walk(part, into=_open):
+def find_calls(part: object) -> Iterator[Call]:
+    """Yield the calls in expressions, except those inside aggregates or EXISTS groups."""
+    for node in walk(part, into=_get_open_children):
         if isinstance(node, Call):
             yield node
 
 
-def _open(node: object) -> tuple[object, ...]:
+def _get_open_children(node: object) -> tuple[object, ...]:
     is_closed = isinstance(node, Group) or (isinstance(node, Call) and node.is_aggregate)
-    return () if is_closed else children(node)
+    return () if is_closed else get_children(node)
 
 
 def transform(
@@ -245,9 +248,12 @@ def transform(
 ) -> Any:
     """Return a part of a tree with each node and term changed, from the inside out.
 
-    `change` is given a node whose parts are changed already, and returns what takes its place: of
-    an element of a group that may be a tuple of elements. Parts for which `enter` returns False
-    stay as they are, with all that they hold; what is not changed stays the same object.
+    A part without changes stays the same object.
+
+    Args:
+        change: takes a node whose parts are changed already, and returns its replacement; for an
+            element of a group, that may be a tuple of elements.
+        enter: returns False for parts to keep unchanged, with all that they contain.
     """
     if isinstance(part, tuple):
         changed = tuple(transform(inner, change, enter=enter) for inner in part)
@@ -255,42 +261,48 @@ def transform(
     if part is None or isinstance(part, bool) or (enter is not None and not enter(part)):
         return part
     inner = {}
-    for name in _CHILDREN.get(type(part), ()):
+    for name in _CHILD_FIELDS.get(type(part), ()):
         before = getattr(part, name)
         after = transform(before, change, enter=enter)
         if after is not before:
-            inner[name] = _flat(after) if name == "elements" else after
+            inner[name] = _flatten(after) if name == "elements" else after
     return change(replace(part, **inner) if inner else part)
 
 
-def _flat(elements: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(one for item in elements for one in (item if isinstance(item, tuple) else (item,)))
+def _flatten(elements: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(
+        element
+        for element_or_tuple in elements
+        for element in (
+            element_or_tuple if isinstance(element_or_tuple, tuple) else (element_or_tuple,)
+        )
+    )
 
 
-def variables_of(part: object) -> Iterator[Variable]:
-    """Yield the variables of any part of a tree, in order, as often as they stand there.
+def find_variables(part: object) -> Iterator[Variable]:
+    """Yield the variables of any part of a tree, in order, with repetitions.
 
-    Of a sub-select those are its columns.
+    Of a sub-select, these are its columns.
     """
-    return (node for node in walk(part, into=_seen_outside) if isinstance(node, Variable))
+    return (node for node in walk(part, into=_get_visible_parts) if isinstance(node, Variable))
 
 
-def _seen_outside(node: object) -> tuple[object, ...]:
+def _get_visible_parts(node: object) -> tuple[object, ...]:
     match node:
         case Query(columns=columns) if columns:
             return tuple(name for name, _ in columns)
         case Query(where=where):
             return (where,)
         case _:
-            return children(node)
+            return get_children(node)
 
 
-def variables_in_scope(part: object) -> Iterator[Variable]:
-    """Yield the variables that a solution of a part may bind, in order, as often as they stand."""
-    return (node for node in walk(part, into=_binding) if isinstance(node, Variable))
+def find_variables_in_scope(part: object) -> Iterator[Variable]:
+    """Yield the variables that a solution of a part may bind, in order, with repetitions."""
+    return (node for node in walk(part, into=_get_binding_parts) if isinstance(node, Variable))
 
 
-def _binding(node: object) -> tuple[object, ...]:
+def _get_binding_parts(node: object) -> tuple[object, ...]:
     match node:
         case Query(columns=columns) if columns:
             return tuple(name for name, _ in columns)
@@ -301,66 +313,74 @@ def _binding(node: object) -> tuple[object, ...]:
         case Nested(word="MINUS"):
             return ()
         case Pattern() | Nested() | Union() | Group() | Values():
-            return children(node)
+            return get_children(node)
         case _:
             return ()
 
 
-def groups_in(part: object) -> Iterator[Group]:
-    """Yield the groups of EXISTS in expressions, but those within one of them."""
-    return (node for node in walk(part, into=outside_groups) if isinstance(node, Group))
+def find_exists_groups(part: object) -> Iterator[Group]:
+    """Yield the groups of EXISTS in expressions, without those nested in another one."""
+    return (
+        node for node in walk(part, into=get_children_outside_groups) if isinstance(node, Group)
+    )
 
 
-def outside_groups(node: object) -> tuple[object, ...]:
-    """Return the parts of a node, of a group none."""
-    return () if isinstance(node, Group) else children(node)
+def get_children_outside_groups(node: object) -> tuple[object, ...]:
+    """Return the parts of a node, or no parts if it is a group."""
+    return () if isinstance(node, Group) else get_children(node)
 
 
-def renamed(tree: Query, names: Mapping[str, str]) -> Query:
-    """Return a query with other names for some of its IRIs."""
+def rename_iris(tree: Query, names: Mapping[str, str]) -> Query:
+    """Return a query with some of its IRIs replaced.
+
+    Args:
+        names: new IRI by old IRI.
+    """
 
     def change(node: object) -> object:
         return NamedNode(names.get(node.value, node.value)) if isinstance(node, NamedNode) else node
 
-    changed: Query = transform(tree, change)
-    return changed
+    renamed_tree: Query = transform(tree, change)
+    return renamed_tree
 
 
 def rename_variables(tree: Query, names: Mapping[Variable, Variable]) -> Query:
-    """Return a query with other names for some of its variables; blank nodes become variables."""
+    """Return a query with some of its variables renamed; blank nodes become variables."""
 
     def change(node: object) -> object:
         if isinstance(node, BlankNode):
             return Variable(f"__{re.sub('[^A-Za-z0-9_]', '_', node.value)}")
         return names.get(node, node) if isinstance(node, Variable) else node
 
-    changed: Query = transform(tree, change)
-    return changed
+    renamed_tree: Query = transform(tree, change)
+    return renamed_tree
 
 
-_TYPE = NamedNode(RDF_TYPE)
+_RDF_TYPE_NODE = NamedNode(RDF_TYPE)
 
 
-def by_subject(query: Query) -> Query:
-    """Return a query with its patterns in the order in which they are laid out, each once."""
-    ordered: Query = transform(query, _together)
-    return ordered
+def group_patterns_by_subject(query: Query) -> Query:
+    """Return a query with its patterns in layout order, without duplicates."""
+    grouped: Query = transform(query, _group_patterns)
+    return grouped
 
 
-def _together(part: object) -> object:
-    """A group with the patterns of one subject together, its class first; else the part."""
+def _group_patterns(part: object) -> object:
+    """Return a group with the patterns of each subject together, its class first; others as is."""
     if not isinstance(part, Group):
         return part
-    found: list[Element] = []
+    elements: list[Element] = []
     subjects: dict[Term, dict[object, Pattern]] = {}
-    for at, element in enumerate((*part.elements, None)):
+    for index, element in enumerate((*part.elements, None)):
         if isinstance(element, Pattern):
-            once = at if isinstance(element.predicate, Path) else element
-            subjects.setdefault(element.subject, {}).setdefault(once, element)
+            key = index if isinstance(element.predicate, Path) else element
+            subjects.setdefault(element.subject, {}).setdefault(key, element)
             continue
-        for own in subjects.values():
-            ordered: list[Pattern] = sorted(own.values(), key=lambda one: one.predicate != _TYPE)
-            found += ordered
+        for patterns in subjects.values():
+            ordered: list[Pattern] = sorted(
+                patterns.values(), key=lambda pattern: pattern.predicate != _RDF_TYPE_NODE
+            )
+            elements += ordered
         subjects = {}
-        found += [element] if element else []
-    return Group(tuple(found))
+        elements += [element] if element else []
+    return Group(tuple(elements))

@@ -1,4 +1,4 @@
-"""The time between two dates as SPARQL that every engine computes alike, and reading it back.
+"""Write the time between two dates as portable SPARQL, and recognize it again.
 
 SPARQL 1.1 has no difference of dates: engines differ in whether they have one, and in its type. So
 only YEAR, MONTH, DAY and whole numbers are used.
@@ -12,95 +12,102 @@ from dataclasses import dataclass
 from pyoxigraph import Literal
 
 from askgraph.sparql import Call, Expression
-from askgraph.sparql.serializer import expression_text
+from askgraph.sparql.serializer import format_expression
 
 _UNITS = ("years", "months", "days", "calendar years")
 
 
-def elapsed(unit: str, start: Expression, end: Expression) -> Call:
-    """Return the expression that computes it, a whole number; unbound without both dates.
+def build_elapsed_time(unit: str, start: Expression, end: Expression) -> Call:
+    """Return the expression that computes the elapsed time, a whole number.
 
-    Whole `years`, `months` or `days` from a start to an end; `calendar years` of dates alone.
+    It is unbound unless both dates are bound. Units are whole `years`, `months` or `days` from
+    start to end, or `calendar years`, which only compare the years.
     """
-    years = _call("-", _call("YEAR", end), _call("YEAR", start))
-    months, days = ((_call(one, end), _call(one, start)) for one in ("MONTH", "DAY"))
+    years = _build_call("-", _build_call("YEAR", end), _build_call("YEAR", start))
+    months, days = ((_build_call(name, end), _build_call(name, start)) for name in ("MONTH", "DAY"))
     match unit:
         case "years":
-            same = _call("&&", _call("=", *months), _call("<", *days))
-            early = _call("||", _call("<", *months), same)
-            return _call("-", years, _call("IF", early, Literal(1), Literal(0)))
+            is_same_month = _build_call("&&", _build_call("=", *months), _build_call("<", *days))
+            is_early = _build_call("||", _build_call("<", *months), is_same_month)
+            return _build_call("-", years, _build_call("IF", is_early, Literal(1), Literal(0)))
         case "months":
-            passed = _call("+", _call("*", Literal(12), years), months[0])
-            early = _call("IF", _call("<", *days), Literal(1), Literal(0))
-            return _call("-", _call("-", passed, months[1]), early)
+            month_count = _build_call("+", _build_call("*", Literal(12), years), months[0])
+            is_early = _build_call("IF", _build_call("<", *days), Literal(1), Literal(0))
+            return _build_call("-", _build_call("-", month_count, months[1]), is_early)
         case "days":
-            return _call("-", _day(end), _day(start))
+            return _build_call("-", _build_day_number(end), _build_day_number(start))
         case _:
             return years
 
 
-def elapsed_text(unit: str, start: Expression, end: Expression) -> str:
-    """Return the expression as it stands in a query.
+def format_elapsed_time(unit: str, start: Expression, end: Expression) -> str:
+    """Return the expression as query text.
 
     >>> from pyoxigraph import Variable
-    >>> elapsed_text("calendar years", Variable("start"), Variable("end"))
+    >>> format_elapsed_time("calendar years", Variable("start"), Variable("end"))
     'YEAR(?end) - YEAR(?start)'
     """
-    return expression_text(elapsed(unit, start, end))
+    return format_expression(build_elapsed_time(unit, start, end))
 
 
-def _day(date: Expression) -> Call:
-    """The number of a day in the Gregorian calendar, by whole numbers alone.
+def _build_day_number(date: Expression) -> Call:
+    """Return the number of a day in the Gregorian calendar, by whole numbers alone.
 
     After Fliegel and Van Flandern, Communications of the ACM 11 (1968), p. 657, with years that
     start in March.
     """
-    year, month = _call("YEAR", date), _call("MONTH", date)
-    late = _floor(_call("+", month, Literal(9)), 12)
-    next_march = Call("+", (year, late), bracketed=True)
-    century = _floor(_call("-", next_march, Literal(1)), 100)
-    centuries = _floor(_call("*", Literal(3), _call("+", century, Literal(1))), 4)
-    leaps = _floor(_call("*", Literal(7), next_march), 4)
-    found = _call("-", _call("-", _call("*", Literal(367), year), leaps), centuries)
-    found = _call("+", found, _floor(_call("*", Literal(275), month), 9))
-    return _call("+", found, _call("DAY", date))
+    year, month = _build_call("YEAR", date), _build_call("MONTH", date)
+    march_offset = _build_quotient(_build_call("+", month, Literal(9)), 12)
+    next_march = Call("+", (year, march_offset), bracketed=True)
+    century = _build_quotient(_build_call("-", next_march, Literal(1)), 100)
+    centuries = _build_quotient(
+        _build_call("*", Literal(3), _build_call("+", century, Literal(1))), 4
+    )
+    leaps = _build_quotient(_build_call("*", Literal(7), next_march), 4)
+    day_number = _build_call(
+        "-", _build_call("-", _build_call("*", Literal(367), year), leaps), centuries
+    )
+    day_number = _build_call(
+        "+", day_number, _build_quotient(_build_call("*", Literal(275), month), 9)
+    )
+    return _build_call("+", day_number, _build_call("DAY", date))
 
 
-def _floor(value: Expression, by: int) -> Call:
-    """The whole part of a quotient."""
-    return _call("FLOOR", _call("/", value, Literal(by)))
+def _build_quotient(value: Expression, divisor: int) -> Call:
+    """Return the whole part of a quotient."""
+    return _build_call("FLOOR", _build_call("/", value, Literal(divisor)))
 
 
-def _call(name: str, *arguments: Expression) -> Call:
+def _build_call(name: str, *arguments: Expression) -> Call:
     return Call(name, arguments)
 
 
 @dataclass(frozen=True)
-class Between:
-    """The time that an expression computes: its unit, as in `elapsed`, and its two dates."""
+class ElapsedTime:
+    """An elapsed time: its unit, as in `build_elapsed_time`, and its two dates."""
 
     unit: str
     start: Expression
     end: Expression
 
 
-def elapsed_in(expression: Expression) -> Between | None:
-    """Return what an expression computes, if it is one of these."""
+def parse_elapsed_time(expression: Expression) -> ElapsedTime | None:
+    """Return the elapsed time that an expression computes; None for any other expression."""
     if not isinstance(expression, Call) or expression.name not in ("-", "+"):
         return None
-    dates = list(dict.fromkeys(_dated(expression)))
+    dates = list(dict.fromkeys(_find_dates(expression)))
     if len(dates) != 2:
         return None
     for unit in _UNITS:
         for start, end in (dates[::-1], dates):
-            if elapsed(unit, start, end) == expression:
-                return Between(unit, start, end)
+            if build_elapsed_time(unit, start, end) == expression:
+                return ElapsedTime(unit, start, end)
     return None
 
 
-def _dated(expression: Expression) -> Iterator[Expression]:
+def _find_dates(expression: Expression) -> Iterator[Expression]:
     if isinstance(expression, Call):
         if expression.name == "YEAR":
             yield expression.arguments[0]
         for argument in expression.arguments:
-            yield from _dated(argument)
+            yield from _find_dates(argument)

@@ -1,4 +1,4 @@
-"""Tokens of a SPARQL query: strings, comments and IRIs apart from words."""
+"""Split a SPARQL query into tokens: strings, comments and IRIs separate from words."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ from askgraph.sparql.vocabulary import XSD_DECIMAL, XSD_DOUBLE, XSD_INTEGER
 
 @dataclass(frozen=True)
 class Token:
-    """A piece of a query's text: its kind, its text and where it starts.
+    """A piece of query text: its kind, its text and its start.
 
     Kinds: `comment`, `iri`, `string`, `variable`, `blank`, `pname`, `word`, `number`, `language`,
     `mark`.
@@ -25,150 +25,158 @@ class Token:
 
     @property
     def end(self) -> int:
-        """Where it ends: the place of the first character behind it."""
+        """The position of the first character after the token."""
         return self.start + len(self.text)
 
 
 MAX_TOKENS = 50_000
 
 Edit = tuple[int, int, str]
-"""Where a piece of a text starts and ends, and what takes its place."""
+"""Start and end of a piece of text, and its replacement."""
 
 
-def tokens(text: str) -> Iterator[Token]:
-    """Yield the tokens of a text in order, comments included, white space not.
+def split_tokens(text: str) -> Iterator[Token]:
+    """Yield the tokens of a text in order, including comments, without white space.
 
-    This goes through the text; `lexed` does it once, for all that ask. Raises `QuerySyntaxError`
-    after `MAX_TOKENS` of them: no query that anybody needs has more, and readers take memory for
-    each.
+    `tokenize` caches the result for repeated use.
+
+    Raises:
+        QuerySyntaxError: there are more than `MAX_TOKENS`, which no useful query needs; parsers
+            allocate memory for each of them.
     """
-    number = 0
+    token_count = 0
     for match in _TOKEN.finditer(text):
         if match.lastgroup is None:
             continue
-        if number == MAX_TOKENS:
-            fail(text, match.start(), f"more than {MAX_TOKENS:,} words and signs")
-        number += 1
+        if token_count == MAX_TOKENS:
+            raise_syntax_error(text, match.start(), f"more than {MAX_TOKENS:,} words and signs")
+        token_count += 1
         yield Token(match.lastgroup, match.group(), match.start())
 
 
-class Lexed:
-    """A query's text, and what its tokens say; they are cut when the first one asks."""
+class TokenizedText:
+    """A query's text with its tokens, which are computed on first use."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
-    def all(self) -> tuple[Token, ...]:
-        """Its tokens, comments too."""
-        return tuple(tokens(self.text))
+    def all_tokens(self) -> tuple[Token, ...]:
+        """All tokens, including comments."""
+        return tuple(split_tokens(self.text))
 
     @cached_property
-    def given(self) -> tuple[Token, ...]:
-        """Its tokens without comments."""
-        return tuple(token for token in self.all if token.kind != "comment")
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens without comments."""
+        return tuple(token for token in self.all_tokens if token.kind != "comment")
 
     @cached_property
-    def declared(self) -> dict[str, str]:
-        """The prefixes that it declares, with their namespaces."""
+    def declared_prefixes(self) -> dict[str, str]:
+        """The declared prefixes with their namespaces."""
         return {
             name.text[:-1]: iri.text[1:-1]
-            for word, name, iri in zip(self.given, self.given[1:], self.given[2:], strict=False)
+            for word, name, iri in zip(self.tokens, self.tokens[1:], self.tokens[2:], strict=False)
             if word.text.upper() == "PREFIX" and name.kind == "pname" and iri.kind == "iri"
         }
 
     @cached_property
-    def undeclared(self) -> dict[str, Token]:
-        """The prefixes that it uses without declaring them, at their first names."""
-        found: dict[str, Token] = {}
-        for token in self.given:
+    def undeclared_prefixes(self) -> dict[str, Token]:
+        """The prefixes that are used but not declared, with the token of their first use."""
+        tokens_by_prefix: dict[str, Token] = {}
+        for token in self.tokens:
             if token.kind == "pname":
                 prefix = token.text.partition(":")[0]
-                if prefix not in self.declared:
-                    found.setdefault(prefix, token)
-        return found
+                if prefix not in self.declared_prefixes:
+                    tokens_by_prefix.setdefault(prefix, token)
+        return tokens_by_prefix
 
     @cached_property
     def first_keyword(self) -> str:
-        """The first word behind the prologue, in capitals; empty if something else comes first."""
-        before = ""
-        for token in self.given:
+        """The first keyword after the prologue, in capitals; empty without one."""
+        previous_word = ""
+        for token in self.tokens:
             word = token.text.upper()
             if token.kind == "word" and word not in ("PREFIX", "BASE"):
                 return word
-            if token.kind == "mark" or (token.kind == "string" and before != "BASE"):
+            if token.kind == "mark" or (token.kind == "string" and previous_word != "BASE"):
                 break
-            before = word
+            previous_word = word
         return ""
 
     @cached_property
-    def variables(self) -> frozenset[str]:
-        """The names of its variables."""
-        return frozenset(token.text[1:] for token in self.all if token.kind == "variable")
+    def variable_names(self) -> frozenset[str]:
+        """The names of the variables."""
+        return frozenset(token.text[1:] for token in self.all_tokens if token.kind == "variable")
 
 
-_SHORT = 20_000  # characters; of longer texts few are kept: each is read many times on its way
+_MAX_SHORT_TEXT_CHARACTERS = (
+    20_000  # characters; of longer texts few are kept: each is read many times on its way
+)
 
 
-def lexed(text: str) -> Lexed:
-    """Return a text with its tokens; it is cut into them once, while it is among the last ones."""
-    return _kept(str(text)) if len(text) <= _SHORT else _kept_of_long(str(text))
+def tokenize(text: str) -> TokenizedText:
+    """Return a text with its tokens; recent results are cached."""
+    return (
+        _tokenize_short_text(str(text))
+        if len(text) <= _MAX_SHORT_TEXT_CHARACTERS
+        else _tokenize_long_text(str(text))
+    )
 
 
 @lru_cache(maxsize=256)
-def _kept(text: str) -> Lexed:
-    return Lexed(text)
+def _tokenize_short_text(text: str) -> TokenizedText:
+    return TokenizedText(text)
 
 
 @lru_cache(maxsize=4)
-def _kept_of_long(text: str) -> Lexed:
-    return Lexed(text)
+def _tokenize_long_text(text: str) -> TokenizedText:
+    return TokenizedText(text)
 
 
-def unescaped(query: str) -> str:
-    """Replace `\\u0041` by its character; those with a meaning in the grammar by an escape."""
+def unescape_codepoints(query: str) -> str:
+    r"""Replace `\u0041` by its character, or by an escape if that has a meaning in the grammar."""
     if "\\u" not in query and "\\U" not in query:
         return query
 
-    def replaced(match: re.Match[str]) -> str:
+    def replace_escape(match: re.Match[str]) -> str:
         digits = match[1] or match[2]
         if digits is None:
             return match[0]
         code = int(digits, 16)
         if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-            fail(query, match.start(), f"{match[0]} is no character")
+            raise_syntax_error(query, match.start(), f"{match[0]} is no character")
         return _ECHARS.get(chr(code), chr(code))
 
-    return _ESCAPE.sub(replaced, query)
+    return _ESCAPE.sub(replace_escape, query)
 
 
-def without_comments(query: str) -> str:
-    """Return the query with a space for each comment."""
-    comments = (token for token in lexed(query).all if token.kind == "comment")
-    return edited(query, ((token.start, token.end, " ") for token in comments))
+def remove_comments(query: str) -> str:
+    """Return the query with each comment replaced by a space."""
+    comments = (token for token in tokenize(query).all_tokens if token.kind == "comment")
+    return apply_edits(query, ((token.start, token.end, " ") for token in comments))
 
 
-def edited(text: str, edits: Iterable[Edit]) -> str:
-    """Return a text with its edits made, which come in order and do not overlap."""
-    pieces, at = list[str](), 0
-    for start, end, put in edits:
-        pieces += [text[at:start], put]
-        at = end
-    return "".join(pieces) + text[at:]
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """Return a text with edits applied, which must be in order and must not overlap."""
+    pieces, position = list[str](), 0
+    for start, end, replacement in edits:
+        pieces += [text[position:start], replacement]
+        position = end
+    return "".join(pieces) + text[position:]
 
 
-def position(text: str, at: int) -> tuple[int, int]:
-    """Return the line and column of a place in a text, counted from 1."""
-    return text.count("\n", 0, at) + 1, at - (text.rfind("\n", 0, at) + 1) + 1
+def locate(text: str, offset: int) -> tuple[int, int]:
+    """Return the line and column of an offset in a text, counted from 1."""
+    return text.count("\n", 0, offset) + 1, offset - (text.rfind("\n", 0, offset) + 1) + 1
 
 
-def fail(text: str, at: int, message: str) -> NoReturn:
-    """Raise `QuerySyntaxError` for what is wrong at a place in a text."""
-    line, column = position(text, at)
+def raise_syntax_error(text: str, offset: int, message: str) -> NoReturn:
+    """Raise `QuerySyntaxError` for an error at an offset in a text."""
+    line, column = locate(text, offset)
     raise QuerySyntaxError(f"line {line}, column {column}: {message}", line=line, column=column)
 
 
-_ESCAPED = r"%[0-9A-Fa-f]{2}|\\[-_~.!$&'()*+,;=/?#@%]"
+_ESCAPED_CHARACTER = r"%[0-9A-Fa-f]{2}|\\[-_~.!$&'()*+,;=/?#@%]"
 _TOKEN = re.compile(
     rf"""
       \s{{9,}}+  # each of them tried by itself holds the interpreter
@@ -179,7 +187,7 @@ _TOKEN = re.compile(
     | (?P<variable>[?$][\w·‿⁀]++)
     | (?P<blank>_:[\w·‿⁀](?:[\w·‿⁀.-]*[\w·‿⁀-])?)
     | (?P<pname>(?:[^\W\d_](?:[\w·‿⁀.-]*[\w·‿⁀-])?)?:
-                (?:(?:[\w:·‿⁀]|{_ESCAPED})(?:\.*+(?:[\w:·‿⁀-]++|{_ESCAPED}))*+)?)
+                (?:(?:[\w:·‿⁀]|{_ESCAPED_CHARACTER})(?:\.*+(?:[\w:·‿⁀-]++|{_ESCAPED_CHARACTER}))*+)?)
     | (?P<word>[^\W\d]\w*+)
     | (?P<number>(?:\d++\.?\d*+|\.\d++)[eE][+-]?\d++|\d*+\.\d++|\d++)
     | (?P<language>@[\w-]++)
@@ -191,24 +199,29 @@ _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|.)", re.DOTALL)
 _ECHARS = {'"': r"\"", "'": r"\'", "\\": r"\\", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
-def with_declared(query: str, prefixes: Mapping[str, str]) -> str:
-    """Return the query with those of the prefixes declared that it leaves open."""
-    given = lexed(query)
-    namespaces = [(prefix, prefixes[prefix]) for prefix in given.undeclared if prefix in prefixes]
+def declare_prefixes(query: str, prefixes: Mapping[str, str]) -> str:
+    """Return the query with declarations of the prefixes that it uses but does not declare."""
+    tokenized = tokenize(query)
+    namespaces = [
+        (prefix, prefixes[prefix]) for prefix in tokenized.undeclared_prefixes if prefix in prefixes
+    ]
     if not namespaces:
         return query
-    header, found = "", list[Token]()
+    header, header_tokens = "", list[Token]()
     for prefix, namespace in namespaces:
         pieces = (("word", "PREFIX"), ("pname", f"{prefix}:"), ("iri", f"<{namespace}>"))
         for kind, text in pieces:
-            found.append(Token(kind, text, len(header)))
+            header_tokens.append(Token(kind, text, len(header)))
             header += text + " "
         header = header[:-1] + "\n"
-    whole = lexed(header + query)
+    extended = tokenize(header + query)
     if all(_IRI.fullmatch(f"<{namespace}>") for _, namespace in namespaces):
-        moved = (Token(token.kind, token.text, token.start + len(header)) for token in given.all)
-        whole.__dict__.setdefault("all", (*found, *moved))
-    return whole.text
+        shifted_tokens = (
+            Token(token.kind, token.text, token.start + len(header))
+            for token in tokenized.all_tokens
+        )
+        extended.__dict__.setdefault("all", (*header_tokens, *shifted_tokens))
+    return extended.text
 
 
 _IRI = re.compile(r'<[^<>"{}|^`\\\x00-\x20]*>')
@@ -216,20 +229,20 @@ _STRING_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
 
 
-def number_type(text: str) -> str:
-    """Return the datatype of a number that is written without quotation marks."""
+def get_number_datatype(text: str) -> str:
+    """Return the datatype IRI of a number written without quotation marks."""
     if "e" in text.lower():
         return XSD_DOUBLE
     return XSD_DECIMAL if "." in text else XSD_INTEGER
 
 
-def unquoted(text: str) -> str:
-    """Return the text that a string terminal stands for, its escapes resolved."""
-    width = 3 if text[:3] in ('"""', "'''") else 1
-    return _STRING_ESCAPE.sub(_unescaped, text[width:-width])
+def unquote_string(text: str) -> str:
+    """Return the text of a string literal, with its escapes resolved."""
+    quote_length = 3 if text[:3] in ('"""', "'''") else 1
+    return _STRING_ESCAPE.sub(_unescape_match, text[quote_length:-quote_length])
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape_match(match: re.Match[str]) -> str:
     digits = match[1] or match[2]
     if digits is None:
         return _ESCAPES.get(match[3], match[3])

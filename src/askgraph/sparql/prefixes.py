@@ -1,4 +1,4 @@
-"""Names and words for IRIs: prefixes, those in the IRI itself, and the best of a graph's labels.
+"""Short names and words for IRIs: prefixes, words of local names, and the best of several labels.
 
 Prefixed names are short, valid and readable, and come with the PREFIX lines that a query needs.
 """
@@ -11,21 +11,27 @@ from functools import cached_property, lru_cache
 from importlib.resources import files
 from urllib.parse import unquote, urlsplit
 
-TABLES: Mapping[str, Mapping[str, str]] = json.loads(
+PREFIX_TABLES: Mapping[str, Mapping[str, str]] = json.loads(
     files("askgraph.sparql").joinpath("prefixes.json").read_text("utf-8")
 )
-"""Namespaces by prefix: those of public graphs, by the graph's name, and those that all know."""
+"""Namespaces by prefix: of public graphs, by graph name, and well-known ones."""
 
-WELL_KNOWN = TABLES["well known"]
-"""Prefixes that readers of SPARQL know by heart."""
+WELL_KNOWN_PREFIXES = PREFIX_TABLES["well known"]
+"""Prefixes that readers of SPARQL know."""
 
-_NAME_START = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d"
-_NAME_START += "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\uffef"
-_NAME = _NAME_START + "_0-9\u00b7\u0300-\u036f\u203f\u2040\\-"
-_PREFIX = re.compile(rf"(?:[{_NAME_START}](?:[{_NAME}.]*[{_NAME}])?)?")
-_PLAIN_LOCAL = re.compile(rf"[{_NAME_START}_0-9][{_NAME}]*(?:\.[{_NAME}]+)?")
+_NAME_START_CHARACTERS = (
+    "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d"
+)
+_NAME_START_CHARACTERS += "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\uffef"
+_NAME_CHARACTERS = _NAME_START_CHARACTERS + "_0-9\u00b7\u0300-\u036f\u203f\u2040\\-"
+_PREFIX = re.compile(
+    rf"(?:[{_NAME_START_CHARACTERS}](?:[{_NAME_CHARACTERS}.]*[{_NAME_CHARACTERS}])?)?"
+)
+_PLAIN_LOCAL = re.compile(
+    rf"[{_NAME_START_CHARACTERS}_0-9][{_NAME_CHARACTERS}]*(?:\.[{_NAME_CHARACTERS}]+)?"
+)
 _LOCAL_PIECE = re.compile(
-    rf"(?P<plain>[{_NAME}])|(?P<escape>[~.!$&'()*+,;=#@])|(?P<percent>%[0-9A-Fa-f]{{2}})"
+    rf"(?P<plain>[{_NAME_CHARACTERS}])|(?P<escape>[~.!$&'()*+,;=#@])|(?P<percent>%[0-9A-Fa-f]{{2}})"
 )
 _TOKEN = re.compile(
     r"""<[^<>"{}|^`\\\x00-\x20]*>                 # IRI
@@ -38,7 +44,7 @@ _TOKEN = re.compile(
     + r"""):""",
     re.VERBOSE | re.DOTALL,
 )
-_GENERIC = frozenset(
+_GENERIC_WORDS = frozenset(
     re.findall(
         r"\w+",
         """
@@ -51,196 +57,209 @@ _GENERIC = frozenset(
 _EXTENSION = re.compile(r"\.(?:ttl|owl|rdf|xml|nt|html?|jsonld|json|trig)$", re.IGNORECASE)
 
 
-def namespace_of(iri: str) -> str:
-    """Return the IRI up to and with its last `#`, `/` or `:`."""
+def get_namespace(iri: str) -> str:
+    """Return the IRI up to and including its last `#`, `/` or `:`."""
     return iri[: max(iri.rfind("#"), iri.rfind("/"), iri.rfind(":")) + 1]
 
 
 @dataclass(frozen=True)
 class PrefixMap:
-    """Prefixes in use: the well-known ones and, before them, a graph's own.
+    r"""Prefixes in use: a graph's own first, then the well-known ones.
 
     >>> prefixes = PrefixMap({"ex": "http://example.org/"})
     >>> prefixes.shorten("http://example.org/Moon")
     'ex:Moon'
-    >>> prefixes.header("SELECT * { ?s rdfs:label ?o }")
-    'PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\\n'
+    >>> prefixes.build_header("SELECT * { ?s rdfs:label ?o }")
+    'PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\n'
     """
 
-    own: Mapping[str, str] = field(default_factory=dict)
+    own_prefixes: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def namespaces(self) -> Mapping[str, str]:
-        """All prefixes with their namespaces; a graph's own hide well-known ones."""
-        valid = {p: n for p, n in self.own.items() if n and _PREFIX.fullmatch(p)}
-        return {**WELL_KNOWN, **valid}
+        """All prefixes with their namespaces; a graph's own override well-known ones."""
+        valid = {p: n for p, n in self.own_prefixes.items() if n and _PREFIX.fullmatch(p)}
+        return {**WELL_KNOWN_PREFIXES, **valid}
 
     @cached_property
-    def _by_namespace(self) -> Mapping[str, str]:
-        """Namespace -> prefix; of several prefixes the own, then the first one."""
-        found: dict[str, str] = {}
-        for prefix in sorted(self.namespaces, key=lambda p: p not in self.own):
-            found.setdefault(self.namespaces[prefix], prefix)
-        return found
+    def _prefix_by_namespace(self) -> Mapping[str, str]:
+        """Prefix by namespace; of several prefixes the graph's own, then the first one."""
+        prefixes: dict[str, str] = {}
+        for prefix in sorted(self.namespaces, key=lambda p: p not in self.own_prefixes):
+            prefixes.setdefault(self.namespaces[prefix], prefix)
+        return prefixes
 
     def shorten(self, iri: str) -> str:
         """Return a valid prefixed name for an IRI, or `<iri>` if no prefix fits."""
-        for end in _ends(iri):
-            prefix = self._by_namespace.get(iri[:end])
+        for end in _find_namespace_ends(iri):
+            prefix = self._prefix_by_namespace.get(iri[:end])
             if prefix is None:
                 continue
-            local = _escaped(iri[end:])
+            local = _escape_local_name(iri[end:])
             if local is not None:
                 return f"{prefix}:{local}"
         return f"<{iri}>"
 
     def expand(self, name: str) -> str:
-        """Return the IRI of a prefixed name or of `<iri>`; KeyError for an unknown prefix."""
+        """Return the IRI of a prefixed name or of `<iri>`.
+
+        Raises:
+            KeyError: the prefix is unknown.
+        """
         if name.startswith("<") and name.endswith(">"):
             return name[1:-1]
         prefix, _, local = name.partition(":")
         return self.namespaces[prefix] + re.sub(r"\\(.)", r"\1", local)
 
-    def used_in(self, query: str) -> tuple[str, ...]:
-        """Return the prefixes that a query uses and this map knows, in order of first use."""
-        used = dict.fromkeys(
+    def list_used_prefixes(self, query: str) -> tuple[str, ...]:
+        """Return the prefixes that a query uses and this map has, in order of first use."""
+        prefixes = dict.fromkeys(
             match["prefix"] for match in _TOKEN.finditer(query) if match["prefix"] is not None
         )
-        return tuple(prefix for prefix in used if prefix in self.namespaces)
+        return tuple(prefix for prefix in prefixes if prefix in self.namespaces)
 
-    def header(self, query_body: str) -> str:
-        """Return the PREFIX lines for the prefixes used in a query body, a line each, sorted."""
+    def build_header(self, query_body: str) -> str:
+        """Return the PREFIX lines for the prefixes used in a query body, sorted."""
         return "".join(
             f"PREFIX {prefix}: <{self.namespaces[prefix]}>\n"
-            for prefix in sorted(self.used_in(query_body))
+            for prefix in sorted(self.list_used_prefixes(query_body))
         )
 
-    def with_prefixes(self, more: Mapping[str, str]) -> "PrefixMap":
-        """Return a map with more prefixes of its own; prefixes and namespaces it has are kept."""
-        added = {
+    def add_prefixes(self, prefixes: Mapping[str, str]) -> "PrefixMap":
+        """Return a map with more own prefixes; existing prefixes and namespaces take precedence."""
+        new_prefixes = {
             prefix: namespace
-            for prefix, namespace in more.items()
-            if prefix not in self.own and namespace not in self._by_namespace
+            for prefix, namespace in prefixes.items()
+            if prefix not in self.own_prefixes and namespace not in self._prefix_by_namespace
         }
-        return PrefixMap({**self.own, **added})
+        return PrefixMap({**self.own_prefixes, **new_prefixes})
 
-    def with_derived(self, iris: Iterable[str], *, least: int = 2) -> "PrefixMap":
-        """Return a map that also has readable prefixes for the unknown namespaces of these IRIs.
+    def derive_prefixes(self, iris: Iterable[str], *, min_count: int = 2) -> "PrefixMap":
+        """Return a map with additional readable prefixes for the unknown namespaces of some IRIs.
 
-        A namespace gets one if at least `least` of the IRIs lie in it. The same IRIs give the
-        same prefixes, in whatever order they come; no prefix is taken twice.
+        The result does not depend on the order of the IRIs; prefixes are unique.
+
+        Args:
+            min_count: minimum number of IRIs in a namespace that gets a prefix.
         """
         counts: dict[str, int] = {}
         for iri in set(iris):
-            namespace = namespace_of(iri)
+            namespace = get_namespace(iri)
             if len(namespace) < len(iri) and urlsplit(namespace).scheme:
                 counts[namespace] = counts.get(namespace, 0) + 1
         derived: dict[str, str] = {}
         for namespace in sorted(counts):
-            if counts[namespace] >= least and namespace not in self._by_namespace:
-                taken = self.namespaces.keys() | derived.keys()
-                derived[_free_prefix(namespace, taken)] = namespace
-        return PrefixMap({**self.own, **derived})
+            if counts[namespace] >= min_count and namespace not in self._prefix_by_namespace:
+                used_prefixes = self.namespaces.keys() | derived.keys()
+                derived[_choose_prefix(namespace, used_prefixes)] = namespace
+        return PrefixMap({**self.own_prefixes, **derived})
 
 
-def _ends(iri: str) -> Iterator[int]:
-    """If a namespace may end in an IRI, the longest first: `#`, `/`, `:`, `_`, `=`, `-`."""
-    at_local = len(namespace_of(iri))
-    yield at_local
-    for at in range(len(iri) - 1, 0, -1):
-        if iri[at] in "#/:_=-?." and at + 1 != at_local:
-            yield at + 1
+def _find_namespace_ends(iri: str) -> Iterator[int]:
+    """Yield the ends of possible namespaces in an IRI, the usual one first, then the longest."""
+    local_start = len(get_namespace(iri))
+    yield local_start
+    for position in range(len(iri) - 1, 0, -1):
+        if iri[position] in "#/:_=-?." and position + 1 != local_start:
+            yield position + 1
 
 
-def _escaped(local: str) -> str | None:
-    """A local name as SPARQL writes it; None if it cannot, or should not for the reader."""
+def _escape_local_name(local: str) -> str | None:
+    """Return a local name as SPARQL writes it; None if it is impossible or hard to read."""
     if not local or _PLAIN_LOCAL.fullmatch(local):
         return local
     pieces = []
-    at = 0
-    while at < len(local):
-        piece = _LOCAL_PIECE.match(local, at)
+    position = 0
+    while position < len(local):
+        piece = _LOCAL_PIECE.match(local, position)
         if piece is None:
             return None
-        escape = piece["escape"] or (at == 0 and piece[0] == "-")
-        if at == 0 and not escape and not re.match(rf"[{_NAME_START}_0-9%]", piece[0]):
+        escape = piece["escape"] or (position == 0 and piece[0] == "-")
+        if (
+            position == 0
+            and not escape
+            and not re.match(rf"[{_NAME_START_CHARACTERS}_0-9%]", piece[0])
+        ):
             return None
         pieces.append("\\" + piece[0] if escape else piece[0])
-        at = piece.end()
+        position = piece.end()
     return "".join(pieces)
 
 
-def _free_prefix(namespace: str, taken: Iterable[str]) -> str:
-    """Return the most readable prefix for a namespace that is not taken yet."""
-    names = _names(namespace) or ["ns"]
-    candidates = [names[0], *(f"{other}-{names[0]}" for other in names[1:])]
+def _choose_prefix(namespace: str, used_prefixes: Iterable[str]) -> str:
+    """Return the most readable prefix for a namespace that is not used yet."""
+    names = _suggest_names(namespace) or ["ns"]
+    candidates = [names[0], *(f"{name}-{names[0]}" for name in names[1:])]
     for candidate in candidates:
-        if candidate not in taken:
+        if candidate not in used_prefixes:
             return candidate
     number = 2
-    while f"{names[0]}{number}" in taken:
+    while f"{names[0]}{number}" in used_prefixes:
         number += 1
     return f"{names[0]}{number}"
 
 
-def _names(namespace: str) -> list[str]:
-    """Names that a namespace suggests: its last telling part first, its host last."""
+def _suggest_names(namespace: str) -> list[str]:
+    """Return possible names for a namespace: its last specific part first, its host last."""
     parts = urlsplit(namespace)
     segments = re.split(r"[/#:?&=]", unquote(parts.path + "/" + parts.query + "/" + parts.fragment))
     host = (parts.hostname or "").split(".")
     texts = [*reversed(segments), *sorted(host[:-1] or host, key=len, reverse=True)]
-    names = [_name(text) for text in texts]
-    telling = [name for name in names if name and name not in _GENERIC]
-    return list(dict.fromkeys(telling or [name for name in names if name]))
+    names = [_normalize_name(text) for text in texts]
+    specific_names = [name for name in names if name and name not in _GENERIC_WORDS]
+    return list(dict.fromkeys(specific_names or [name for name in names if name]))
 
 
-def _name(text: str) -> str:
-    """One part of a namespace as a prefix: lower case, letters first, 24 characters at most."""
+def _normalize_name(text: str) -> str:
+    """Return part of a namespace as a lower-case prefix of at most 24 characters."""
     lowered = _EXTENSION.sub("", text).lower()
-    clean = re.sub(rf"[^{_NAME}]+", "-", lowered).strip("-_0123456789")
-    kept = re.sub(r"-?v?[\d.\-]+$", "", clean)[:24].strip("-_")
-    return kept if _PREFIX.fullmatch(kept) and len(kept) > 1 else ""
+    clean = re.sub(rf"[^{_NAME_CHARACTERS}]+", "-", lowered).strip("-_0123456789")
+    name = re.sub(r"-?v?[\d.\-]+$", "", clean)[:24].strip("-_")
+    return name if _PREFIX.fullmatch(name) and len(name) > 1 else ""
 
 
-_SAYS_NOTHING = frozenset({"this", "it", "me", "self"})
+_EMPTY_LOCAL_NAMES = frozenset({"this", "it", "me", "self"})
 _SEPARATORS = re.compile(r"[_\s/#:=&;,+-]+")
 
 
 @lru_cache(maxsize=65536)
-def words_of_local_name(iri: str) -> str:
+def split_local_name(iri: str) -> str:
     """Return the words in the last part of an IRI.
 
-    >>> words_of_local_name("http://x/ship#disposition_of_ship")
+    >>> split_local_name("http://x/ship#disposition_of_ship")
     'disposition of ship'
-    >>> words_of_local_name("http://x/parentFeature")
+    >>> split_local_name("http://x/parentFeature")
     'parent feature'
-    >>> words_of_local_name("http://x/HTTPServer2")
+    >>> split_local_name("http://x/HTTPServer2")
     'HTTP server 2'
     """
-    local = _local_part(iri)
+    local = _get_local_part(iri)
     chunks = [chunk for chunk in _SEPARATORS.split(local) if chunk]
-    return " ".join(word for chunk in chunks for word in _words_of_chunk(chunk)) or iri
+    return " ".join(word for chunk in chunks for word in _split_chunk(chunk)) or iri
 
 
-def best_label(labels: Iterable[tuple[str, str | None]], languages: Sequence[str]) -> str | None:
-    """Return the label in the best of the languages, `(text, language tag)` pairs in; None of none.
+def choose_label(labels: Iterable[tuple[str, str | None]], languages: Sequence[str]) -> str | None:
+    """Return the label in the best language, or None without labels.
 
-    For each language asked for: exactly it, then its base language and that language's other
-    regions. Then `mul`, labels without a language, English, and the first of any.
+    For each language in `languages`: an exact match, then its base language and that language's
+    other regions. Then `mul`, labels without a language, English, and the first label.
+
+    Args:
+        labels: pairs of text and language tag.
     """
-    given = [(text, (tag or "").lower()) for text, tag in labels if text.strip()]
-    for wanted in language_chain(languages):
-        for text, tag in given:
-            if tag == wanted:
+    candidates = [(text, (tag or "").lower()) for text, tag in labels if text.strip()]
+    for language in build_language_chain(languages):
+        for text, tag in candidates:
+            if tag == language:
                 return text
-        for text, tag in given:
-            if wanted and wanted != "mul" and tag.startswith(wanted + "-"):
+        for text, tag in candidates:
+            if language and language != "mul" and tag.startswith(language + "-"):
                 return text
-    return given[0][0] if given else None
+    return candidates[0][0] if candidates else None
 
 
-def language_chain(languages: Sequence[str]) -> tuple[str, ...]:
-    """Return the language tags to try in turn, lower case; the empty one means no language."""
+def build_language_chain(languages: Sequence[str]) -> tuple[str, ...]:
+    """Return the language tags to try in turn, lower case; the empty tag means no language."""
     chain: list[str] = []
     for language in languages:
         parts = language.lower().split("-")
@@ -248,16 +267,16 @@ def language_chain(languages: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(tag for tag in chain if tag), "mul", "", "en"]))
 
 
-def _local_part(iri: str) -> str:
-    """Return the part after the last `#`, `/` or `:`, percent-escapes resolved."""
+def _get_local_part(iri: str) -> str:
+    """Return the part after the last `#`, `/` or `:`, with percent-escapes resolved."""
     parts = [part for part in re.split(r"[#/:]", iri) if part]
-    while len(parts) > 1 and parts[-1].lower() in _SAYS_NOTHING:
+    while len(parts) > 1 and parts[-1].lower() in _EMPTY_LOCAL_NAMES:
         parts.pop()
     return _EXTENSION.sub("", unquote(parts[-1])) if parts else ""
 
 
-def _words_of_chunk(chunk: str) -> Iterator[str]:
-    """Yield the words of one piece without separators, split at case and digits."""
+def _split_chunk(chunk: str) -> Iterator[str]:
+    """Yield the words of a piece without separators, split at case and digits."""
     words = list(_split_at_case(chunk))
     if len(words) == 1:
         yield words[0]
@@ -267,48 +286,48 @@ def _words_of_chunk(chunk: str) -> Iterator[str]:
 
 
 def _split_at_case(chunk: str) -> Iterator[str]:
-    """`parentFeature` -> parent, Feature; `HTTPServer2` -> HTTP, Server, 2; `Q42` stays whole."""
+    """Split a name: `parentFeature` -> parent, Feature; `HTTPServer2` -> HTTP, Server, 2; `Q42`."""
     start = 0
-    for at in range(1, len(chunk)):
+    for position in range(1, len(chunk)):
         if (
-            _is_hump(chunk, start, at)
-            or _is_number(chunk, start, at)
-            or _is_after_number(chunk, at)
+            _is_word_start(chunk, start, position)
+            or _is_number_start(chunk, start, position)
+            or _is_after_number(chunk, position)
         ):
-            yield chunk[start:at]
-            start = at
+            yield chunk[start:position]
+            start = position
     if start < len(chunk):
         yield chunk[start:]
 
 
-def _is_hump(chunk: str, start: int, at: int) -> bool:
+def _is_word_start(chunk: str, start: int, position: int) -> bool:
     """Return whether a capital letter begins a word; not in `iPhone`, `URIs`."""
-    if not chunk[at].isupper():
+    if not chunk[position].isupper():
         return False
-    if chunk[at - 1].islower():
-        return at - start > 1
-    rest = chunk[at + 1 :]
-    return chunk[at - 1].isupper() and rest[:1].islower() and rest != "s"
+    if chunk[position - 1].islower():
+        return position - start > 1
+    following = chunk[position + 1 :]
+    return chunk[position - 1].isupper() and following[:1].islower() and following != "s"
 
 
-def _is_number(chunk: str, start: int, at: int) -> bool:
-    """Return whether digits begin here after a word; not after the one capital letter of `Q42`."""
-    is_code = at - start == 1 and chunk[start].isupper()
-    return chunk[at].isdigit() and chunk[at - 1].isalpha() and not is_code
+def _is_number_start(chunk: str, start: int, position: int) -> bool:
+    """Return whether digits begin here after a word; not after the single capital of `Q42`."""
+    is_code = position - start == 1 and chunk[start].isupper()
+    return chunk[position].isdigit() and chunk[position - 1].isalpha() and not is_code
 
 
-def _is_after_number(chunk: str, at: int) -> bool:
+def _is_after_number(chunk: str, position: int) -> bool:
     """Return whether a word begins after digits; not in `2nd`, `3D`."""
-    if not (chunk[at].isalpha() and chunk[at - 1].isdigit()):
+    if not (chunk[position].isalpha() and chunk[position - 1].isdigit()):
         return False
-    word = chunk[at : at + 3]
+    word = chunk[position : position + 3]
     return word[1:2].islower() and (word[0].isupper() or (len(word) == 3 and word.islower()))
 
 
-_SAME_IN_PLURAL = frozenset(
+_INVARIANT_NOUNS = frozenset(
     ["data", "series", "species", "people", "news", "aircraft", "spacecraft", "headquarters"]
 )
-_IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women"}
+_IRREGULAR_PLURALS = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 _VOWEL_SOUND = re.compile(r"[aeioAEIO]|[uU](?!ni|s[aei]|rl|ti)|[FHLMNRSX](?=[A-Z\d]|\b)")
 _PREPOSITION = re.compile(r" (?:of|in|for|at|with|by|to|from) ")
 
@@ -316,23 +335,23 @@ _PREPOSITION = re.compile(r" (?:of|in|for|at|with|by|to|from) ")
 def is_plural(word: str) -> bool:
     """Return whether an English word looks like a plural."""
     low = word.lower()
-    return low not in _SAME_IN_PLURAL and bool(re.search(r"[^suia]s$", low))
+    return low not in _INVARIANT_NOUNS and bool(re.search(r"[^suia]s$", low))
 
 
-def english_plural(noun: str) -> str:
-    """Return the plural of a noun of a few words: that of the word before its first preposition.
+def pluralize(noun: str) -> str:
+    """Return the plural of a noun phrase: of the word before its first preposition.
 
-    >>> english_plural("point of departure")
+    >>> pluralize("point of departure")
     'points of departure'
     """
-    found = _PREPOSITION.search(noun)
-    end = found.start() if found else len(noun)
+    preposition = _PREPOSITION.search(noun)
+    end = preposition.start() if preposition else len(noun)
     start = noun.rfind(" ", 0, end) + 1
-    return noun[:start] + _plural(noun[start:end]) + noun[end:]
+    return noun[:start] + _pluralize_word(noun[start:end]) + noun[end:]
 
 
-def english_singular(noun: str) -> str:
-    """Return the singular of a noun that was written in the plural."""
+def singularize(noun: str) -> str:
+    """Return the singular of a noun written in the plural."""
     head, space, last = noun.rpartition(" ")
     if not is_plural(last) or len(last) < 4:
         return noun
@@ -341,22 +360,22 @@ def english_singular(noun: str) -> str:
     return head + space + re.sub(r"(?:(?<=[sxz])|(?<=ch)|(?<=sh))es$|s$", "", last)
 
 
-def with_article(noun: str) -> str:
-    """Return a noun after "a" or "an", as it is spoken."""
+def add_article(noun: str) -> str:
+    """Return a noun after "a" or "an", chosen by its pronunciation."""
     return f"an {noun}" if _VOWEL_SOUND.match(noun) else f"a {noun}"
 
 
-def within_sentence(label: str) -> str:
-    """Return a label as it stands in a sentence: "Launch site" is "launch site", "GDP" stays."""
+def lower_first_letter(label: str) -> str:
+    """Return a label for use within a sentence: "Launch site" is "launch site", "GDP" stays."""
     return label[0].lower() + label[1:] if label[1:2].islower() else label
 
 
-def _plural(word: str) -> str:
+def _pluralize_word(word: str) -> str:
     low = word.lower()
-    if low in _SAME_IN_PLURAL or is_plural(low) or low.endswith("ics"):
+    if low in _INVARIANT_NOUNS or is_plural(low) or low.endswith("ics"):
         return word
-    if low in _IRREGULAR:
-        return word[: len(word) - len(low)] + _IRREGULAR[low]
+    if low in _IRREGULAR_PLURALS:
+        return word[: len(word) - len(low)] + _IRREGULAR_PLURALS[low]
     if re.search(r"[^aeiou]y$", low):
         return word[:-1] + "ies"
     return word + ("es" if re.search(r"(?:s|x|z|ch|sh)$", low) else "s")
@@ -364,6 +383,6 @@ def _plural(word: str) -> str:
 
 def get_local_name(iri: str) -> str:
     """Return the words of an IRI's local part, or "" if it is a code."""
-    words = words_of_local_name(iri)
+    words = split_local_name(iri)
     letters = sum(c.isalpha() for c in words)
     return words if letters >= 2 and letters > sum(c.isdigit() for c in words) else ""

@@ -1,7 +1,7 @@
-"""Results of a SPARQL query: solutions or triples, if they were cut off, and their formats.
+"""Results of a SPARQL query: solutions or triples, whether they were truncated, and their formats.
 
-Solutions and booleans come as JSON, XML, CSV or TSV, triples as Turtle, N-Triples, RDF/XML or
-JSON-LD. Solutions are no triples, so they have no RDF format.
+Solutions and booleans are written as JSON, XML, CSV or TSV, triples as Turtle, N-Triples, RDF/XML
+or JSON-LD. Solutions are not triples, so they have no RDF format.
 """
 
 import json
@@ -31,7 +31,7 @@ Row = tuple[Term | None, ...]
 
 @dataclass(frozen=True)
 class Truncation:
-    """Who cut a result off, and how we know."""
+    """Who truncated a result, and why we think so."""
 
     by: Choice["askgraph", "server"]
     reason: str
@@ -41,8 +41,8 @@ class Truncation:
 class SelectResult:
     """Solutions of a SELECT query, in the order received.
 
-    `rows` are as long as `variables`; an unbound variable is `None`. `truncated` is `None` if
-    the result is complete.
+    Each of `rows` has the length of `variables`; an unbound variable is `None`. `truncated` is
+    `None` if the result is complete.
     """
 
     variables: tuple[str, ...]
@@ -50,19 +50,23 @@ class SelectResult:
     truncated: Truncation | None = None
     seconds: float = 0.0
 
-    def column(self, variable: str) -> tuple[Term | None, ...]:
-        """Return the values of one variable, row by row; KeyError if it has none."""
+    def get_column(self, variable: str) -> tuple[Term | None, ...]:
+        """Return the values of a variable, row by row.
+
+        Raises:
+            KeyError: the result has no such variable.
+        """
         if variable not in self.variables:
             raise KeyError(variable)
-        at = self.variables.index(variable)
-        return tuple(row[at] for row in self.rows)
+        index = self.variables.index(variable)
+        return tuple(row[index] for row in self.rows)
 
-    def sorted(self) -> "SelectResult":
-        """Return the same solutions in the order of their terms, whatever the engine gave first.
+    def sort_rows(self) -> "SelectResult":
+        """Return the same solutions in the order of their terms, independent of the engine.
 
         Unbound comes first, then blank nodes, IRIs, numbers by value, and other literals by text.
         """
-        return replace(self, rows=tuple(sorted(self.rows, key=_order_of_row)))
+        return replace(self, rows=tuple(sorted(self.rows, key=_get_row_sort_key)))
 
 
 @dataclass(frozen=True)
@@ -76,16 +80,16 @@ class GraphResult:
     @property
     def table(self) -> SelectResult:
         """The triples as rows of subject, predicate and object."""
-        rows = tuple((one.subject, one.predicate, one.object) for one in self.triples)
+        rows = tuple((triple.subject, triple.predicate, triple.object) for triple in self.triples)
         return SelectResult(("subject", "predicate", "object"), rows, self.truncated, self.seconds)
 
 
-def _order_of_row(row: Row) -> tuple[tuple[int, float, str], ...]:
-    return tuple(order_of_term(term) for term in row)
+def _get_row_sort_key(row: Row) -> tuple[tuple[int, float, str], ...]:
+    return tuple(get_term_sort_key(term) for term in row)
 
 
-def order_of_term(term: Term | None) -> tuple[int, float, str]:
-    """Return the place of a term among all: nothing, nodes, IRIs, numbers, other values."""
+def get_term_sort_key(term: Term | None) -> tuple[int, float, str]:
+    """Return the sort key of a term: unbound, blank nodes, IRIs, numbers, other literals."""
     match term:
         case None:
             return 0, 0.0, ""
@@ -103,8 +107,8 @@ def order_of_term(term: Term | None) -> tuple[int, float, str]:
             return 4, 0.0, str(term)
 
 
-def value_of(term: Term | None) -> str | None:
-    """Return a term as a plain value: the IRI, the literal's text, `_:` and a blank node's name."""
+def to_plain_value(term: Term | None) -> str | None:
+    """Return a term as plain text: an IRI, a literal's text, or `_:` and a blank node's label."""
     match term:
         case None:
             return None
@@ -121,38 +125,51 @@ _DIRECTIONS = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
 
 
 def to_json(result: Result) -> dict[str, Any]:
-    """Return a result as JSON has it; an IRI is a string, other terms are objects."""
+    """Return a result as a JSON object; an IRI is a string, other terms are objects."""
     match result:
         case bool():
             return {"boolean": result}
         case SelectResult():
-            rows = [[_told(term) for term in row] for row in result.rows]
-            return {"variables": list(result.variables), "rows": rows, **_cut(result.truncated)}
+            rows = [[_encode_term(term) for term in row] for row in result.rows]
+            return {
+                "variables": list(result.variables),
+                "rows": rows,
+                **_encode_truncation(result.truncated),
+            }
         case GraphResult():
-            return {"triples": [_told(t) for t in result.triples], **_cut(result.truncated)}
+            return {
+                "triples": [_encode_term(t) for t in result.triples],
+                **_encode_truncation(result.truncated),
+            }
 
 
-def from_json(given: dict[str, Any]) -> Result:
-    """Return the result; ValueError, KeyError or TypeError if it is damaged."""
-    if "boolean" in given:
-        return bool(given["boolean"])
-    truncated = Truncation(*given["truncated"]) if "truncated" in given else None
-    known: dict[str, Term] = {}
-    if "rows" in given:
-        rows: list[Row] = [tuple([_read_term(t, known) for t in row]) for row in given["rows"]]
-        variables = tuple(map(str, given["variables"]))
+def from_json(data: dict[str, Any]) -> Result:
+    """Return the result of a JSON object that `to_json` built.
+
+    Raises:
+        ValueError, KeyError, TypeError: the object is damaged.
+    """
+    if "boolean" in data:
+        return bool(data["boolean"])
+    truncated = Truncation(*data["truncated"]) if "truncated" in data else None
+    terms_by_iri: dict[str, Term] = {}
+    if "rows" in data:
+        rows: list[Row] = [
+            tuple([_decode_term(t, terms_by_iri) for t in row]) for row in data["rows"]
+        ]
+        variables = tuple(map(str, data["variables"]))
         if any(len(row) != len(variables) for row in rows):
             raise ValueError("a row is too short or too long")
         return SelectResult(variables, tuple(rows), truncated)
-    triples = [_read_term(triple, known) for triple in given["triples"]]
+    triples = [_decode_term(triple, terms_by_iri) for triple in data["triples"]]
     return GraphResult(tuple([t for t in triples if isinstance(t, Triple)]), truncated)
 
 
-def _cut(truncated: Truncation | None) -> dict[str, list[str]]:
+def _encode_truncation(truncated: Truncation | None) -> dict[str, list[str]]:
     return {"truncated": [truncated.by, truncated.reason]} if truncated else {}
 
 
-def _told(term: Term | None) -> object:
+def _encode_term(term: Term | None) -> object:
     match term:
         case None:
             return None
@@ -161,15 +178,15 @@ def _told(term: Term | None) -> object:
         case BlankNode():
             return {"b": term.value}
         case Triple():
-            return {"t": [*map(_told, (term.subject, term.predicate, term.object))]}
+            return {"t": [*map(_encode_term, (term.subject, term.predicate, term.object))]}
         case _:
-            return _literal(term, "v", "l", "d", "t")
+            return _encode_literal(term, "v", "l", "d", "t")
 
 
-def _literal(
+def _encode_literal(
     term: Literal, value: str, language: str, direction: str, datatype: str
 ) -> dict[str, object]:
-    """Return a literal as JSON, its parts by these names."""
+    """Return a literal as a JSON object with the given key names."""
     parts: dict[str, object] = {value: term.value}
     if term.language:
         parts[language] = term.language
@@ -180,35 +197,35 @@ def _literal(
     return parts
 
 
-def _read_term(given: Any, known: dict[str, Term]) -> Any:
-    match given:
+def _decode_term(data: Any, terms_by_iri: dict[str, Term]) -> Any:
+    match data:
         case None:
             return None
         case str():
-            if given not in known:
-                known[given] = NamedNode(given)
-            return known[given]
+            if data not in terms_by_iri:
+                terms_by_iri[data] = NamedNode(data)
+            return terms_by_iri[data]
         case {"b": str(label)}:
             return BlankNode(label)
         case {"t": [_, _, _] as parts}:
-            return Triple(*(_read_term(part, known) for part in parts))
+            return Triple(*(_decode_term(part, terms_by_iri) for part in parts))
         case {"v": str(value)}:
-            return _literal_of(value, given)
+            return _decode_literal(value, data)
         case _:
             raise ValueError("no term")
 
 
-def _literal_of(value: str, given: dict[str, str]) -> Literal:
-    if language := given.get("l"):
-        return Literal(value, language=language, direction=_DIRECTIONS.get(given.get("d", "")))
-    return Literal(value, datatype=NamedNode(given["t"])) if "t" in given else Literal(value)
+def _decode_literal(value: str, data: dict[str, str]) -> Literal:
+    if language := data.get("l"):
+        return Literal(value, language=language, direction=_DIRECTIONS.get(data.get("d", "")))
+    return Literal(value, datatype=NamedNode(data["t"])) if "t" in data else Literal(value)
 
 
 @dataclass(frozen=True)
 class ResultFormat:
-    """A format by its short name (also the file's extension); `accepted` are its media types.
+    """A format by its short name (also the file extension); `accepted` are its media types.
 
-    The first media type is the one that a reply is marked with. `kind` is its name in pyoxigraph.
+    The first media type is the one that a response uses. `kind` is its name in pyoxigraph.
     """
 
     name: str
@@ -217,98 +234,123 @@ class ResultFormat:
 
     @property
     def media_type(self) -> str:
-        """The media type of a reply, with the character set if the type is text."""
-        first = self.accepted[0]
-        return f"{first}; charset=utf-8" if first.startswith("text/") else first
+        """The media type of a response, with the character set for text types."""
+        default_type = self.accepted[0]
+        return (
+            f"{default_type}; charset=utf-8" if default_type.startswith("text/") else default_type
+        )
 
 
-_RESULTS, _XML = "application/sparql-results", ("application/xml", "text/xml")
+_SPARQL_RESULTS_TYPE, _XML_TYPES = "application/sparql-results", ("application/xml", "text/xml")
 ROW_FORMATS = (
     ResultFormat(
-        "json", (f"{_RESULTS}+json", "application/json", "text/json"), QueryResultsFormat.JSON
+        "json",
+        (f"{_SPARQL_RESULTS_TYPE}+json", "application/json", "text/json"),
+        QueryResultsFormat.JSON,
     ),
-    ResultFormat("xml", (f"{_RESULTS}+xml", *_XML), QueryResultsFormat.XML),
+    ResultFormat("xml", (f"{_SPARQL_RESULTS_TYPE}+xml", *_XML_TYPES), QueryResultsFormat.XML),
     ResultFormat("csv", ("text/csv",), QueryResultsFormat.CSV),
     ResultFormat("tsv", ("text/tab-separated-values",), QueryResultsFormat.TSV),
 )
-"""Formats of solutions and booleans; the first is for those who accept anything."""
+"""Formats of solutions and booleans; the first is the default."""
 
 GRAPH_FORMATS = (
     ResultFormat("ttl", ("text/turtle", "application/x-turtle"), RdfFormat.TURTLE),
     ResultFormat("nt", ("application/n-triples", "text/plain"), RdfFormat.N_TRIPLES),
-    ResultFormat("rdf", ("application/rdf+xml", *_XML), RdfFormat.RDF_XML),
+    ResultFormat("rdf", ("application/rdf+xml", *_XML_TYPES), RdfFormat.RDF_XML),
     ResultFormat("jsonld", ("application/ld+json", "application/json"), RdfFormat.JSON_LD),
 )
-"""Formats of triples; the first is for those who accept anything."""
+"""Formats of triples; the first is the default."""
 
-_ELEMENT = re.compile(r"[^\W\d][\w.-]*$")
+_XML_ELEMENT_NAME = re.compile(r"[^\W\d][\w.-]*$")
 
 
-def format_named(name: str, result: Result) -> ResultFormat:
-    """Return the format of a name (`json`, `xml`, `csv`, `tsv`, `ttl`, `nt`, `rdf`, `jsonld`).
+def get_result_format(name: str, result: Result) -> ResultFormat:
+    """Return a format by name (`json`, `xml`, `csv`, `tsv`, `ttl`, `nt`, `rdf`, `jsonld`).
 
-    Raises `ValueError`, whose text names those that fit, if such a result has no such format.
+    Raises:
+        ValueError: such a result has no such format; the message names those that fit.
     """
-    fitting = GRAPH_FORMATS if isinstance(result, GraphResult) else ROW_FORMATS
-    found = next((one for one in fitting if one.name == name), None)
-    if found is None:
-        what = "triples" if isinstance(result, GraphResult) else "a table"
-        known = ", ".join(one.name for one in fitting)
-        raise ValueError(f"{what} cannot be had as {name!r}: take one of {known}")
-    return found
+    formats = GRAPH_FORMATS if isinstance(result, GraphResult) else ROW_FORMATS
+    result_format = next((candidate for candidate in formats if candidate.name == name), None)
+    if result_format is None:
+        content = "triples" if isinstance(result, GraphResult) else "a table"
+        names = ", ".join(candidate.name for candidate in formats)
+        raise ValueError(f"{content} cannot be had as {name!r}: take one of {names}")
+    return result_format
 
 
-def serialised(
-    result: Result, form: ResultFormat, *, prefixes: Mapping[str, str] | None = None
+def serialize_result(
+    result: Result, result_format: ResultFormat, *, prefixes: Mapping[str, str] | None = None
 ) -> bytes:
-    """Return a result in a format, in UTF-8; Turtle and RDF/XML with these prefixes.
+    """Return a result in a format, as UTF-8.
 
-    Raises `ValueError` for a format that such a result does not have, or cannot be written in. It
-    takes about a millisecond for a hundred rows: in a server, call it in a thread.
+    It takes about a millisecond for a hundred rows: in a server, call it in a thread.
+
+    Args:
+        prefixes: prefixes for Turtle and RDF/XML.
+
+    Raises:
+        ValueError: such a result does not have the format, or cannot be written in it.
     """
-    form = format_named(form.name, result)
+    result_format = get_result_format(result_format.name, result)
     if isinstance(result, GraphResult):
-        return _triples(result, form, prefixes or {})
-    document = json.dumps(_as_json(result), ensure_ascii=False, separators=(",", ":")).encode()
-    if form.name == "json":
+        return _serialize_triples(result, result_format, prefixes or {})
+    document = json.dumps(
+        _to_sparql_json(result), ensure_ascii=False, separators=(",", ":")
+    ).encode()
+    if result_format.name == "json":
         return document
-    read = pyoxigraph.parse_query_results(document, format=QueryResultsFormat.JSON)
-    assert isinstance(form.kind, QueryResultsFormat)
-    return read.serialize(format=form.kind) or b""
+    solutions = pyoxigraph.parse_query_results(document, format=QueryResultsFormat.JSON)
+    assert isinstance(result_format.kind, QueryResultsFormat)
+    return solutions.serialize(format=result_format.kind) or b""
 
 
-def _triples(result: GraphResult, form: ResultFormat, prefixes: Mapping[str, str]) -> bytes:
+def _serialize_triples(
+    result: GraphResult, result_format: ResultFormat, prefixes: Mapping[str, str]
+) -> bytes:
     terms = {term for row in result.table.rows for term in row if isinstance(term, NamedNode)}
-    used = {
+    used_prefixes = {
         prefix: namespace
         for prefix, namespace in prefixes.items()
         if any(term.value.startswith(namespace) for term in terms)
     }
-    predicates = {one.predicate.value for one in result.triples}
-    for iri in sorted(predicates) if form.name == "rdf" else ():
-        if not _ELEMENT.search(iri):  # it cannot be the name of an XML element
+    predicates = {triple.predicate.value for triple in result.triples}
+    for iri in sorted(predicates) if result_format.name == "rdf" else ():
+        if not _XML_ELEMENT_NAME.search(iri):  # it cannot be the name of an XML element
             raise ValueError(f"RDF/XML has no way to write the predicate <{iri}>; take ttl or nt")
-    given = used if form.name in ("ttl", "rdf") else None
-    assert isinstance(form.kind, RdfFormat)
+    format_prefixes = used_prefixes if result_format.name in ("ttl", "rdf") else None
+    assert isinstance(result_format.kind, RdfFormat)
     try:
-        return pyoxigraph.serialize(result.triples, format=form.kind, prefixes=given) or b""
+        return (
+            pyoxigraph.serialize(
+                result.triples, format=result_format.kind, prefixes=format_prefixes
+            )
+            or b""
+        )
     except OSError as problem:  # as JSON-LD has no triples within triples
         raise ValueError(f"these triples have no such form: {problem}; take ttl or nt") from problem
 
 
-def _as_json(result: SelectResult | bool) -> dict[str, object]:
+def _to_sparql_json(result: SelectResult | bool) -> dict[str, object]:
     if isinstance(result, bool):
         return {"head": {}, "boolean": result}
-    known: dict[Term, object] = {}
+    json_by_term: dict[Term, object] = {}
     bindings = []
     for row in result.rows:
-        bound = [(n, t) for n, t in zip(result.variables, row, strict=True) if t is not None]
-        known |= {term: _term(term) for _, term in bound if term not in known}
-        bindings.append({name: known[term] for name, term in bound})
+        bindings_of_row = [
+            (n, t) for n, t in zip(result.variables, row, strict=True) if t is not None
+        ]
+        json_by_term |= {
+            term: _encode_sparql_term(term)
+            for _, term in bindings_of_row
+            if term not in json_by_term
+        }
+        bindings.append({name: json_by_term[term] for name, term in bindings_of_row})
     return {"head": {"vars": list(result.variables)}, "results": {"bindings": bindings}}
 
 
-def _term(term: Term) -> dict[str, object]:
+def _encode_sparql_term(term: Term) -> dict[str, object]:
     match term:
         case NamedNode():
             return {"type": "uri", "value": term.value}
@@ -316,7 +358,10 @@ def _term(term: Term) -> dict[str, object]:
             return {"type": "bnode", "value": term.value}
         case Triple():
             names = ("subject", "predicate", "object")
-            parts = map(_term, (term.subject, term.predicate, term.object))
+            parts = map(_encode_sparql_term, (term.subject, term.predicate, term.object))
             return {"type": "triple", "value": dict(zip(names, parts, strict=True))}
         case Literal():
-            return {"type": "literal", **_literal(term, "value", "xml:lang", "its:dir", "datatype")}
+            return {
+                "type": "literal",
+                **_encode_literal(term, "value", "xml:lang", "its:dir", "datatype"),
+            }

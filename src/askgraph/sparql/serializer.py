@@ -1,4 +1,4 @@
-"""Queries as text: any part of a tree on one line, or a whole query laid out for a reader."""
+"""Write queries as text: any part of a tree on one line, or a whole query laid out for a reader."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from askgraph.sparql import (
     Term,
     Union,
     Values,
-    by_subject,
-    renamed,
+    group_patterns_by_subject,
+    rename_iris,
 )
-from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
+from askgraph.sparql.prefixes import PrefixMap, split_local_name
 from askgraph.sparql.vocabulary import (
     RDF_TYPE,
     XSD_BOOLEAN,
@@ -39,11 +39,11 @@ from askgraph.sparql.vocabulary import (
     XSD_STRING,
 )
 
-CAMEL = {
+CAMEL_CASE_NAMES = {
     name.lower(): name
     for name in ("isIRI", "isURI", "isLiteral", "isBlank", "isNumeric", "sameTerm", "true", "false")
 }
-_BARE = {
+_UNQUOTED_LITERALS = {
     XSD_INTEGER: re.compile(r"\d+"),
     XSD_DECIMAL: re.compile(r"\d*\.\d+"),
     XSD_DOUBLE: re.compile(r"(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+"),
@@ -58,540 +58,597 @@ _LEVELS = {
     "*": 5,
     "/": 5,
 }
-_UNARY, _OPERAND = 6, 7
-_COMPARISON = 3
+_UNARY_LEVEL, _OPERAND_LEVEL = 6, 7
+_COMPARISON_LEVEL = 3
 _PATH_LEVELS = {"|": 1, "/": 2, "^": 3, "!": 4, "*": 4, "+": 4, "?": 4}
-WIDTH = 100
-INLINE_WIDTH = 72
-_LABEL_LENGTH = 60
+MAX_LINE_CHARACTERS = 100
+MAX_INLINE_CHARACTERS = 72
+_MAX_LABEL_CHARACTERS = 60
 _NAME = re.compile(r'"(?:\\.|[^"\\])*"|<[^<>\s]*>|[?$]?(?:[\w:%·‿⁀-]|\.(?=[\w:%-])|\\.)+')
 
 
-class Written(QueryText):
-    """The text of a query that the program wrote out of a tree.
+class SerializedQuery(QueryText):
+    """The text of a query that the program wrote from a tree.
 
-    Nobody has to judge whether it may be run: no tree is an update, and its terms are sound, so
-    that none of them can end before its place does.
+    It needs no check before it runs: no tree is an update, and each of its terms is valid, so that
+    it cannot break out of its position.
     """
 
 
-def tree_of(query: Query | str) -> Query:
-    """Return the tree of a query, which comes as one or as text; raises as `read` does."""
+def to_tree(query: Query | str) -> Query:
+    """Return the tree of a query, given as tree or text; raises as `parse_tree` does."""
     if isinstance(query, QueryText):
         return query.tree
     if isinstance(query, Query):
         return query
-    from askgraph.sparql.parser import read  # what the program wrote is never read
+    from askgraph.sparql.parser import parse_tree  # what the program wrote is never read
 
-    return read(query)
+    return parse_tree(query)
 
 
 @overload
-def text_of(part: Query) -> Written: ...
+def to_text(part: Query) -> SerializedQuery: ...
 @overload
-def text_of(part: Predicate | Expression | Element | None) -> str: ...
-def text_of(part: Predicate | Expression | Element | None) -> str:
+def to_text(part: Predicate | Expression | Element | None) -> str: ...
+def to_text(part: Predicate | Expression | Element | None) -> str:
     """Return any part of a tree as SPARQL on one line, IRIs in full."""
-    text = _ONE_LINE.part(part)
-    return Written.of(part, text) if isinstance(part, Query) else text
+    text = _INLINE_WRITER.write(part)
+    return SerializedQuery.from_tree(part, text) if isinstance(part, Query) else text
 
 
-def laid_out(query: Query, prefixes: PrefixMap, labels: Mapping[str, str] | None = None) -> Written:
-    """Return a query as a careful person writes it: short names, one pattern a line.
+def format_tree(
+    query: Query, prefixes: PrefixMap, labels: Mapping[str, str] | None = None
+) -> SerializedQuery:
+    """Return a query in a readable layout: short names, one pattern per line.
 
-    Only prefixes that are used are declared. Patterns with the same subject stand together; a
-    pattern that comes twice in a run is written once. `labels` (IRI -> label) become comments if
-    the IRI itself does not say the same.
+    Only used prefixes are declared. Patterns with the same subject stand together; duplicate
+    patterns in a run are written once.
+
+    Args:
+        labels: labels by IRI; they become comments unless the IRI itself is readable.
     """
-    names = Names(prefixes, labels or {})
-    return Written.of(by_subject(query), names.finished(Lines(names).query(query)))
+    names = ShortNames(prefixes, labels or {})
+    return SerializedQuery.from_tree(
+        group_patterns_by_subject(query),
+        names.build_text(QueryFormatter(names).write_query_lines(query)),
+    )
 
 
 def render_query(
     query: Query, prefixes: PrefixMap, types: Iterable[tuple[str, str]] = ()
-) -> Written:
+) -> SerializedQuery:
     """Render a query with one pattern per line, using the graph's own predicates."""
     names = dict(types)
-    body = "\n".join(_Plain(Names(prefixes, {})).query(renamed(query, names) if names else query))
-    header = prefixes.header(body)
-    return Written.of(query, f"{header}\n{body}" if header else body)
+    body = "\n".join(
+        _PlainFormatter(ShortNames(prefixes, {})).write_query_lines(
+            rename_iris(query, names) if names else query
+        )
+    )
+    header = prefixes.build_header(body)
+    return SerializedQuery.from_tree(query, f"{header}\n{body}" if header else body)
 
 
-def expression_text(expression: Expression, prefixes: PrefixMap | None = None) -> str:
-    """Return an expression as it stands in a query that is laid out."""
-    return Lines(Names(prefixes or PrefixMap(), {})).part(expression)
+def format_expression(expression: Expression, prefixes: PrefixMap | None = None) -> str:
+    """Return an expression as it appears in a formatted query."""
+    return QueryFormatter(ShortNames(prefixes or PrefixMap(), {})).write(expression)
 
 
-class _OneLine:
-    """Parts of a tree on one line: IRIs in full, each operation in parentheses."""
+class _InlineWriter:
+    """Writes parts of a tree on one line: full IRIs, each operation in parentheses."""
 
-    def part(self, part: Predicate | Expression | Element | None) -> str:
+    def write(self, part: Predicate | Expression | Element | None) -> str:
         match part:
             case Path():
-                return self.path(part)
+                return self.write_path(part)
             case Call():
-                return self.call(part)
+                return self.write_call(part)
             case Group():
-                return self.group(part)
+                return self.write_group(part)
             case Query():
-                return self.query_text(part)
+                return self.write_query(part)
             case Pattern() | Filter() | Bind() | Values() | Nested() | Union():
-                return self.element(part)
+                return self.write_element(part)
             case _:
-                return self.term(part)
+                return self.write_term(part)
 
-    def name(self, iri: NamedNode) -> str:
+    def write_name(self, iri: NamedNode) -> str:
         return str(iri)
 
-    def term(self, term: Term | None) -> str:
+    def write_term(self, term: Term | None) -> str:
         if isinstance(term, NamedNode):
-            return self.name(term)
+            return self.write_name(term)
         if isinstance(term, Literal):
-            return self.literal(term)
+            return self.write_literal(term)
         return "UNDEF" if term is None else str(term)
 
-    def literal(self, literal: Literal) -> str:
-        """A literal; whole numbers, decimals and booleans without quotation marks."""
-        pattern = _BARE.get(literal.datatype.value)
+    def write_literal(self, literal: Literal) -> str:
+        """Return a literal; whole numbers, decimals and booleans without quotation marks."""
+        pattern = _UNQUOTED_LITERALS.get(literal.datatype.value)
         return literal.value if pattern and pattern.fullmatch(literal.value) else str(literal)
 
-    def group(self, group: Group) -> str:
-        return "{ " + " ".join(map(self.element, group.elements)) + " }"
+    def write_group(self, group: Group) -> str:
+        return "{ " + " ".join(map(self.write_element, group.elements)) + " }"
 
-    def element(self, element: Element) -> str:
+    def write_element(self, element: Element) -> str:
         match element:
             case Pattern(subject=subject, predicate=predicate, object=value):
-                return f"{self.term(subject)} {self.path(predicate)} {self.term(value)} ."
+                return (
+                    f"{self.write_term(subject)} {self.write_path(predicate)} "
+                    f"{self.write_term(value)} ."
+                )
             case Filter():
-                return self.filter(element.condition)
+                return self.write_filter(element.condition)
             case Bind():
-                return f"BIND({self.part(element.value)} AS {element.variable})"
+                return f"BIND({self.write(element.value)} AS {element.variable})"
             case Values():
-                head, rows = self.table(element)
+                head, rows = self.write_table(element)
                 return f"VALUES {head} {{ {' '.join(rows)} }}"
             case Nested():
-                return f"{self.words(element)} {self.group(element.group)}".lstrip()
+                return f"{self.write_keywords(element)} {self.write_group(element.group)}".lstrip()
             case Union():
-                return " UNION ".join(map(self.group, element.groups))
+                return " UNION ".join(map(self.write_group, element.groups))
             case Query():
-                return f"{{ {self.query_text(element)} }}"
+                return f"{{ {self.write_query(element)} }}"
 
-    def table(self, values: Values) -> tuple[str, list[str]]:
-        """The head and the rows of VALUES."""
-        rows = [f"({' '.join(map(self.term, row))})" for row in values.rows]
+    def write_table(self, values: Values) -> tuple[str, list[str]]:
+        """Return the head and the rows of VALUES."""
+        rows = [f"({' '.join(map(self.write_term, row))})" for row in values.rows]
         return f"({' '.join(map(str, values.variables))})", rows
 
-    def filter(self, condition: Expression) -> str:
+    def write_filter(self, condition: Expression) -> str:
         if isinstance(condition, Call) and condition.name in ("EXISTS", "NOT EXISTS"):
-            return f"FILTER {self.call(condition)}"
-        return f"FILTER{self.parenthesised(condition)}"
+            return f"FILTER {self.write_call(condition)}"
+        return f"FILTER{self.parenthesize(condition)}"
 
-    def words(self, nested: Nested) -> str:
-        """The words before a group."""
-        name = "" if nested.name is None else self.term(nested.name)
+    def write_keywords(self, nested: Nested) -> str:
+        """Return the words before a group."""
+        name = "" if nested.name is None else self.write_term(nested.name)
         return " ".join(filter(None, [nested.word, "SILENT" if nested.silent else "", name]))
 
-    def path(self, path: Predicate) -> str:
+    def write_path(self, path: Predicate) -> str:
         if not isinstance(path, Path):
-            return self.term(path)
-        inner = [
-            self.name(part) if isinstance(part, NamedNode) else f"({self.path(part)})"
+            return self.write_term(path)
+        parts = [
+            self.write_name(part) if isinstance(part, NamedNode) else f"({self.write_path(part)})"
             for part in path.parts
         ]
         match path.operator:
             case "/" | "|":
-                return path.operator.join(inner)
+                return path.operator.join(parts)
             case "^":
-                return "^" + inner[0]
+                return "^" + parts[0]
             case "!":
-                return f"!({'|'.join(map(self.path, path.parts))})"
+                return f"!({'|'.join(map(self.write_path, path.parts))})"
             case _:
-                return inner[0] + path.operator
+                return parts[0] + path.operator
 
-    def call(self, call: Call) -> str:
-        texts = [self.part(argument) for argument in call.arguments]
+    def write_call(self, call: Call) -> str:
+        texts = [self.write(argument) for argument in call.arguments]
         if _is_infix(call):
-            return f"({self.operation(call.name, texts)})"
+            return f"({self.write_operation(call.name, texts)})"
         if call.name in ("!", "-", "+"):
             return f"{call.name}({texts[0]})"
         if call.name in ("EXISTS", "NOT EXISTS"):
             return f"{call.name} {texts[0]}"
-        return self.function(call, texts)
+        return self.write_function(call, texts)
 
-    def operation(self, name: str, texts: list[str]) -> str:
+    def write_operation(self, name: str, texts: list[str]) -> str:
         if name in ("IN", "NOT IN"):
             return f"{texts[0]} {name} ({', '.join(texts[1:])})"
         return f"{texts[0]} {name} {texts[1]}"
 
-    def function(self, call: Call, texts: list[str]) -> str:
-        """A call of a function or an aggregate."""
+    def write_function(self, call: Call, texts: list[str]) -> str:
+        """Return a call of a function or an aggregate."""
         name, _, distinct = call.name.partition(" ")
-        inner = ", ".join(texts) if texts or name != "COUNT" else "*"
+        argument_text = ", ".join(texts) if texts or name != "COUNT" else "*"
         ending = "" if call.separator is None else f"; SEPARATOR={Literal(call.separator)}"
-        name = self.function_name(name)
-        return f"{name}({distinct} {inner}{ending})" if distinct else f"{name}({inner}{ending})"
+        name = self.write_function_name(name)
+        return (
+            f"{name}({distinct} {argument_text}{ending})"
+            if distinct
+            else f"{name}({argument_text}{ending})"
+        )
 
-    def function_name(self, name: str) -> str:
+    def write_function_name(self, name: str) -> str:
         return name
 
-    def parenthesised(self, expression: Expression) -> str:
-        """An expression in parentheses, once."""
-        text = self.part(expression)
+    def parenthesize(self, expression: Expression) -> str:
+        """Return an expression in one pair of parentheses."""
+        text = self.write(expression)
         return text if isinstance(expression, Call) and text.startswith("(") else f"({text})"
 
-    def key(self, expression: Expression, *, descending: bool = False) -> str:
-        """What is grouped or ordered by, or a condition on groups."""
+    def write_key(self, expression: Expression, *, descending: bool = False) -> str:
+        """Return a grouping or sort key, or a condition on groups."""
         if descending:
-            return f"DESC({self.part(expression)})"
+            return f"DESC({self.write(expression)})"
         is_name = isinstance(expression, Variable)
-        return str(expression) if is_name else self.parenthesised(expression)
+        return str(expression) if is_name else self.parenthesize(expression)
 
-    def ordered(self, expression: Expression, *, descending: bool) -> str:
-        return self.key(expression, descending=descending)
+    def write_order_key(self, expression: Expression, *, descending: bool) -> str:
+        return self.write_key(expression, descending=descending)
 
-    def query_text(self, query: Query) -> str:
-        where = "WHERE " + self.group(query.where)
-        return " ".join([self.head(query), *query.datasets, where, *self.modifiers(query)])
+    def write_query(self, query: Query) -> str:
+        where = "WHERE " + self.write_group(query.where)
+        return " ".join(
+            [self.write_head(query), *query.datasets, where, *self.write_modifiers(query)]
+        )
 
-    def head(self, query: Query) -> str:
+    def write_head(self, query: Query) -> str:
         match query.form:
             case "SELECT" | "DESCRIBE":
-                return " ".join(self.items(query))
+                return " ".join(self.write_projection(query))
             case "CONSTRUCT":
-                return f"CONSTRUCT {{ {' '.join(map(self.element, query.template))} }}"
+                return f"CONSTRUCT {{ {' '.join(map(self.write_element, query.template))} }}"
             case form:
                 return form
 
-    def items(self, query: Query) -> list[str]:
-        """The keyword of a SELECT or DESCRIBE, and what it asks for."""
+    def write_projection(self, query: Query) -> list[str]:
+        """Return the keyword of a SELECT or DESCRIBE, and its columns or resources."""
         if query.form == "DESCRIBE":
-            return ["DESCRIBE", *(map(self.term, query.resources) if query.resources else "*")]
+            return [
+                "DESCRIBE",
+                *(map(self.write_term, query.resources) if query.resources else "*"),
+            ]
         names = [
-            str(name) if value is None else f"({self.part(value)} AS {name})"
+            str(name) if value is None else f"({self.write(value)} AS {name})"
             for name, value in query.columns
         ]
         modifier = " DISTINCT" if query.distinct else " REDUCED" if query.reduced else ""
         return ["SELECT" + modifier, *(names or ["*"])]
 
-    def modifiers(self, query: Query) -> list[str]:
+    def write_modifiers(self, query: Query) -> list[str]:
         lines = []
         if query.group_by:
             keys = [
-                f"({self.part(value)} AS {name})" if name else self.key(value)
+                f"({self.write(value)} AS {name})" if name else self.write_key(value)
                 for value, name in query.group_by
             ]
             lines.append(f"GROUP BY {' '.join(keys)}")
         if query.having:
-            lines.append(f"HAVING {' '.join(map(self.parenthesised, query.having))}")
+            lines.append(f"HAVING {' '.join(map(self.parenthesize, query.having))}")
         if query.order:
-            keys = [self.ordered(value, descending=down) for value, down in query.order]
+            keys = [
+                self.write_order_key(value, descending=is_descending)
+                for value, is_descending in query.order
+            ]
             lines.append(f"ORDER BY {' '.join(keys)}")
         if query.limit is not None:
             lines.append(f"LIMIT {query.limit}")
         if query.offset:
             lines.append(f"OFFSET {query.offset}")
-        return lines + (self.rows(query.values) if query.values else [])
+        return lines + (self.write_values_lines(query.values) if query.values else [])
 
-    def rows(self, values: Values) -> list[str]:
-        return [self.element(values)]
+    def write_values_lines(self, values: Values) -> list[str]:
+        return [self.write_element(values)]
 
 
 def _is_infix(call: Call) -> bool:
     return call.name in ("IN", "NOT IN") or (call.name in _LEVELS and len(call.arguments) == 2)
 
 
-_ONE_LINE = _OneLine()
+_INLINE_WRITER = _InlineWriter()
 
 
-class Lines(_OneLine):
-    """Parts of a tree as a careful person writes them: short names, few parentheses, lines."""
+class QueryFormatter(_InlineWriter):
+    """Writes parts of a tree in a readable layout: short names, few parentheses, several lines."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: ShortNames) -> None:
         self.names = names
 
-    def name(self, iri: NamedNode) -> str:
+    def write_name(self, iri: NamedNode) -> str:
         """Return the short name of an IRI."""
-        return self.names.of(iri.value)
+        return self.names.get_name(iri.value)
 
-    def literal(self, literal: Literal) -> str:
-        """A literal; numbers and booleans without quotation marks, a datatype by its name."""
+    def write_literal(self, literal: Literal) -> str:
+        """Return a literal; numbers and booleans unquoted, a datatype by its short name."""
         datatype = literal.datatype.value
-        pattern = _BARE.get(datatype)
+        pattern = _UNQUOTED_LITERALS.get(datatype)
         if pattern and pattern.fullmatch(literal.value.lstrip("+-")):
             return literal.value
         if literal.language or datatype == XSD_STRING:
             return str(literal)
-        return f"{Literal(literal.value)}^^{self.names.of(datatype)}"
+        return f"{Literal(literal.value)}^^{self.names.get_name(datatype)}"
 
-    def path(self, path: Predicate, level: int = 0) -> str:
-        """Return a path, in parentheses if what stands around it binds as strongly."""
+    def write_path(self, path: Predicate, level: int = 0) -> str:
+        """Return a path, in parentheses if its surroundings bind as strongly."""
         if not isinstance(path, Path):
             is_type = isinstance(path, NamedNode) and path.value == RDF_TYPE
-            return "a" if is_type else self.term(path)
+            return "a" if is_type else self.write_term(path)
         operator = path.operator
-        own = _PATH_LEVELS[operator]
+        own_level = _PATH_LEVELS[operator]
         match operator:
             case "/" | "|":
-                text = operator.join(self.path(part, own + 1) for part in path.parts)
+                text = operator.join(self.write_path(part, own_level + 1) for part in path.parts)
             case "^":
-                text = "^" + self.path(path.parts[0], own + 1)
+                text = "^" + self.write_path(path.parts[0], own_level + 1)
             case "!":
-                text = f"!({'|'.join(map(self.path, path.parts))})"
+                text = f"!({'|'.join(map(self.write_path, path.parts))})"
             case _:
-                text = self.path(path.parts[0], own + 1) + operator
-        return f"({text})" if own < level or (level and path.bracketed) else text
+                text = self.write_path(path.parts[0], own_level + 1) + operator
+        return f"({text})" if own_level < level or (level and path.bracketed) else text
 
-    def call(self, call: Call, level: int = 0) -> str:
-        """A call, in parentheses if what stands around it binds as strongly."""
+    def write_call(self, call: Call, level: int = 0) -> str:
+        """Return a call, in parentheses if its surroundings bind as strongly."""
         if _is_infix(call):
-            own = _LEVELS[call.name]
-            text = self.operation(call.name, self.operands(call, own))
-            return f"({text})" if own < level or (level and call.bracketed) else text
+            own_level = _LEVELS[call.name]
+            text = self.write_operation(call.name, self.write_operands(call, own_level))
+            return f"({text})" if own_level < level or (level and call.bracketed) else text
         match call:
-            case Call(name="!" | "-" | "+", arguments=(inner,)):
-                value = self.operand(inner, _OPERAND)
-                text = call.name + (f"({value})" if isinstance(inner, Literal) else value)
-                return f"({text})" if level > _UNARY else text
+            case Call(name="!" | "-" | "+", arguments=(operand,)):
+                value = self.write_operand(operand, _OPERAND_LEVEL)
+                text = call.name + (f"({value})" if isinstance(operand, Literal) else value)
+                return f"({text})" if level > _UNARY_LEVEL else text
             case Call(name="EXISTS" | "NOT EXISTS", arguments=(Group() as group,)):
-                return "\n".join(braced(f"{call.name} ", self.body(group)))
-        return self.function(call, [self.part(argument) for argument in call.arguments])
+                return "\n".join(enclose_in_braces(f"{call.name} ", self.write_body(group)))
+        return self.write_function(call, [self.write(argument) for argument in call.arguments])
 
-    def operands(self, call: Call, own: int) -> list[str]:
-        """What stands on the two sides of an operator; AND within OR keeps its parentheses."""
-        first, *rest = call.arguments
+    def write_operands(self, call: Call, own_level: int) -> list[str]:
+        """Return the operands of an operator; AND within OR keeps its parentheses."""
+        first, *further = call.arguments
         if call.name in ("IN", "NOT IN"):
-            return [self.operand(first, own + 1), *map(self.part, rest)]
-        inner = own + (own == _COMPARISON)
+            return [self.write_operand(first, own_level + 1), *map(self.write, further)]
+        inner_level = own_level + (own_level == _COMPARISON_LEVEL)
         if call.name == "||":
-            return [self.alternative(first, own), *(self.alternative(one, own + 1) for one in rest)]
-        return [self.operand(first, inner), *(self.operand(one, own + 1) for one in rest)]
+            return [
+                self.write_alternative(first, own_level),
+                *(self.write_alternative(argument, own_level + 1) for argument in further),
+            ]
+        return [
+            self.write_operand(first, inner_level),
+            *(self.write_operand(argument, own_level + 1) for argument in further),
+        ]
 
-    def alternative(self, expression: Expression, level: int) -> str:
+    def write_alternative(self, expression: Expression, level: int) -> str:
         """Return an operand of `||`; `&&` within it gets parentheses."""
         is_joined = isinstance(expression, Call) and expression.name == "&&"
-        return self.operand(expression, _LEVELS["&&"] + 1 if is_joined else level)
+        return self.write_operand(expression, _LEVELS["&&"] + 1 if is_joined else level)
 
-    def operand(self, expression: Expression, level: int) -> str:
-        """Return an operand of an operator of some level."""
+    def write_operand(self, expression: Expression, level: int) -> str:
+        """Return an operand of an operator with the given level."""
         return (
-            self.call(expression, level) if isinstance(expression, Call) else self.part(expression)
+            self.write_call(expression, level)
+            if isinstance(expression, Call)
+            else self.write(expression)
         )
 
-    def function_name(self, name: str) -> str:
-        """Return the name of a function as people write it."""
+    def write_function_name(self, name: str) -> str:
+        """Return the name of a function in its usual spelling."""
         if name.startswith("<"):
-            return self.names.of(name[1:-1])
-        return CAMEL.get(name.lower(), name)
+            return self.names.get_name(name[1:-1])
+        return CAMEL_CASE_NAMES.get(name.lower(), name)
 
-    def parenthesised(self, expression: Expression) -> str:
+    def parenthesize(self, expression: Expression) -> str:
         """Return an expression in parentheses."""
-        return f"({self.part(expression)})"
+        return f"({self.write(expression)})"
 
-    def ordered(self, expression: Expression, *, descending: bool) -> str:
+    def write_order_key(self, expression: Expression, *, descending: bool) -> str:
         """Return a key of ORDER BY."""
         if isinstance(expression, Variable) and not descending:
             return str(expression)
-        return f"{'DESC' if descending else 'ASC'}({self.part(expression)})"
+        return f"{'DESC' if descending else 'ASC'}({self.write(expression)})"
 
-    def query(self, query: Query) -> list[str]:
-        """The lines of a query, or of one inside another."""
-        lines = self.heads(query)
+    def write_query_lines(self, query: Query) -> list[str]:
+        """Return the lines of a query, or of a sub-select."""
+        lines = self.write_head_lines(query)
         for clause in query.datasets:
             words, _, iri = clause.rpartition(" ")
-            lines.append(f"{words} {self.names.of(iri[1:-1])}")
+            lines.append(f"{words} {self.names.get_name(iri[1:-1])}")
         if query.form == "DESCRIBE" and not query.where.elements:
-            return lines + self.modifiers(query)
+            return lines + self.write_modifiers(query)
         opening = "{" if query.form == "ASK" else "WHERE {"
         if len(lines) == 1 or lines[-1] == "}":
             opening = f"{lines.pop()} {opening}"
-        return [*lines, opening, *indented(self.body(query.where)), "}", *self.modifiers(query)]
+        return [
+            *lines,
+            opening,
+            *indent(self.write_body(query.where)),
+            "}",
+            *self.write_modifiers(query),
+        ]
 
-    def heads(self, query: Query) -> list[str]:
-        """The lines before the datasets and the WHERE group."""
+    def write_head_lines(self, query: Query) -> list[str]:
+        """Return the lines before the datasets and the WHERE group."""
         match query.form:
             case "SELECT":
-                items = self.items(query)
+                items = self.write_projection(query)
                 line = " ".join(items)
-                fits = len(line) <= WIDTH - len(" WHERE {")
-                return [line] if fits else [items[0], *indented(items[1:])]
+                fits = len(line) <= MAX_LINE_CHARACTERS - len(" WHERE {")
+                return [line] if fits else [items[0], *indent(items[1:])]
             case "CONSTRUCT":
-                return ["CONSTRUCT {", *indented(self.body(Group(query.template))), "}"]
+                return ["CONSTRUCT {", *indent(self.write_body(Group(query.template))), "}"]
             case _:
-                return [self.head(query)]
+                return [self.write_head(query)]
 
-    def body(self, group: Group) -> list[str]:
-        """The lines between the braces of a group."""
+    def write_body(self, group: Group) -> list[str]:
+        """Return the lines between the braces of a group."""
         if len(group.elements) == 1 and isinstance(group.elements[0], Query):
-            return self.query(group.elements[0])
+            return self.write_query_lines(group.elements[0])
         lines: list[str] = []
-        for is_triples, run in groupby(group.elements, lambda one: isinstance(one, Pattern)):
+        for is_triples, run in groupby(
+            group.elements, lambda element: isinstance(element, Pattern)
+        ):
             if is_triples:
-                lines += self.triples(cast("list[Pattern]", list(run)))
+                lines += self.write_triples(cast("list[Pattern]", list(run)))
             else:
-                lines += [line for element in run for line in self.element_lines(element)]
+                lines += [line for element in run for line in self.write_element_lines(element)]
         return lines
 
-    def triples(self, patterns: Sequence[Pattern]) -> list[str]:
-        """The lines of patterns in a row."""
-        block = Triples()
-        for one in patterns:
-            pair = (self.path(one.predicate), self.term(one.object))
-            block.add(self.term(one.subject), [(*pair, isinstance(one.predicate, Path))])
-        return block.lines()
+    def write_triples(self, patterns: Sequence[Pattern]) -> list[str]:
+        """Return the lines of consecutive patterns."""
+        block = TripleBlock()
+        for pattern in patterns:
+            pair = (self.write_path(pattern.predicate), self.write_term(pattern.object))
+            block.add(
+                self.write_term(pattern.subject), [(*pair, isinstance(pattern.predicate, Path))]
+            )
+        return block.write_lines()
 
-    def rows(self, values: Values) -> list[str]:
+    def write_values_lines(self, values: Values) -> list[str]:
         """Return the lines of VALUES."""
-        head, rows = self.table(values)
+        head, rows = self.write_table(values)
         line = f"VALUES {head} {{ {' '.join(rows)} }}"
-        if len(line) <= WIDTH - 8 and (not head.startswith("(") or len(rows) < 3):
+        if len(line) <= MAX_LINE_CHARACTERS - 8 and (not head.startswith("(") or len(rows) < 3):
             return [line]
-        return [f"VALUES {head} {{", *indented(rows), "}"]
+        return [f"VALUES {head} {{", *indent(rows), "}"]
 
-    def element_lines(self, element: Element) -> list[str]:
+    def write_element_lines(self, element: Element) -> list[str]:
         """Return the lines of an element other than triples."""
         match element:
             case Nested(word=""):
-                return union_lines([self.body(element.group)])
+                return write_union([self.write_body(element.group)])
             case Nested():
-                return braced(self.words(element) + " ", self.body(element.group))
+                return enclose_in_braces(
+                    self.write_keywords(element) + " ", self.write_body(element.group)
+                )
             case Union():
-                return union_lines([self.body(group) for group in element.groups])
+                return write_union([self.write_body(group) for group in element.groups])
             case Query():
-                return union_lines([self.query(element)])
+                return write_union([self.write_query_lines(element)])
             case Values():
-                return self.rows(element)
+                return self.write_values_lines(element)
             case _:
-                return self.element(element).split("\n")
+                return self.write_element(element).split("\n")
 
 
-class _Plain(Lines):
-    """Parts of a tree with one pattern a line, and the rest spread out as it comes."""
+class _PlainFormatter(QueryFormatter):
+    """Writes one pattern per line, without grouping by subject."""
 
-    def query(self, query: Query) -> list[str]:
-        head = self.head(query) + (" {" if query.form == "ASK" else " WHERE {")
-        return [head, *indented(self.body(query.where)), "}", *self.modifiers(query)]
+    def write_query_lines(self, query: Query) -> list[str]:
+        head = self.write_head(query) + (" {" if query.form == "ASK" else " WHERE {")
+        return [head, *indent(self.write_body(query.where)), "}", *self.write_modifiers(query)]
 
-    def body(self, group: Group) -> list[str]:
-        return [line for element in group.elements for line in self.spread(element)]
+    def write_body(self, group: Group) -> list[str]:
+        return [line for element in group.elements for line in self.write_plain_lines(element)]
 
-    def spread(self, element: Element) -> list[str]:
+    def write_plain_lines(self, element: Element) -> list[str]:
         match element:
             case Pattern():
-                return [self.element(element)]
+                return [self.write_element(element)]
             case Nested(word="OPTIONAL"):
-                return [f"OPTIONAL {{ {' '.join(self.body(element.group))} }}"]
+                return [f"OPTIONAL {{ {' '.join(self.write_body(element.group))} }}"]
             case Nested():
-                return [f"{self.words(element)} {{".lstrip(), *self.braces(element.group)]
-            case Union(groups=(first, *others)):
-                lines = ["{", *self.braces(first)]
-                return lines + [line for one in others for line in ["UNION {", *self.braces(one)]]
+                return [
+                    f"{self.write_keywords(element)} {{".lstrip(),
+                    *self.write_braced_body(element.group),
+                ]
+            case Union(groups=(first_group, *further_groups)):
+                lines = ["{", *self.write_braced_body(first_group)]
+                return lines + [
+                    line
+                    for group in further_groups
+                    for line in ["UNION {", *self.write_braced_body(group)]
+                ]
             case Query():
-                head, *body, last = self.query(element)
+                head, *body, last = self.write_query_lines(element)
                 return [f"{{ {head}", *body, f"{last} }}"]
             case Filter(condition=Call(name="NOT EXISTS", arguments=(Group() as group,))):
-                return ["FILTER NOT EXISTS {", *self.braces(group)]
+                return ["FILTER NOT EXISTS {", *self.write_braced_body(group)]
             case Values():
-                head, rows = self.table(element)
+                head, rows = self.write_table(element)
                 return [f"VALUES {head} {{ {' '.join(rows)} }}"]
             case _:
-                return [self.element(element)]
+                return [self.write_element(element)]
 
-    def braces(self, group: Group) -> list[str]:
-        return [*indented(self.body(group)), "}"]
+    def write_braced_body(self, group: Group) -> list[str]:
+        return [*indent(self.write_body(group)), "}"]
 
 
 @dataclass(frozen=True)
-class Names:
-    """The short names of one query's IRIs, and the comments that explain them."""
+class ShortNames:
+    """The short names of a query's IRIs, and the comments that explain them."""
 
     prefixes: PrefixMap
     labels: Mapping[str, str]
     comments: dict[str, str] = field(default_factory=dict)
-    known: dict[str, str] = field(default_factory=dict)
+    name_by_iri: dict[str, str] = field(default_factory=dict)
 
-    def of(self, iri: str) -> str:
-        """Return the shortest name that an IRI has."""
-        if iri in self.known:
-            return self.known[iri]
-        name = self.known[iri] = self.prefixes.shorten(iri)
+    def get_name(self, iri: str) -> str:
+        """Return the shortest name of an IRI."""
+        if iri in self.name_by_iri:
+            return self.name_by_iri[iri]
+        name = self.name_by_iri[iri] = self.prefixes.shorten(iri)
         label = self.labels.get(iri)
-        if label and _adds(label, iri):
+        if label and _is_informative_label(label, iri):
             text = " ".join(label.split())
-            cut = text[: _LABEL_LENGTH - 1].rstrip() + "…"
-            self.comments[name] = text if len(text) <= _LABEL_LENGTH else cut
+            shortened = text[: _MAX_LABEL_CHARACTERS - 1].rstrip() + "…"
+            self.comments[name] = text if len(text) <= _MAX_LABEL_CHARACTERS else shortened
         return name
 
-    def finished(self, lines: Iterable[str]) -> str:
+    def build_text(self, lines: Iterable[str]) -> str:
         """Return the lines as one text, with the declarations and comments that they need."""
         lines = list(lines)
-        body = "\n".join(map(self._with_comment, lines)) if self.comments else "\n".join(lines)
-        return self.prefixes.header("\n".join(lines)) + body
+        body = "\n".join(map(self._add_comment, lines)) if self.comments else "\n".join(lines)
+        return self.prefixes.build_header("\n".join(lines)) + body
 
-    def _with_comment(self, line: str) -> str:
-        """The line, its opaque names explained at its end."""
+    def _add_comment(self, line: str) -> str:
+        """Return a line with its opaque names explained at the end."""
         if not any(name in line for name in self.comments):
             return line
-        named = dict.fromkeys(name for name in _NAME.findall(line) if name in self.comments)
-        return f"{line}  # {', '.join(self.comments[name] for name in named)}" if named else line
+        opaque_names = dict.fromkeys(name for name in _NAME.findall(line) if name in self.comments)
+        return (
+            f"{line}  # {', '.join(self.comments[name] for name in opaque_names)}"
+            if opaque_names
+            else line
+        )
 
 
-def _adds(label: str, iri: str) -> bool:
-    """Whether a label says more than the local name of its IRI does."""
-    local = words_of_local_name(iri).casefold()
-    said = set(re.findall(r"\w+", local))
+def _is_informative_label(label: str, iri: str) -> bool:
+    """Return whether a label adds information to the local name of its IRI."""
+    local = split_local_name(iri).casefold()
+    local_words = set(re.findall(r"\w+", local))
     words = re.findall(r"\w+", label.casefold())
-    return not set(words) <= said and "".join(words) != "".join(re.findall(r"\w+", local))
+    return not set(words) <= local_words and "".join(words) != "".join(re.findall(r"\w+", local))
 
 
 @dataclass
-class Triples:
-    """Triple patterns in a row, gathered by subject."""
+class TripleBlock:
+    """Consecutive triple patterns, grouped by subject."""
 
     subjects: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
     def add(self, subject: str, pairs: Iterable[tuple[str, str, bool]]) -> None:
-        """Add predicates and objects of one subject; a pattern already there is dropped.
+        """Add predicates and objects of a subject; a duplicate pattern is dropped.
 
-        The third of each says that the pattern must stay, as a path may match more than once.
+        The third item of a pair marks a path, which must stay, since it may match more than once.
         """
         key = f"{subject}\n{len(self.subjects)}" if subject[0] in "[(" else subject
-        there = self.subjects.setdefault(key, [])
-        for verb, objects, stays in pairs:
-            if stays or objects[0] in "[(" or (verb, objects) not in there:
-                there.append((verb, objects))
+        known_pairs = self.subjects.setdefault(key, [])
+        for verb, objects, is_path in pairs:
+            if is_path or objects[0] in "[(" or (verb, objects) not in known_pairs:
+                known_pairs.append((verb, objects))
 
-    def lines(self) -> list[str]:
-        """Return one line a pattern, the class of a subject first."""
-        found: list[str] = []
+    def write_lines(self) -> list[str]:
+        """Return one line per pattern, the class of a subject first."""
+        block_lines: list[str] = []
         for key, pairs in self.subjects.items():
             pairs.sort(key=lambda pair: pair[0] != "a")
             texts = [" ".join(pair) for pair in pairs]
             lines = [" ".join([key.partition("\n")[0], *texts[:1]])]
             lines += ["    " + text for text in texts[1:]]
-            found += [line + " ;" for line in lines[:-1]] + [lines[-1] + " ."]
-        return found
+            block_lines += [line + " ;" for line in lines[:-1]] + [lines[-1] + " ."]
+        return block_lines
 
 
-def indented(lines: Iterable[str]) -> list[str]:
-    """Return the lines as the body of what stands around them."""
+def indent(lines: Iterable[str]) -> list[str]:
+    """Return the lines indented by one level."""
     return ["  " + line for line in lines]
 
 
-def braced(head: str, body: list[str]) -> list[str]:
-    """Return a group after its words, on one line if it is short."""
-    if len(body) == 1 and len(head) + len(body[0]) <= INLINE_WIDTH:
+def enclose_in_braces(head: str, body: list[str]) -> list[str]:
+    """Return a group after its keywords, on one line if it is short."""
+    if len(body) == 1 and len(head) + len(body[0]) <= MAX_INLINE_CHARACTERS:
         return [f"{head}{{ {body[0]} }}"]
-    return [f"{head}{{", *indented(body), "}"]
+    return [f"{head}{{", *indent(body), "}"]
 
 
-def union_lines(parts: list[list[str]]) -> list[str]:
-    """Return groups with UNION between them."""
+def write_union(parts: list[list[str]]) -> list[str]:
+    """Return groups joined by UNION."""
     if all(len(part) == 1 for part in parts):
         line = " UNION ".join(f"{{ {part[0]} }}" for part in parts)
-        if len(line) <= WIDTH - 8:
+        if len(line) <= MAX_LINE_CHARACTERS - 8:
             return [line]
     lines: list[str] = []
     for part in parts:
         lines[-1:] = ["} UNION {"] if lines else ["{"]
-        lines += [*indented(part), "}"]
+        lines += [*indent(part), "}"]
     return lines

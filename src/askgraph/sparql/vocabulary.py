@@ -71,14 +71,19 @@ WIKIBASE_FORMS = (
     WIKIBASE + "statementProperty",
     WIKIBASE + "qualifier",
 )
-"""Predicates that lead from a property, which has the names, to a predicate that it stands for."""
+"""Predicates from a property, which has the labels, to the predicates that represent it."""
 WIKIBASE_RANK = WIKIBASE + "rank"
-WIKIBASE_ASIDE = (*WIKIBASE_FORMS, WIKIBASE_RANK, WIKIBASE_SITELINKS, WIKIBASE + "statements")
+WIKIBASE_INTERNAL_PREDICATES = (
+    *WIKIBASE_FORMS,
+    WIKIBASE_RANK,
+    WIKIBASE_SITELINKS,
+    WIKIBASE + "statements",
+)
 WIKIBASE_PREFERRED = WIKIBASE + "PreferredRank"
 WIKIBASE_DEPRECATED = WIKIBASE + "DeprecatedRank"
 
 QUDT = "http://qudt.org/schema/qudt/"
-QUDT_UNIT_SPACE = "http://qudt.org/vocab/unit/"
+QUDT_UNIT_NAMESPACE = "http://qudt.org/vocab/unit/"
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 SKOS_PREF_LABEL = SKOS + "prefLabel"
@@ -192,7 +197,7 @@ LABEL_PREDICATES = (
     SKOS_XL_LITERAL_FORM,
     VCARD_FN,
 )
-"""Predicates whose object names the subject, the usual one first."""
+"""Predicates whose object names the subject, the most common first."""
 
 ALTERNATIVE_LABEL_PREDICATES = (
     SKOS_ALT_LABEL,
@@ -202,7 +207,7 @@ ALTERNATIVE_LABEL_PREDICATES = (
     FOAF_NICK,
     SKOS_HIDDEN_LABEL,
 )
-"""Predicates whose object is one more name of the subject."""
+"""Predicates whose object is an additional name of the subject."""
 
 DESCRIPTION_PREDICATES = (
     RDFS_COMMENT,
@@ -212,12 +217,12 @@ DESCRIPTION_PREDICATES = (
     DCTERMS_DESCRIPTION,
     DC_DESCRIPTION,
 )
-"""Predicates whose object describes the subject in a sentence or more."""
+"""Predicates whose object describes the subject in one or more sentences."""
 
 CLASS_TYPES = frozenset({RDFS_CLASS, OWL_CLASS})
 PROPERTY_TYPES = frozenset(
     {RDF_PROPERTY, OWL_OBJECT_PROPERTY, OWL_DATATYPE_PROPERTY, OWL_ANNOTATION_PROPERTY}
 )
 
-SCHEMA_SPACES = (RDF, RDFS, OWL, XSD, SH, VOID)
-"""Namespaces of the languages that schemas are written in: their terms are no content."""
+SCHEMA_NAMESPACES = (RDF, RDFS, OWL, XSD, SH, VOID)
+"""Namespaces of schema languages: their terms are not content."""

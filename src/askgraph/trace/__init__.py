@@ -1,8 +1,8 @@
-"""A question, the steps a method takes on it, and the answer, refusal or question back it ends in.
+"""A question, the steps of a method, and the outcome: an answer, a refusal or a clarification.
 
-A `Trace` is the only state of a run: one JSON line a step, the same bytes for log, stream, report
-and page. A method that is no agent asks its graphs through `heard`: what they say is kept with a
-run that `askgraph.methods.tools.replay.record_graph_responses` reads, and given again in a replay.
+A `Trace` is the only state of a run: one JSON line per step, the same bytes for log, stream, report
+and page. A method that is not an agent queries its graphs through `record_or_replay`: their
+responses are recorded with the run and returned again in a replay.
 
 What lives here: these types and their JSON (`codec`). May import: `llm`, `sparql` and the modules
 below them. Start reading at `Trace`.
@@ -31,8 +31,8 @@ Said = TypeVar("Said")
 
 
 @dataclass(frozen=True)
-class Earlier:
-    """A question of the same conversation that was answered before, and the query that did it."""
+class PreviousQuestion:
+    """An earlier question of the same conversation, and the query that answered it."""
 
     question: str
     query: str
@@ -42,22 +42,21 @@ class Earlier:
 class Question:
     """A question in natural language; `language` is a BCP 47 tag, or None to detect it.
 
-    `before` is what was asked before it in the same conversation, oldest first. `given` are IRIs
-    that it is known to be about, for methods that do not link by themselves; None if nobody
-    says.
+    `before` are the earlier questions of the same conversation, oldest first. `given` are IRIs of
+    known topics, for methods that do not link by themselves; None if they are unknown.
     """
 
     text: str
     language: str | None = None
-    before: tuple[Earlier, ...] = ()
+    before: tuple[PreviousQuestion, ...] = ()
     given: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What a run cost: wall seconds, SPARQL requests, language-model calls and tokens, and money.
+    """The cost of a run: wall seconds, SPARQL requests, language-model calls, tokens, and money.
 
-    `money` is in the currency of the price table. Two costs add up: `one + other`.
+    `money` is in the currency of the price table. Two costs can be added.
     """
 
     seconds: float = 0.0
@@ -69,17 +68,27 @@ class Usage:
     money: float = 0.0
 
     def __add__(self, other: "Usage") -> "Usage":
-        """Return what both cost together."""
-        return Usage(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Usage)))
+        """Return the sum of both costs."""
+        return Usage(
+            *(
+                getattr(self, usage_field.name) + getattr(other, usage_field.name)
+                for usage_field in fields(Usage)
+            )
+        )
 
     def __sub__(self, other: "Usage") -> "Usage":
-        """Return what came on top of another cost."""
-        return Usage(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(Usage)))
+        """Return the additional cost over another one."""
+        return Usage(
+            *(
+                getattr(self, usage_field.name) - getattr(other, usage_field.name)
+                for usage_field in fields(Usage)
+            )
+        )
 
 
 @dataclass(frozen=True)
 class Mention:
-    """Words of the question and the thing in the graph that they were taken to mean."""
+    """Words of the question and the element of the graph that they refer to."""
 
     words: str
     kind: str  # entity, class, predicate, value, operator
@@ -90,10 +99,10 @@ class Mention:
 
 @dataclass(frozen=True)
 class Thought:
-    """Free text of a method on its way, and what it cost to come by.
+    """Free text of a method during a run, and its cost.
 
-    The outcome's usage counts all of a run; that of the thoughts before it says what was spent
-    if no outcome came.
+    The usage of the outcome includes all steps; that of thoughts gives the cost of runs without an
+    outcome.
     """
 
     text: str
@@ -102,7 +111,7 @@ class Thought:
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a language model is told at the start of a conversation; `purpose` says what for."""
+    """The first messages to a language model in a conversation; `purpose` describes their use."""
 
     purpose: str
     messages: tuple[Message, ...]
@@ -111,7 +120,7 @@ class Prompt:
 
 @dataclass(frozen=True)
 class ModelTurn:
-    """What a language model said in one call, and what the call cost; never empty of both."""
+    """The reply of a language model in one call, and its cost."""
 
     choice: Choice
     usage: Usage
@@ -120,7 +129,7 @@ class ModelTurn:
 
 @dataclass(frozen=True)
 class Findings:
-    """What the words of the question were found to mean."""
+    """The meanings that a method found for the words of the question."""
 
     mentions: tuple[Mention, ...]
     unused_words: tuple[str, ...] = ()
@@ -128,7 +137,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class Draft:
-    """A query that was considered, with its score and its reading in words."""
+    """A query that a method considered, with its score and its description in words."""
 
     query: str
     score: float
@@ -145,12 +154,13 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Confirmed:
-    """That an answer's query was confirmed for the same question before.
+class ConfirmedQuestion:
+    """An earlier confirmation of an answer's query for the same question.
 
-    `question` is how it was asked then, `when` a time in ISO 8601, `by` who confirmed it, if
-    that was said, `example` the IRI under which it is kept. `change` says how the result differs
-    from the one that was confirmed, None if it is the same or cannot be compared.
+    Attributes:
+        question: the wording at that time. when: the time, in ISO 8601. by: the person who
+        confirmed it, if known. example: the IRI of the stored example. change: how the result
+        differs from the confirmed one; None if it is equal or not comparable.
     """
 
     question: str
@@ -162,17 +172,17 @@ class Confirmed:
 
 @dataclass(frozen=True)
 class Answer:
-    """A query, its result, and what a person needs to trust it.
+    """A query, its result, and the information that a person needs to trust it.
 
     `answer_columns` are the variables that answer the question; the others are context. An ASK
-    query has `boolean` set and an empty `result`. `confidence` is between 0 and 1: the share of
-    answers given with this confidence that are expected to be right. `cut_short` says why the run
-    ended before the method was done, if it did; then this is the best attempt. `confirmed` is
-    set if the query was not found by a method, but confirmed for the same question before.
-    `words` read the query, `sentence` says the result, with the values that decided;
-    `interpretation` is what a language model says of the result, if it was asked to. `unused_words`
-    are those of the question that the query leaves out, if the method knows. A query that a person
-    has `chosen`, or written, is right by this: its confidence says nothing.
+    query has `boolean` set and an empty `result`. `confidence`, between 0 and 1, is the
+    expected share of right answers among those with this confidence. `cut_short` is the reason
+    if the run ended before the method was done; then this is the best attempt. `confirmed` is
+    set if the query was confirmed for the same question before. `words` describe the query,
+    `sentence` states the result with the decisive values; `interpretation` is a language
+    model's comment on the result, if requested. `unused_words` are words of the question that
+    the query leaves out, if known. A query that a person has `chosen` or written counts as
+    right, whatever its confidence.
     """
 
     query: str
@@ -188,7 +198,7 @@ class Answer:
     why_empty: str | None = None
     usage: Usage = field(default_factory=Usage)
     cut_short: str | None = None
-    confirmed: Confirmed | None = None
+    confirmed: ConfirmedQuestion | None = None
     interpretation: str = ""
     unused_words: tuple[str, ...] = ()
     sentence: str = ""
@@ -196,17 +206,17 @@ class Answer:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no row; a yes or no is never empty."""
+        """Whether the result has no row; a boolean result is never empty."""
         return self.boolean is None and not self.result.rows
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What a tool call on a graph gave: `text` is what a language model is told.
+    """The result of a tool call on a graph; `text` is the part that a language model sees.
 
-    `seen` are the IRIs that the text shows, in full. `query` is the query that was run for it, as
-    it was run, and `rows` the number of its rows (1 for ASK). `ends` is "answer" or "cancel" if
-    the call ends the run, with the `answer` that it gave, or the best attempt.
+    `seen` are the full IRIs in the text. `query` is the query that ran, and `rows` the number
+    of its rows (1 for ASK). `ends` is "answer" or "cancel" if the call ends the run, with its
+    `answer` or the best attempt.
     """
 
     text: str
@@ -220,7 +230,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class ToolUse:
-    """A call of a tool, with the id that a language model gave it, and what came of it."""
+    """A call of a tool, with the id from the language model, and its result."""
 
     tool: str
     arguments: dict[str, object]
@@ -231,7 +241,7 @@ class ToolUse:
 
 @dataclass(frozen=True)
 class Option:
-    """One reading of an ambiguous question: in words, with the number of its rows."""
+    """An interpretation of an ambiguous question: in words, with its number of rows."""
 
     words: str
     count: int
@@ -239,8 +249,8 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Missing:
-    """Words of a question that the graph knows nothing by, and names to put in their place."""
+class UnmatchedWords:
+    """Words of a question that match nothing in the graph, and names to suggest instead."""
 
     words: str
     names: tuple[str, ...] = ()
@@ -248,30 +258,30 @@ class Missing:
 
 @dataclass(frozen=True)
 class Clarification:
-    """A question back: the readings between which the method cannot decide, and what they lack."""
+    """A question back to the user: the interpretations to choose between, and unknown words."""
 
     question: str
     options: tuple[Option, ...]
     best: Answer | None
     usage: Usage = field(default_factory=Usage)
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[UnmatchedWords, ...] = ()
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """No answer: the reason, the best attempt if there was one, and words that are not known."""
+    """No answer: the reason, the best attempt if there was one, and unknown words."""
 
     reason: str
     best: Answer | None = None
     usage: Usage = field(default_factory=Usage)
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[UnmatchedWords, ...] = ()
 
 
 @dataclass(frozen=True)
 class Heard:
-    """What the graphs said in a run, by what they were asked: all that a replay needs of them.
+    """The responses of the graphs in a run, by request: all that a replay needs of them.
 
-    Only a run that is kept for a replay has it, just before its outcome.
+    Only a run that is recorded for a replay has it, just before its outcome.
     """
 
     said: dict[str, tuple[object, ...]]
@@ -292,173 +302,183 @@ class Trace:
     @property
     def outcome(self) -> Outcome:
         """The last step; ValueError if the run ended without one."""
-        last = self.steps[-1] if self.steps else None
-        if not isinstance(last, Answer | Clarification | Refusal):
+        last_step = self.steps[-1] if self.steps else None
+        if not isinstance(last_step, Answer | Clarification | Refusal):
             raise ValueError("the run ended without an answer, a refusal or a question back")
-        return last
+        return last_step
 
 
-def spent(steps: Sequence[Step]) -> Usage:
-    """Return what a run cost: its outcome says so; without one, its thoughts and turns do."""
+def compute_usage(steps: Sequence[Step]) -> Usage:
+    """Return the cost of a run: of its outcome, or else the sum of its thoughts and turns."""
     outcomes = [step for step in steps if isinstance(step, Outcome)]
     if outcomes:
         return outcomes[-1].usage
     return sum((step.usage for step in steps if isinstance(step, Thought | ModelTurn)), Usage())
 
 
-def attempt_of(outcome: Outcome) -> Answer | None:
-    """Return the answer, or the best attempt of a refusal or question back that has one."""
+def get_attempt(outcome: Outcome) -> Answer | None:
+    """Return the answer, or the best attempt of a refusal or clarification, if any."""
     return outcome if isinstance(outcome, Answer) else outcome.best
 
 
-def follow_up(
+def build_follow_up(
     text: str, earlier: Question, outcome: Outcome, *, language: str | None = None
 ) -> Question:
-    """Return a question that comes after another one, of which `outcome` came.
+    """Return a question that follows another one with its `outcome`.
 
-    What was asked before that one comes before it, too. An outcome without a query is passed over:
-    then the question refers to those before, or stands alone.
+    The earlier questions of that one are kept. An outcome without a query is skipped: then the
+    question refers to those before, or stands alone.
     """
-    attempt = attempt_of(outcome)
+    attempt = get_attempt(outcome)
     if attempt is None:
         return Question(text, language, earlier.before)
-    before = (*earlier.before, Earlier(earlier.text, attempt.query))
+    before = (*earlier.before, PreviousQuestion(earlier.text, attempt.query))
     return Question(text, language, before)
 
 
 @dataclass(eq=False)
-class Hearing:
-    """What graphs say in a run, by what they are asked: kept, or `again` given in that order.
+class ResponseRecorder:
+    """Records the responses of graphs in a run by request, or replays them in the same order.
 
     `tell` and `read` write and read a value of a type, as `askgraph.trace.codec` does.
     """
 
-    said: dict[str, list[object]]
-    tell: Callable[[Any, Any], object]
-    read: Callable[[Any, Any], Any]
-    again: bool = False
+    responses: dict[str, list[object]]
+    encode: Callable[[Any, Any], object]
+    decode: Callable[[Any, Any], Any]
+    is_replay: bool = False
 
-    def prefixes(self, graph: str) -> dict[str, str]:
+    def get_prefixes(self, graph: str) -> dict[str, str]:
         """Return the prefixes of a graph of the run."""
-        match self.said.get(prefixes_of(graph)):
-            case [dict() as known, *_]:
-                return {str(name): str(iri) for name, iri in known.items()}
+        match self.responses.get(build_prefixes_key(graph)):
+            case [dict() as prefixes, *_]:
+                return {str(name): str(iri) for name, iri in prefixes.items()}
             case _:
                 return {}
 
-    def next(self, what: str) -> object:
-        """Give what was said next; `SetupError` if it was not asked then."""
-        replies = self.said.get(what)
+    def take_next(self, key: str) -> object:
+        """Return the next recorded response; `SetupError` without one."""
+        replies = self.responses.get(key)
         if not replies:
             raise SetupError(
-                f"the run differs from its trace: its graphs are asked for {what!r} now, of which "
+                f"the run differs from its trace: its graphs are asked for {key!r} now, of which "
                 "the trace says nothing; one of 'askgraph ask --trace FILE' keeps what they say"
             )
         return replies.pop(0)
 
-    def given(self, what: str, hint: Any) -> Any:
-        """Give what was said next, of a type, or raise what was raised; see `next`."""
-        reply = self.next(what)
+    def replay(self, key: str, hint: Any) -> Any:
+        """Return the next response, decoded to a type, or raise its error; see `take_next`."""
+        reply = self.take_next(key)
         try:
             match reply:
-                case {"failed": str(name), "why": str(why)} if name in errors.__all__:
-                    raise getattr(errors, name)(why)
+                case {"failed": str(name), "why": str(message)} if name in errors.__all__:
+                    raise getattr(errors, name)(message)
                 case {"gave": value}:
-                    return self.read(value, hint)
+                    return self.decode(value, hint)
         except (KeyError, TypeError, ValueError) as error:
             raise SetupError(f"what the graphs said is damaged in the trace: {error!r}") from error
         raise SetupError(f"what the graphs said is damaged in the trace: {reply!r}")
 
 
-_ABOUT = 12  # digits that tell one question to a graph from another
-_CAME = tuple[tuple[Step, ...], str]  # the steps of a method, and why they came to no end
-_HEARING: ContextVar[Hearing | None] = ContextVar("hearing", default=None)
+_KEY_DIGEST_DIGITS = 12  # digits that tell one question to a graph from another
+_RecordedSteps = tuple[tuple[Step, ...], str]  # the steps of a method, and why they came to no end
+_CURRENT_RECORDER: ContextVar[ResponseRecorder | None] = ContextVar("hearing", default=None)
 
 
-def prefixes_of(graph: str) -> str:
-    """Return what a graph's prefixes are kept by."""
+def build_prefixes_key(graph: str) -> str:
+    """Return the key of a graph's recorded prefixes."""
     return f"prefixes of {graph}"
 
 
 @contextmanager
-def hearing(kept: Hearing | None) -> Iterator[None]:
-    """Keep, or give again, what is `heard` inside; None keeps nothing."""
-    token = _HEARING.set(kept)
+def use_recorder(recorder: ResponseRecorder | None) -> Iterator[None]:
+    """Record or replay responses within a block; None records nothing."""
+    token = _CURRENT_RECORDER.set(recorder)
     try:
         yield
     finally:
-        _HEARING.reset(token)
+        _CURRENT_RECORDER.reset(token)
 
 
-async def heard(what: str, hint: Any, ask: Callable[[], Awaitable[Said]], *about: object) -> Said:
-    """Return what the graphs say, or said in the run that is replayed.
+async def record_or_replay(
+    request_name: str, hint: Any, ask: Callable[[], Awaitable[Said]], *arguments: object
+) -> Said:
+    """Return the response of the graphs, or the recorded one in a replay.
 
-    `what` is asked for, in a word or two, and `about` which values; `hint` is the type of the
-    reply, which the codec of traces can write. Raises what asking raises, then and again.
+    Raises the errors of `ask`, when recorded and in a replay.
+
+    Args:
+        request_name: the kind of request, in a word or two.
+        hint: the type of the response, which the codec of traces supports.
+        arguments: the values of the request, which are part of the key.
     """
-    kept = _HEARING.get()
-    if kept is None:
+    recorder = _CURRENT_RECORDER.get()
+    if recorder is None:
         return await ask()
-    key = f"{what} {sha256(repr(about).encode()).hexdigest()[:_ABOUT]}" if about else what
-    if kept.again:
-        again: Said = kept.given(key, hint)
-        return again
-    replies = kept.said.setdefault(key, [])
+    key = (
+        f"{request_name} {sha256(repr(arguments).encode()).hexdigest()[:_KEY_DIGEST_DIGITS]}"
+        if arguments
+        else request_name
+    )
+    if recorder.is_replay:
+        replayed: Said = recorder.replay(key, hint)
+        return replayed
+    replies = recorder.responses.setdefault(key, [])
     try:
         value = await ask()
     except (QueryError, ServiceError) as problem:
         replies.append({"failed": type(problem).__name__, "why": str(problem)})
         raise
-    replies.append({"gave": kept.tell(value, hint)})
+    replies.append({"gave": recorder.encode(value, hint)})
     return value
 
 
-async def heard_steps(
-    what: str, ask: Callable[[], AsyncIterator[Step]]
+async def record_or_replay_steps(
+    key: str, ask: Callable[[], AsyncIterator[Step]]
 ) -> AsyncGenerator[Step, None]:
-    """Give the steps of a method that another one consults; in a replay those that came then."""
-    kept = _HEARING.get()
-    if kept is not None and kept.again:
-        came, problem = kept.given(what, _CAME)
-        for step in came:
+    """Yield the steps of a consulted method, or the recorded ones in a replay."""
+    recorder = _CURRENT_RECORDER.get()
+    if recorder is not None and recorder.is_replay:
+        steps_so_far, problem = recorder.replay(key, _RecordedSteps)
+        for step in steps_so_far:
             yield step
         if problem:
             raise ServiceError(problem)
         return
-    async with aclosing(_kept_steps(what, ask, kept)) as steps:
+    async with aclosing(_record_steps(key, ask, recorder)) as steps:
         async for step in steps:
             yield step
 
 
-async def _kept_steps(
-    what: str, ask: Callable[[], AsyncIterator[Step]], kept: Hearing | None
+async def _record_steps(
+    key: str, ask: Callable[[], AsyncIterator[Step]], recorder: ResponseRecorder | None
 ) -> AsyncGenerator[Step, None]:
-    stream, seen = ask(), list[Step]()
+    stream, recorded_steps = ask(), list[Step]()
 
-    def keep(problem: str = "") -> None:
-        if kept is not None:
-            gave = kept.tell((tuple(seen), problem), _CAME)
-            kept.said.setdefault(what, []).append({"gave": gave})
+    def save(problem: str = "") -> None:
+        if recorder is not None:
+            encoded = recorder.encode((tuple(recorded_steps), problem), _RecordedSteps)
+            recorder.responses.setdefault(key, []).append({"gave": encoded})
 
     try:
         while True:
-            with hearing(None):
+            with use_recorder(None):
                 step = await anext(stream, None)
             if step is None:
                 return
-            seen.append(step)
+            recorded_steps.append(step)
             if isinstance(step, Outcome):
-                keep()
+                save()
             yield step
-    except (BudgetSpent, ServiceError) as failed:
-        keep(str(failed))
+    except (BudgetSpent, ServiceError) as error:
+        save(str(error))
         raise
     finally:
         if isinstance(stream, AsyncGenerator):
             await stream.aclose()
 
 
-def replays() -> bool:
-    """Whether a run is being replayed: then no graph and no file beside it may be read."""
-    kept = _HEARING.get()
-    return kept is not None and kept.again
+def is_replaying() -> bool:
+    """Return whether a run is being replayed: then no graph and no file of it may be read."""
+    recorder = _CURRENT_RECORDER.get()
+    return recorder is not None and recorder.is_replay

@@ -1,10 +1,10 @@
-"""A trace on disk: a line of JSON that says what was asked of what, then one line a step.
+"""Traces on disk: a JSON line about the run, then one line per step.
 
     {"version": 1, "question": {"text": "Which moons …"}, "method": "grasp", "settings": {…}, …}
     {"step": "model_turn", "choice": {"text": "I look for …", "calls": […], …}, "usage": {…}, …}
 
 Frozen dataclasses become JSON by their fields, and are read back by their annotations, equal to
-what was written. One that gains a field with a default can still be read from older files.
+the original. Older files stay readable if a class gains a field with a default.
 """
 
 import json
@@ -24,29 +24,38 @@ from askgraph.errors import SetupError
 from askgraph.sparql.results import SelectResult, from_json, to_json
 from askgraph.trace import Question, Step, Trace
 
-MEMBER = "is"
-"""The key under which a value says which class it has, if its field may have one of several."""
-_PLAIN = frozenset({str, int, float, bool})
+CLASS_KEY = "is"
+"""The key for the class name of a value whose field allows several classes."""
+_PLAIN_TYPES = frozenset({str, int, float, bool})
 
 
-def told(value: object, hint: Any) -> Any:
-    """Return a value of the annotated type as JSON; `TypeError` if it is of another one."""
-    if value is None or type(value) in _PLAIN:
+def to_json_value(value: object, hint: Any) -> Any:
+    """Return a value of the annotated type as JSON; `TypeError` for a value of another type."""
+    if value is None or type(value) in _PLAIN_TYPES:
         return value
-    hint = _meant(hint)
+    hint = _unwrap_optional(hint)
     if isinstance(value, SelectResult):
         return {**to_json(value), "seconds": value.seconds}
     if is_dataclass(value) and not isinstance(value, type):
-        content = {
-            name: told(getattr(value, name), kind) for name, kind in _fields(type(value)).items()
+        object_fields = {
+            name: to_json_value(getattr(value, name), field_type)
+            for name, field_type in _get_field_types(type(value)).items()
         }
-        several = len(_classes(hint)) > 1
-        return {MEMBER: spoken_name(type(value)), **content} if several else content
+        is_ambiguous = len(_list_dataclasses(hint)) > 1
+        return (
+            {CLASS_KEY: to_snake_case(type(value)), **object_fields}
+            if is_ambiguous
+            else object_fields
+        )
     match value:
         case tuple() | list():
-            return [told(item, _item(hint, at)) for at, item in enumerate(value)]
+            return [
+                to_json_value(item, _get_item_type(hint, index)) for index, item in enumerate(value)
+            ]
         case Mapping():
-            return {str(key): told(item, _value(hint)) for key, item in value.items()}
+            return {
+                str(key): to_json_value(item, _get_value_type(hint)) for key, item in value.items()
+            }
         case Enum():
             return value.value
         case str() | int() | float():
@@ -54,47 +63,48 @@ def told(value: object, hint: Any) -> Any:
     raise TypeError(f"no JSON for a {type(value).__name__}")
 
 
-def read(given: Any, hint: Any) -> Any:
-    """Return the value that `told` made this JSON of.
+def from_json_value(data: Any, hint: Any) -> Any:
+    """Return the value that `to_json_value` converted to this JSON.
 
-    Raises `ValueError`, `KeyError` or `TypeError` if it is damaged.
+    Raises:
+        ValueError, KeyError, TypeError: the data is damaged.
     """
     if hint is SelectResult:
-        result = from_json(given)
+        result = from_json(data)
         if not isinstance(result, SelectResult):
             raise TypeError("no table")
-        return replace(result, seconds=_typed(given["seconds"], float))
+        return replace(result, seconds=_check_type(data["seconds"], float))
     if is_dataclass(hint):
-        return _instance(given, hint)
+        return _read_instance(data, hint)
     if hint is object or hint is Any:
-        return given
+        return data
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return hint(given)
+        return hint(data)
     if get_args(hint):
-        return _composed(given, hint)
-    return _typed(given, hint)
+        return _read_composed(data, hint)
+    return _check_type(data, hint)
 
 
 @cache
-def spoken_name(kind: type) -> str:
+def to_snake_case(kind: type) -> str:
     """Return the name of a class as words joined by underscores: `ToolUse` is `tool_use`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
 
 
 @cache
-def _hints(kind: type) -> Mapping[str, Any]:
+def _get_hints(kind: type) -> Mapping[str, Any]:
     return get_type_hints(kind)
 
 
 @cache
-def _fields(kind: Any) -> Mapping[str, Any]:
-    """The fields of a dataclass with their types."""
-    hints = _hints(kind)
-    return {one.name: hints[one.name] for one in fields(kind)}
+def _get_field_types(kind: Any) -> Mapping[str, Any]:
+    """Return the fields of a dataclass with their types."""
+    hints = _get_hints(kind)
+    return {dataclass_field.name: hints[dataclass_field.name] for dataclass_field in fields(kind)}
 
 
 @cache
-def _classes(hint: Any) -> list[Any]:
+def _list_dataclasses(hint: Any) -> list[Any]:
     return [kind for kind in get_args(hint) if is_dataclass(kind)] if _is_union(hint) else []
 
 
@@ -103,153 +113,165 @@ def _is_union(hint: Any) -> bool:
 
 
 @cache
-def _meant(hint: Any) -> Any:
-    """Narrow an optional type to the one that a value has."""
+def _unwrap_optional(hint: Any) -> Any:
+    """Return the other member of an optional type."""
     members = [kind for kind in get_args(hint) if kind is not types.NoneType]
     return members[0] if _is_union(hint) and len(members) == 1 else hint
 
 
-def _item(hint: Any, at: int) -> Any:
-    """Return the type of one item of a tuple or list; of values that say no type, any."""
+def _get_item_type(hint: Any, index: int) -> Any:
+    """Return the type of an item of a tuple or list; `object` without type arguments."""
     kinds = get_args(hint)
     if not kinds:
         return object
-    return kinds[0] if len(kinds) == 1 or kinds[1] is Ellipsis else kinds[at]
+    return kinds[0] if len(kinds) == 1 or kinds[1] is Ellipsis else kinds[index]
 
 
-def _value(hint: Any) -> Any:
+def _get_value_type(hint: Any) -> Any:
     kinds = get_args(hint)
     return kinds[1] if len(kinds) == 2 else object
 
 
-def _composed(given: Any, hint: Any) -> Any:
-    """Read what has a type with further types in it."""
+def _read_composed(data: Any, hint: Any) -> Any:
+    """Return a value of a type with type arguments."""
     if _is_union(hint):
-        if given is None and types.NoneType in get_args(hint):
+        if data is None and types.NoneType in get_args(hint):
             return None
-        classes = {spoken_name(kind): kind for kind in _classes(hint)}
+        classes = {to_snake_case(kind): kind for kind in _list_dataclasses(hint)}
         if len(classes) > 1:
-            return _instance(given, classes[_typed(given, dict)[MEMBER]])
-        return read(given, next(kind for kind in get_args(hint) if kind is not types.NoneType))
+            return _read_instance(data, classes[_check_type(data, dict)[CLASS_KEY]])
+        return from_json_value(
+            data, next(kind for kind in get_args(hint) if kind is not types.NoneType)
+        )
     origin = get_origin(hint)
     if origin is tuple:
-        return tuple(read(item, _item(hint, at)) for at, item in enumerate(_typed(given, list)))
+        return tuple(
+            from_json_value(item, _get_item_type(hint, index))
+            for index, item in enumerate(_check_type(data, list))
+        )
     if origin is Literal:
-        if given not in get_args(hint):
-            raise ValueError(f"{given!r} is none of {get_args(hint)}")
-        return given
-    return {key: read(item, _value(hint)) for key, item in _typed(given, dict).items()}
+        if data not in get_args(hint):
+            raise ValueError(f"{data!r} is none of {get_args(hint)}")
+        return data
+    return {
+        key: from_json_value(item, _get_value_type(hint))
+        for key, item in _check_type(data, dict).items()
+    }
 
 
-def _instance(given: Any, kind: Any) -> Any:
-    content = _typed(given, dict)
-    hints = _hints(kind)
+def _read_instance(data: Any, kind: Any) -> Any:
+    content = _check_type(data, dict)
+    hints = _get_hints(kind)
     values = {}
-    for one in fields(kind):
-        if one.name in content:
-            values[one.name] = read(content[one.name], hints[one.name])
-        elif one.default is MISSING and one.default_factory is MISSING:
-            raise KeyError(one.name)
+    for dataclass_field in fields(kind):
+        if dataclass_field.name in content:
+            values[dataclass_field.name] = from_json_value(
+                content[dataclass_field.name], hints[dataclass_field.name]
+            )
+        elif dataclass_field.default is MISSING and dataclass_field.default_factory is MISSING:
+            raise KeyError(dataclass_field.name)
     return kind(**values)
 
 
-def _typed(given: Any, kind: Any) -> Any:
-    wanted = (int, float) if kind is float else kind
-    if not isinstance(given, wanted) or (isinstance(given, bool) and kind is not bool):
-        raise TypeError(f"{given!r} is no {kind.__name__}")
-    return given
+def _check_type(data: Any, kind: Any) -> Any:
+    accepted_types = (int, float) if kind is float else kind
+    if not isinstance(data, accepted_types) or (isinstance(data, bool) and kind is not bool):
+        raise TypeError(f"{data!r} is no {kind.__name__}")
+    return data
 
 
-VERSION = 1
+TRACE_FORMAT_VERSION = 1
 
 
 @cache
-def _own_version() -> str:
+def _get_askgraph_version() -> str:
     return version("askgraph")
 
 
-_STEPS: Mapping[str, type] = {spoken_name(kind): kind for kind in get_args(Step)}
+_STEP_CLASSES: Mapping[str, type] = {to_snake_case(kind): kind for kind in get_args(Step)}
 
 
 @dataclass(frozen=True)
 class GraphState:
-    """A graph by name, and what tells its content from any other."""
+    """A graph by name, and a fingerprint of its content."""
 
     name: str
     snapshot: str = ""
 
 
 @dataclass(frozen=True)
-class Head:
-    """What a run was besides its steps.
+class TraceHead:
+    """Facts about a run besides its steps.
 
-    `settings` are the method's as JSON, a language model as its identity. `created` is a time in
-    UTC (ISO 8601), `askgraph` the version that ran.
+    `settings` are those of the method as JSON, with a language model as its identity. `created`
+    is a time in UTC (ISO 8601), `askgraph` the version that ran.
     """
 
     settings: Mapping[str, object] = field(default_factory=dict)
     graphs: tuple[GraphState, ...] = ()
-    askgraph: str = field(default_factory=_own_version)
+    askgraph: str = field(default_factory=_get_askgraph_version)
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
 
-def line_of(step: Step) -> str:
-    """Return a step as a line of JSON without its end; its `step` names its kind."""
-    return _line(step_told(step))
+def serialize_step(step: Step) -> str:
+    """Return a step as a line of JSON without line end; its `step` is the kind."""
+    return _to_line(encode_step(step))
 
 
-def step_told(step: Step) -> dict[str, object]:
+def encode_step(step: Step) -> dict[str, object]:
     """Return a step as the JSON object of its line."""
     kind: type = type(step)
-    return {"step": spoken_name(kind), **told(step, kind)}
+    return {"step": to_snake_case(kind), **to_json_value(step, kind)}
 
 
-def step_of(line: str) -> Step:
+def parse_step(line: str) -> Step:
     """Return the step of a line; `ValueError`, `KeyError` or `TypeError` if it is damaged."""
     content = json.loads(line)
     if not isinstance(content, dict):
         raise TypeError("no object")
     kind = content["step"]
-    if kind not in _STEPS:
-        raise ValueError(f"{kind!r} is no kind of step; there are {', '.join(_STEPS)}")
-    step: Step = read(content, _STEPS[kind])
+    if kind not in _STEP_CLASSES:
+        raise ValueError(f"{kind!r} is no kind of step; there are {', '.join(_STEP_CLASSES)}")
+    step: Step = from_json_value(content, _STEP_CLASSES[kind])
     return step
 
 
-def write_trace(path: Path, trace: Trace, head: Head | None = None) -> None:
-    """Write a trace over what was there; a reader sees the old file or the new one.
+def write_trace(path: Path, trace: Trace, head: TraceHead | None = None) -> None:
+    """Write a trace atomically: a reader sees either the old file or the new one.
 
-    A run that ended in an error is written as far as it came. Raises `SetupError` if the file
-    cannot be written.
+    A run that ended in an error is written up to that point.
+
+    Raises:
+        SetupError: the file cannot be written.
     """
     try:
-        write_text_atomically(path, trace_text(trace, head))
+        write_text_atomically(path, serialize_trace(trace, head))
     except OSError as error:
         raise SetupError(f"cannot write the trace {path}: {error.strerror or error}") from error
 
 
-def trace_text(trace: Trace, head: Head | None = None) -> str:
+def serialize_trace(trace: Trace, head: TraceHead | None = None) -> str:
     """Return a trace as the lines of its file."""
-    return lines_of((head_told(trace, head), *map(step_told, trace.steps)))
+    return join_lines((encode_head(trace, head), *map(encode_step, trace.steps)))
 
 
-def head_told(trace: Trace, head: Head | None = None) -> dict[str, object]:
+def encode_head(trace: Trace, head: TraceHead | None = None) -> dict[str, object]:
     """Return the first line of a trace as a JSON object."""
     return {
-        "version": VERSION,
-        "question": told(trace.question, Question),
+        "version": TRACE_FORMAT_VERSION,
+        "question": to_json_value(trace.question, Question),
         "method": trace.method,
-        **told(head or Head(), Head),
+        **to_json_value(head or TraceHead(), TraceHead),
     }
 
 
-def lines_of(content: Iterable[Mapping[str, object]]) -> str:
+def join_lines(content: Iterable[Mapping[str, object]]) -> str:
     """Return the head and the steps of a trace as the lines of its file."""
-    return "".join(f"{_line(one)}\n" for one in content)
+    return "".join(f"{_to_line(line)}\n" for line in content)
 
 
-def read_trace(path: Path) -> tuple[Trace, Head]:
-    """Read a trace and its head; `SetupError` names the line if the file is damaged."""
+def read_trace(path: Path) -> tuple[Trace, TraceHead]:
+    """Read a trace and its head; `SetupError` with the line if the file is damaged."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -259,45 +281,46 @@ def read_trace(path: Path) -> tuple[Trace, Head]:
         ) from error
     except UnicodeDecodeError as error:
         raise SetupError(f"{path} is no trace: it is not UTF-8 text") from error
-    return trace_in(text, str(path))
+    return parse_trace(text, str(path))
 
 
-def trace_in(text: str, place: str) -> tuple[Trace, Head]:
-    """Read a trace from its text; `SetupError` names the `place` and the line of a damage."""
+def parse_trace(text: str, source: str) -> tuple[Trace, TraceHead]:
+    """Read a trace from its text; `SetupError` with `source` and the line if it is damaged."""
     lines = text.split("\n")
-    question, method, head = _head(place, lines[0])
+    question, method, head = _parse_head(source, lines[0])
     if lines.pop() != "":
-        raise SetupError(f"the trace {place} is damaged: its line {len(lines) + 1} is cut off")
+        raise SetupError(f"the trace {source} is damaged: its line {len(lines) + 1} is cut off")
     steps: list[Step] = []
     for number, line in enumerate(lines[1:], 2):
         try:
-            steps.append(step_of(line))
+            steps.append(parse_step(line))
         except (ValueError, KeyError, TypeError) as error:
-            why = _damage(error)
-            raise SetupError(f"the trace {place} is damaged: line {number}: {why}") from error
+            reason = _describe_damage(error)
+            raise SetupError(f"the trace {source} is damaged: line {number}: {reason}") from error
     return Trace(question, method, tuple(steps)), head
 
 
-def _head(place: str, line: str) -> tuple[Question, str, Head]:
+def _parse_head(source: str, line: str) -> tuple[Question, str, TraceHead]:
     try:
-        about: dict[str, Any] = json.loads(line)
-        if not isinstance(about, dict):
+        data: dict[str, Any] = json.loads(line)
+        if not isinstance(data, dict):
             raise TypeError("no object")
-        written = about["version"]
-        if written == VERSION:
-            question: Question = read(about["question"], Question)
-            head: Head = read(about, Head)
-            return question, read(about["method"], str), head
+        version_number = data["version"]
+        if version_number == TRACE_FORMAT_VERSION:
+            question: Question = from_json_value(data["question"], Question)
+            head: TraceHead = from_json_value(data, TraceHead)
+            return question, from_json_value(data["method"], str), head
     except (ValueError, KeyError, TypeError) as error:
         raise SetupError(
-            f"{place} is no trace of 'askgraph ask --trace': line 1: {_damage(error)}"
+            f"{source} is no trace of 'askgraph ask --trace': line 1: {_describe_damage(error)}"
         ) from error
     raise SetupError(
-        f"the trace {place} is of version {written}, this askgraph reads version {VERSION}"
+        f"the trace {source} is of version {version_number}, this askgraph reads version "
+        f"{TRACE_FORMAT_VERSION}"
     )
 
 
-def _damage(error: ValueError | KeyError | TypeError) -> str:
+def _describe_damage(error: ValueError | KeyError | TypeError) -> str:
     match error:
         case json.JSONDecodeError():
             return f"no JSON, {error.msg} at character {error.pos + 1}"
@@ -307,6 +330,6 @@ def _damage(error: ValueError | KeyError | TypeError) -> str:
             return str(error)
 
 
-def _line(content: Mapping[str, object]) -> str:
+def _to_line(content: Mapping[str, object]) -> str:
     text = json.dumps(content, ensure_ascii=False)
     return text.encode("utf-8", "backslashreplace").decode()  # a lone surrogate stays JSON

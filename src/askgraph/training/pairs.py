@@ -27,8 +27,8 @@ from askgraph.evaluation.questions import GoldQuestion, run_query
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import Kind
-from askgraph.llm import Choice, LanguageModel, Options, completed
-from askgraph.llm.structured import takes_grammar
+from askgraph.llm import Choice, LanguageModel, Options, read_completion
+from askgraph.llm.structured import can_use_grammar
 from askgraph.methods.writing import ListedTerm
 from askgraph.methods.writing.graph_search_writer import (
     MAX_CLUSTERS,
@@ -50,8 +50,8 @@ from askgraph.search.decide import estimate_confidence
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import cluster_candidates, load_weights
 from askgraph.sparql.comparison import Cell
-from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.rewrite.canonical import canonical_query
+from askgraph.sparql.prefixes import split_local_name
+from askgraph.sparql.rewrite.canonical import canonicalize_query
 from askgraph.sparql.serializer import render_query
 
 MIN_RIGHT_SCORE = 0.999
@@ -171,7 +171,7 @@ class TermSearch:
         """Return a term with its label, derived from the IRI or value if the graph has none."""
         if kind is Kind.VALUE:
             return ListedTerm(kind, target, parse_literal_text(target), score=1.0)
-        label = self.labels.get(target) or words_of_local_name(target) or target
+        label = self.labels.get(target) or split_local_name(target) or target
         return ListedTerm(kind, target, label, score=1.0)
 
     def find_similar(self, kind: Kind, label: str, limit: int) -> list[ListedTerm]:
@@ -446,10 +446,10 @@ async def evaluate_pairs(
         options = Options(n=n, max_tokens=max_tokens, temperature=None if n > 1 else 0.0)
         if beams and n > 1:
             options["beams"] = True
-        if constrained and takes_grammar(model):
+        if constrained and can_use_grammar(model):
             options["grammar"] = build_query_grammar(references, chains=THEN in pair.target)
         prompt = build_messages(pair.question, references)
-        choices = (await completed(model.complete(prompt, **options))).choices
+        choices = (await read_completion(model.complete(prompt, **options))).choices
         queries = [_parse_reply(choice, references) for choice in choices]
         first += queries[:1] == [gold]
         among += gold in queries
@@ -460,7 +460,7 @@ async def evaluate_pairs(
 
 def _parse_gold(pair: TrainingPair) -> str:
     try:
-        return canonical_query(parse_query(pair.target, pair.references))
+        return canonicalize_query(parse_query(pair.target, pair.references))
     except QueryError as error:
         raise SetupError(f"the pair {pair.id!r} wants no query: {error}") from error
 
@@ -468,6 +468,6 @@ def _parse_gold(pair: TrainingPair) -> str:
 def _parse_reply(choice: Choice, references: References) -> str:
     """Return the canonical query of a reply; empty if it is not a query."""
     try:
-        return canonical_query(parse_query(choice.text, references))
+        return canonicalize_query(parse_query(choice.text, references))
     except QueryError:
         return ""

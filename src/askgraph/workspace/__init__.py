@@ -1,14 +1,14 @@
-"""A workspace: a folder with `askgraph.toml` and the data of its graphs.
+"""Manage a workspace: a folder with `askgraph.toml` and the data of its graphs.
 
     >>> workspace = Workspace()                                    # doctest: +SKIP
     >>> workspace.add("space", ["space.ttl"])                      # doctest: +SKIP
     >>> graph = workspace.graph("space")                           # doctest: +SKIP
 
-It is the place where settings become objects: graphs, methods, endpoints.
+A workspace turns settings into objects: graphs, methods, endpoints.
 
-What lives here: `settings`, `graphs`, `models`, the building of a graph's data folder (`build`,
+Contents: `settings`, `graphs`, `models`, the building of a graph's data folder (`build`,
 `graph_data`, `indices`), and a module for each use case that the command line and the server
-share (`outcome` asks a question, `evaluation` runs a benchmark, …). May import: `evaluation`,
+share (`run_sync` asks a question, `evaluation` runs a benchmark, …). May import: `evaluation`,
 `training` and the rooms below them. Start reading at `Workspace`.
 """
 
@@ -35,25 +35,25 @@ from askgraph.graph.profile import Profile, load_profile
 from askgraph.llm import LanguageModel
 from askgraph.methods import ConfirmedAnswerMethod, Method, can_call_model
 from askgraph.workspace.graph_data import (
-    WrittenByNewer,
-    changed_file,
+    NewerFormatError,
+    find_changed_file,
     is_url,
-    known_content,
-    known_sources,
+    list_rdf_files,
+    load_names_and_arrays,
+    load_sources,
     open_endpoint,
-    rdf_files,
-    replacing,
+    replace_folder,
 )
-from askgraph.workspace.graphs import WorkspaceServices, open_graph, service_url
-from askgraph.workspace.run_sync import Progress, result_of, silent
+from askgraph.workspace.graphs import WorkspaceServices, get_service_url, open_graph
+from askgraph.workspace.run_sync import Progress, ignore_progress, run_coroutine
 from askgraph.workspace.settings import (
-    CHOICE,
+    MODEL_SETTINGS,
     GraphSettings,
     check_settings,
-    graph_settings,
-    method_settings,
-    with_graph,
-    without,
+    load_graph_settings,
+    load_method_settings,
+    remove_graph_settings,
+    write_graph_settings,
 )
 
 if TYPE_CHECKING:
@@ -67,24 +67,24 @@ __all__ = [
     "Progress",
     "Workspace",
     "check_name",
-    "default_folder",
-    "silent",
+    "get_default_folder",
+    "ignore_progress",
 ]
 
 DEFAULT_METHOD = "graph-search"
 Content = TypeVar("Content")
-_NAME = re.compile(r"\w[\w.-]*")
-_DEPENDENT = frozenset({*CHOICE, "further", "others"})
-"""Fields and settings of methods that work with models or consult other methods."""
-_FIRST = {"confirmed": 0, "written": 1, "generated": 2}
+_NAME_PATTERN = re.compile(r"\w[\w.-]*")
+_DEPENDENT_SETTINGS = frozenset({*MODEL_SETTINGS, "further", "others"})
+"""Fields and settings of methods that use models or consult other methods."""
+_ORIGIN_ORDER = {"confirmed": 0, "written": 1, "generated": 2}
 _log = logging.getLogger("askgraph")
 
 
-def default_folder() -> Path:
-    """Return the folder named by `ASKGRAPH_WORKSPACE`, else the platform's place for user data."""
-    named = os.environ.get("ASKGRAPH_WORKSPACE")
-    if named:
-        return Path(named).expanduser()
+def get_default_folder() -> Path:
+    """Return the folder in `ASKGRAPH_WORKSPACE`, else the platform's folder for user data."""
+    environment_folder = os.environ.get("ASKGRAPH_WORKSPACE")
+    if environment_folder:
+        return Path(environment_folder).expanduser()
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
@@ -95,18 +95,18 @@ def default_folder() -> Path:
 
 
 class _UnusableError(Exception):
-    """A data folder that has to be built again, and why."""
+    """A data folder must be rebuilt; the message gives the reason."""
 
 
 class Workspace:
     """The graphs of one folder; opening a workspace reads and writes nothing."""
 
     def __init__(self, folder: str | Path | None = None) -> None:
-        self.folder = Path(folder).expanduser().absolute() if folder else default_folder()
+        self.folder = Path(folder).expanduser().absolute() if folder else get_default_folder()
 
     def graphs(self) -> dict[str, GraphSettings]:
         """Return the settings of all graphs by name."""
-        return graph_settings(self.folder)
+        return load_graph_settings(self.folder)
 
     def add(
         self,
@@ -115,14 +115,19 @@ class Workspace:
         *,
         settings: Mapping[str, object] | None = None,
         replace: bool = False,
-        progress: Progress = silent,
+        progress: Progress = ignore_progress,
     ) -> Profile:
         """Add a graph from files, folders or one endpoint URL, and return its profile.
 
-        Nothing is half-written: what was there before stays until the new graph is complete.
-        `settings` are fields of `GraphSettings`. With `replace` and no source, what is there is
-        built anew. Raises `SetupError` if the name is taken (unless `replace`) or a source
-        cannot be read, `ServiceError` if an endpoint fails.
+        An existing graph stays in use until the new one is complete. With `replace` and no
+        source, the existing graph is rebuilt.
+
+        Args:
+            settings: fields of `GraphSettings`.
+
+        Raises:
+            SetupError: the name is taken (unless `replace`), or a source cannot be read.
+            ServiceError: an endpoint failed.
         """
         from askgraph.index.name_search import Naming, name_search  # graphs are added once
 
@@ -133,67 +138,75 @@ class Workspace:
                 f"there is a graph {name!r} already; --replace builds it anew, "
                 f"askgraph remove {name} takes it away"
             )
-        table = _settings(sources, old).table() | {
+        table = _choose_settings(sources, old).to_table() | {
             key: list(value) if isinstance(value, tuple) else value
             for key, value in (settings or {}).items()
         }
-        chosen = GraphSettings.of(name, table)
-        self._examples(name, chosen)
+        chosen = GraphSettings.from_table(name, table)
+        self._read_examples(name, chosen)
         if chosen.name_search:
             name_search(chosen.name_search, Naming())  # there is such a search
-        self._build(name, chosen, progress)
+        self._build_data(name, chosen, progress)
         self._enrich_endpoint(name, chosen)
         with lock_file(self.folder / ".lock"):
-            with_graph(self.folder, name, chosen)
-        return self.profile(name)
+            write_graph_settings(self.folder, name, chosen)
+        return self.load_profile(name)
 
-    def unasked(self, name: str) -> bool:
-        """Return whether an endpoint has more to say of its graph than was asked at first."""
-        return self._replies(name, "later").exists()
+    def has_pending_survey(self, name: str) -> bool:
+        """Return whether parts of an endpoint's survey were postponed."""
+        return self._get_replies_file(name, "later").exists()
 
-    def grow(self, name: str, *, progress: Progress = silent) -> Profile:
-        """Ask an endpoint for what was not asked at first, and return the profile.
+    def complete_survey(self, name: str, *, progress: Progress = ignore_progress) -> Profile:
+        """Run the postponed part of an endpoint's survey, and return the profile.
 
-        It takes two minutes at most. One process at a time does it, once. Raises `ServiceError` if
-        the endpoint fails, and `SetupError` if the graph was changed or removed meanwhile.
+        It takes at most two minutes. One process at a time does it, once.
+
+        Raises:
+            ServiceError: the endpoint failed.
+            SetupError: the graph was changed or removed in the meantime.
         """
-        name, settings = self._chosen(name)
-        with lock_file(self.data(name).parent / ".locks" / f"{name}.growing"):
-            if self.unasked(name):
-                self._build(name, settings, progress, growing=True)
+        name, settings = self._resolve_name(name)
+        with lock_file(self.get_data_folder(name).parent / ".locks" / f"{name}.growing"):
+            if self.has_pending_survey(name):
+                self._build_data(name, settings, progress, completing=True)
                 self._enrich_endpoint(name, settings)
-        return self.profile(name)
+        return self.load_profile(name)
 
     def graph(
-        self, name: str | None = None, *, fresh: bool = False, progress: Progress = silent
+        self, name: str | None = None, *, fresh: bool = False, progress: Progress = ignore_progress
     ) -> KnowledgeGraph:
-        """Open a graph by name; the name may be left out if there is only one.
+        """Open a graph by name; the name is optional if there is only one graph.
 
-        A graph whose files changed, or whose data is damaged, is built again first. Its queries
-        may call the workspace's graphs by SERVICE. With `fresh` its endpoint is asked each time,
-        whatever it answered before. Close the endpoint after use.
+        A graph with changed files or damaged data is rebuilt first. Its queries may call the
+        graphs of the workspace by SERVICE. With `fresh`, the endpoint's cache is not used.
+        Close the endpoint after use.
         """
-        name, settings = self._chosen(name)
+        name, settings = self._resolve_name(name)
         if fresh:
             settings = dataclasses.replace(settings, cache_mb=0)
-        examples = self._examples(name, settings)
-        known = self.glossary(name) if self.glossary_file(name).exists() else None
-        notes = self.notes_file(name)
-        return self._ready(
-            name, settings, progress, lambda: self._open(name, settings, examples, known, notes)
+        examples = self._read_examples(name, settings)
+        glossary = self.load_glossary(name) if self.get_glossary_file(name).exists() else None
+        notes = self.get_notes_file(name)
+        return self._use_ready_data(
+            name,
+            settings,
+            progress,
+            lambda: self._open_graph(name, settings, examples, glossary, notes),
         )
 
-    def open(self, source: str | Path, *, progress: Progress = silent) -> KnowledgeGraph:
-        """Open a file, a folder or an endpoint's URL that has no name here.
+    def open(self, source: str | Path, *, progress: Progress = ignore_progress) -> KnowledgeGraph:
+        """Open a file, a folder or an endpoint URL that has no name in the workspace.
 
-        What is learnt of it is kept beside the graphs with names, and used again next time.
+        Its data is kept beside the named graphs and reused next time.
         """
-        settings = _settings([source], None)
-        place = settings.url or settings.sources[0]
-        stem = re.sub(r"[^\w.-]+", "-", Path(urlsplit(place).path).stem) or "graph"
-        name = f"{stem}~{hashlib.sha256(place.encode()).hexdigest()[:12]}"
-        graph = self._ready(name, settings, progress, lambda: self._open(name, settings))
-        if self.unasked(name):
+        settings = _choose_settings([source], None)
+        address = settings.url or settings.sources[0]
+        stem = re.sub(r"[^\w.-]+", "-", Path(urlsplit(address).path).stem) or "graph"
+        name = f"{stem}~{hashlib.sha256(address.encode()).hexdigest()[:12]}"
+        graph = self._use_ready_data(
+            name, settings, progress, lambda: self._open_graph(name, settings)
+        )
+        if self.has_pending_survey(name):
             _log.warning(
                 "graph %r is known as far as it was asked at first: under a name of its own "
                 "(askgraph add NAME URL) it is asked for the rest",
@@ -202,69 +215,69 @@ class Workspace:
         return graph
 
     def find(
-        self, graph: str | Path | None = None, *, progress: Progress = silent
+        self, graph: str | Path | None = None, *, progress: Progress = ignore_progress
     ) -> KnowledgeGraph:
-        """Open a graph by its name here, else by its path or URL."""
+        """Open a graph by its name, else by its path or URL."""
         if graph is None or str(graph) in self.graphs():
             return self.graph(None if graph is None else str(graph), progress=progress)
         if isinstance(graph, Path) or is_url(graph) or Path(graph).expanduser().exists():
             return self.open(graph, progress=progress)
         return self.graph(graph, progress=progress)
 
-    def stale(self, name: str) -> str | None:
-        """Return why what was built of a graph is not what it would be now; None if it is.
+    def find_stale_reason(self, name: str) -> str | None:
+        """Return why the data of a graph is out of date; None if it is current.
 
-        Raises `SetupError` if there is no such graph.
+        Raises:
+            SetupError: the graph does not exist.
         """
-        name, settings = self._chosen(name)
-        return self._stale(name, settings)
+        name, settings = self._resolve_name(name)
+        return self._check_stale(name, settings)
 
-    def known(
-        self, name: str | None = None, *, progress: Progress = silent
+    def load_content(
+        self, name: str | None = None, *, progress: Progress = ignore_progress
     ) -> tuple[Profile, GraphArrays | None]:
-        """Return what is known of a graph, as it is now, without opening its endpoint.
+        """Return the current profile and arrays of a graph, without opening its endpoint.
 
-        The arrays are its triples; None if these lie behind an endpoint.
+        The arrays hold its triples; None for a graph behind an endpoint.
         """
-        name, settings = self._chosen(name)
+        name, settings = self._resolve_name(name)
 
-        def content() -> tuple[Profile, GraphArrays | None]:
-            return self.profile(name), known_content(self.data(name))[1]
+        def read_content() -> tuple[Profile, GraphArrays | None]:
+            return self.load_profile(name), load_names_and_arrays(self.get_data_folder(name))[1]
 
-        return self._ready(name, settings, progress, content)
+        return self._use_ready_data(name, settings, progress, read_content)
 
-    def profile(self, name: str) -> Profile:
-        """Return the profile of a graph as it was written."""
-        return load_profile(self.data(name) / "profile.json")
+    def load_profile(self, name: str) -> Profile:
+        """Return the stored profile of a graph."""
+        return load_profile(self.get_data_folder(name) / "profile.json")
 
     def remove(self, name: str) -> None:
-        """Take a graph and its data away; its sources stay."""
-        self._chosen(name)
+        """Remove a graph and its data; its sources stay."""
+        self._resolve_name(name)
         with lock_file(self.folder / ".lock"):
-            without(self.folder, name)
-        for folder in (self.data(name), self.cache(name)):
+            remove_graph_settings(self.folder, name)
+        for folder in (self.get_data_folder(name), self.get_cache_folder(name)):
             shutil.rmtree(folder, ignore_errors=True)
-        enriched = self.folder / "enrichments" / name
+        enrichment = self.folder / "enrichments" / name
         for file in (
-            self.description(name),
-            self.glossary_file(name),
-            self.notes_file(name),
-            self._replies(name, "answers"),
-            self._replies(name, "later"),
-            enriched.with_name(f"{name}.toml"),
-            enriched.with_name(f"{name}.nt"),
+            self.get_description_file(name),
+            self.get_glossary_file(name),
+            self.get_notes_file(name),
+            self._get_replies_file(name, "answers"),
+            self._get_replies_file(name, "later"),
+            enrichment.with_name(f"{name}.toml"),
+            enrichment.with_name(f"{name}.nt"),
         ):
             file.unlink(missing_ok=True)
 
     def model(self, name: str | None = None, **overrides: object) -> LanguageModel:
         """Return a language model: that of a table `[models.NAME]`, else the one with this id.
 
-        See `askgraph.workspace.models`, which also says what is taken without a name. Close it
-        after use.
+        See `askgraph.workspace.models`, also for the model without a name. Close it after use.
         """
         from askgraph.workspace.models import Models
 
-        return Models(self.folder).model(name, **overrides)
+        return Models(self.folder).get_model(name, **overrides)
 
     def method(
         self,
@@ -274,32 +287,37 @@ class Workspace:
         models: "Models | None" = None,
         confirmed: bool = False,
     ) -> Method:
-        """Return a method with its settings: those of `askgraph.toml`, then those given here.
+        """Return a method with its settings: those of `askgraph.toml`, then those passed here.
 
-        With `confirmed`, a question whose answer was confirmed before gets that one, and the method
-        is not asked; unless the setting `confirmed`, which every method has, is false.
+        With `confirmed`, a question with a confirmed answer gets that answer without running
+        the method, unless the setting `confirmed`, which every method has, is false.
 
-        A method that works with a language model gets it: the one that the settings `model`,
-        `provider`, `base_url` and `key_env` name, else the workspace's. One that asks further
-        models or consults other methods gets those that its settings `models` and `consult` name.
-        Unless all models come from `models`, close the method after use
-        (`askgraph.methods.closed`).
+        A method that uses a language model gets the one that the settings `model`, `provider`,
+        `base_url` and `key_env` name, else the workspace's. Further models and consulted
+        methods come from its settings `models` and `consult`. Unless all models come from
+        `models`, close the method after use (`askgraph.methods.close_models`).
         """
         plugin = plugins.load("method", name)
-        chosen = method_settings(self.folder, name) | dict(settings or {})
+        chosen = load_method_settings(self.folder, name) | dict(settings or {})
         setting = chosen.pop("confirmed", True)
         if not isinstance(setting, bool):
             raise SetupError(f"method {name!r}: 'confirmed' is true or false, not {setting!r}")
-        known = getattr(plugin, "__dataclass_fields__", {}).items()
-        wants = {key for key, one in known if one.default is dataclasses.MISSING or one.default}
-        if _DEPENDENT & {*chosen, *wants} or can_call_model(plugin, chosen):
-            from askgraph.workspace.models import with_dependencies
+        fields = getattr(plugin, "__dataclass_fields__", {}).items()
+        nonempty_fields = {
+            key
+            for key, method_field in fields
+            if method_field.default is dataclasses.MISSING or method_field.default
+        }
+        if _DEPENDENT_SETTINGS & {*chosen, *nonempty_fields} or can_call_model(plugin, chosen):
+            from askgraph.workspace.models import resolve_dependencies
 
-            chosen = with_dependencies(
+            chosen = resolve_dependencies(
                 plugin,
                 chosen,
                 self.folder,
-                lambda other, given, made: self.method(other, given, models=made),
+                lambda method_name, overrides, shared_models: self.method(
+                    method_name, overrides, models=shared_models
+                ),
                 models,
             )
         check_settings(name, plugin, chosen)
@@ -309,31 +327,31 @@ class Workspace:
             raise SetupError(f"method {name!r} does not take these settings: {error}") from error
         return ConfirmedAnswerMethod(method) if confirmed and setting else method
 
-    def data(self, name: str) -> Path:
-        """Return the folder with the data of a graph."""
+    def get_data_folder(self, name: str) -> Path:
+        """Return the data folder of a graph."""
         return self.folder / "data" / name
 
-    def cache(self, name: str) -> Path:
-        """Return the folder with the remembered answers of a graph's endpoint."""
+    def get_cache_folder(self, name: str) -> Path:
+        """Return the folder with cached replies of a graph's endpoint."""
         return self.folder / "cache" / name
 
-    def examples(self, name: str) -> Path:
+    def get_examples_folder(self, name: str) -> Path:
         """Return the folder with the confirmed and generated examples of a graph."""
         return self.folder / "examples" / name
 
-    def known_examples(self, name: str) -> "tuple[QueryExample, ...]":
+    def load_examples(self, name: str) -> "tuple[QueryExample, ...]":
         """Return the examples of a graph: confirmed ones, then written ones, then generated ones.
 
-        They come from its folder in the workspace and from its setting `examples`. Items of that
-        which cannot be read as an example are counted in a warning.
+        They come from its folder in the workspace and from its setting `examples`. Unreadable
+        items are counted in a warning.
         """
-        return self._examples(*self._chosen(name))
+        return self._read_examples(*self._resolve_name(name))
 
-    def glossary(self, name: str) -> "Glossary":
-        """Return what was taught of a graph; `SetupError` if its file cannot be read."""
-        from askgraph.workspace.glossary import kept_glossary  # few graphs were taught anything
+    def load_glossary(self, name: str) -> "Glossary":
+        """Return the glossary of a graph; `SetupError` if its file cannot be read."""
+        from askgraph.workspace.glossary import load_glossary  # few graphs were taught anything
 
-        return kept_glossary(self.glossary_file(self._chosen(name)[0]))
+        return load_glossary(self.get_glossary_file(self._resolve_name(name)[0]))
 
     def teach(
         self,
@@ -342,34 +360,40 @@ class Workspace:
         instructions: str | None = None,
         without: str = "",
     ) -> "Glossary":
-        """Add entries to a graph's glossary, or take one away, and return the glossary.
+        """Add entries to a graph's glossary, or remove one, and return the glossary.
 
-        An entry takes the place of one of the same word; what it means may be given by IRI,
-        prefixed name or name. `instructions` take the place of those that language models were
-        given before; the entry of the word `without` goes. Raises `SetupError` for what the graph
-        does not have, and for a word or a query that there is not; then nothing is changed.
+        An entry replaces one of the same word; its meaning is an IRI, a prefixed name or a name.
+
+        Args:
+            instructions: replace the instructions for language models.
+            without: the word whose entry is removed.
+
+        Raises:
+            SetupError: the graph lacks a name, or a word or query does not exist. Nothing changes.
         """
-        from askgraph.workspace.glossary import Known  # few graphs were taught anything
+        from askgraph.workspace.glossary import GlossaryChecker  # few graphs were taught anything
 
-        name, _ = self._chosen(name)
-        profile, arrays = self.known(name)
-        known = Known(name, profile, known_content(self.data(name))[0], arrays)
-        path = self.glossary_file(name)
-        return known.taught(path, entries, instructions=instructions, without=without)
+        name, _ = self._resolve_name(name)
+        profile, arrays = self.load_content(name)
+        checker = GlossaryChecker(
+            name, profile, load_names_and_arrays(self.get_data_folder(name))[0], arrays
+        )
+        path = self.get_glossary_file(name)
+        return checker.update_file(path, entries, instructions=instructions, without=without)
 
-    def glossary_file(self, name: str) -> Path:
-        """Return the file with the glossary of a graph (TOML)."""
+    def get_glossary_file(self, name: str) -> Path:
+        """Return the glossary file of a graph (TOML)."""
         return self.folder / "glossaries" / f"{name}.toml"
 
-    def notes_file(self, name: str) -> Path:
-        """Return the file with what agents noted about a graph (JSON lines)."""
+    def get_notes_file(self, name: str) -> Path:
+        """Return the file with the agents' notes on a graph (JSON lines)."""
         return self.folder / "notes" / f"{name}.jsonl"
 
-    def description(self, name: str) -> Path:
-        """Return the file with what the publisher of a graph says of it (JSON-LD)."""
+    def get_description_file(self, name: str) -> Path:
+        """Return the file with the publisher's description of a graph (JSON-LD)."""
         return self.folder / "descriptions" / f"{name}.jsonld"
 
-    def _chosen(self, name: str | None) -> tuple[str, GraphSettings]:
+    def _resolve_name(self, name: str | None) -> tuple[str, GraphSettings]:
         graphs = self.graphs()
         if name is None and not graphs:
             add = "add one with: askgraph add NAME FILE"
@@ -378,31 +402,35 @@ class Workspace:
             raise SetupError(f"which graph? There are {', '.join(graphs)}: name one with -g")
         name = next(iter(graphs)) if name is None else name
         if name not in graphs:
-            raise SetupError(_unknown(name, graphs, self.folder))
+            raise SetupError(_build_unknown_graph_message(name, graphs, self.folder))
         return name, graphs[name]
 
-    def _ready(
+    def _use_ready_data(
         self, name: str, settings: GraphSettings, progress: Progress, use: Callable[[], Content]
     ) -> Content:
-        """Use a data folder, building it again first if it is missing, old or damaged."""
+        """Use a data folder; rebuild it first if it is missing, old or damaged."""
         try:
-            return self._used(name, settings, use)
+            return self._use_current_data(name, settings, use)
         except _UnusableError:
             pass
-        with lock_file(self.data(name).parent / ".locks" / name):
+        with lock_file(self.get_data_folder(name).parent / ".locks" / name):
             try:
-                return self._used(name, settings, use)  # another process may have built it
+                return self._use_current_data(
+                    name, settings, use
+                )  # another process may have built it
             except _UnusableError as problem:
                 if settings.url and name in self.graphs():
                     again = f"askgraph add {name} --replace"
                     raise SetupError(f"{problem}; ask it anew with: {again}") from problem
-                if self.data(name).exists():
+                if self.get_data_folder(name).exists():
                     _log.warning("graph %r is built again: %s", name, problem)
-            self._build(name, settings, progress)
+            self._build_data(name, settings, progress)
             return use()
 
-    def _used(self, name: str, settings: GraphSettings, use: Callable[[], Content]) -> Content:
-        reason = self._stale(name, settings)
+    def _use_current_data(
+        self, name: str, settings: GraphSettings, use: Callable[[], Content]
+    ) -> Content:
+        reason = self._check_stale(name, settings)
         if reason is None:
             try:
                 return use()
@@ -412,28 +440,31 @@ class Workspace:
                 reason = str(error)
         raise _UnusableError(reason)
 
-    def _examples(self, name: str, settings: GraphSettings) -> "tuple[QueryExample, ...]":
-        if settings.examples is None and not self.examples(name).is_dir():
+    def _read_examples(self, name: str, settings: GraphSettings) -> "tuple[QueryExample, ...]":
+        if settings.examples is None and not self.get_examples_folder(name).is_dir():
             return ()
         # Most graphs have no examples, and then none of the formats is needed that these come in.
         from askgraph.evaluation.benchmarks.formats import read_example_file
         from askgraph.graph.examples.folder import ExampleFolder
 
-        found = [one.example for one in ExampleFolder(self.examples(name)).list_examples()]
+        examples = [
+            stored_example.example
+            for stored_example in ExampleFolder(self.get_examples_folder(name)).list_examples()
+        ]
         if settings.examples is not None:
             path = self.folder / Path(settings.examples).expanduser()
             if not path.exists():
                 raise SetupError(
                     f"cannot read the examples {path}: there is no such file or folder"
                 )
-            given = read_example_file(path)
-            found += given.examples
-            if given.skipped:
-                first, count = given.skipped[0], len(given.skipped)
+            collection = read_example_file(path)
+            examples += collection.examples
+            if collection.skipped:
+                first, count = collection.skipped[0], len(collection.skipped)
                 _log.warning("%d items are no examples; %s: %s", count, first.place, first.reason)
-        return tuple(sorted(found, key=lambda example: _FIRST[example.origin]))
+        return tuple(sorted(examples, key=lambda example: _ORIGIN_ORDER[example.origin]))
 
-    def _open(
+    def _open_graph(
         self,
         name: str,
         settings: GraphSettings,
@@ -441,110 +472,120 @@ class Workspace:
         glossary: "Glossary | None" = None,
         notes: Path | None = None,
     ) -> KnowledgeGraph:
-        services = WorkspaceServices(self.graphs, self._service)
+        services = WorkspaceServices(self.graphs, self._open_service)
         return open_graph(
             name,
             settings,
-            self.data(name),
-            cache=self.cache(name),
+            self.get_data_folder(name),
+            cache=self.get_cache_folder(name),
             services=services,
-            service=service_url(name.partition("~")[0], self.graphs()),
+            service=get_service_url(name.partition("~")[0], self.graphs()),
             examples=examples,
-            description=self.description(name),
+            description=self.get_description_file(name),
             glossary=glossary,
             notes=notes,
         )
 
-    def _service(self, name: str) -> Endpoint:
-        """Open only the endpoint of a graph, which another one calls."""
-        name, settings = self._chosen(name)
+    def _open_service(self, name: str) -> Endpoint:
+        """Open only the endpoint of a graph, for a SERVICE call."""
+        name, settings = self._resolve_name(name)
 
-        def endpoint() -> Endpoint:
-            return open_endpoint(settings, self.data(name), cache=self.cache(name))
+        def open_graph_endpoint() -> Endpoint:
+            return open_endpoint(
+                settings, self.get_data_folder(name), cache=self.get_cache_folder(name)
+            )
 
-        return endpoint() if settings.url else self._ready(name, settings, silent, endpoint)
+        return (
+            open_graph_endpoint()
+            if settings.url
+            else self._use_ready_data(name, settings, ignore_progress, open_graph_endpoint)
+        )
 
-    def _stale(self, name: str, settings: GraphSettings) -> str | None:
-        """Why a data folder cannot be used as it is."""
+    def _check_stale(self, name: str, settings: GraphSettings) -> str | None:
+        """Return why a data folder cannot be used as it is; None if it can."""
         try:
-            known = known_sources(self.data(name))
-        except WrittenByNewer:
+            sources = load_sources(self.get_data_folder(name))
+        except NewerFormatError:
             raise
         except SetupError as error:
             return str(error)
         if settings.url:
             return None
         try:
-            changed = changed_file(known, settings.sources, also=self._enrichments(settings))
+            changed = find_changed_file(
+                sources, settings.sources, also=self._list_enrichment_files(settings)
+            )
         except SetupError as error:
             _log.warning("graph %r is used as it was read: %s", name, error)
             return None
         return f"{changed} changed" if changed else None
 
-    def _replies(self, name: str, kind: str) -> Path:
-        """The file with an endpoint's `answers` to a survey that was stopped, or is due `later`."""
-        return self.data(name).with_name(f".{name}.{kind}.jsonl")
+    def _get_replies_file(self, name: str, kind: str) -> Path:
+        """Return the file of an endpoint's survey replies: `answers` or postponed (`later`)."""
+        return self.get_data_folder(name).with_name(f".{name}.{kind}.jsonl")
 
-    def _build(
-        self, name: str, settings: GraphSettings, progress: Progress, *, growing: bool = False
+    def _build_data(
+        self, name: str, settings: GraphSettings, progress: Progress, *, completing: bool = False
     ) -> None:
         # A graph is built once and opened often, without all that building needs.
-        from askgraph.workspace.build import build_local, build_remote, given_profile
+        from askgraph.workspace.build import build_local, build_remote, read_profile
 
-        with replacing(self.data(name)) as folder:
+        with replace_folder(self.get_data_folder(name)) as folder:
             if not settings.url:
                 build_local(
-                    rdf_files(settings.sources),
+                    list_rdf_files(settings.sources),
                     folder,
                     graphs=settings.graphs,
                     source=", ".join(settings.sources),
-                    enrich=next(iter(self._enrichments(settings)), None),
+                    enrich=next(iter(self._list_enrichment_files(settings)), None),
                     progress=progress,
                 )
                 return
-            later = self._replies(name, "later")
-            if not growing:
+            later = self._get_replies_file(name, "later")
+            if not completing:
                 later.unlink(missing_ok=True)
             path = self.folder / Path(settings.profile or "").expanduser()
             remote = build_remote(
                 settings,
                 folder,
-                answers=later if growing else self._replies(name, "answers"),
-                later=None if growing else later,
-                known=given_profile(path) if settings.profile else None,
+                answers=later if completing else self._get_replies_file(name, "answers"),
+                later=None if completing else later,
+                known_part=read_profile(path) if settings.profile else None,
                 progress=progress,
             )
-            result_of(remote)
-            if growing and self.graphs().get(name) != settings:
+            run_coroutine(remote)
+            if completing and self.graphs().get(name) != settings:
                 raise SetupError(f"the graph {name!r} was changed or removed meanwhile")
-            if not growing:
-                shutil.rmtree(self.cache(name), ignore_errors=True)
+            if not completing:
+                shutil.rmtree(self.get_cache_folder(name), ignore_errors=True)
 
     def _enrich_endpoint(self, name: str, settings: GraphSettings) -> None:
-        """Add to a graph behind an endpoint, asked anew, what it was enriched with."""
+        """Apply the enrichment of a graph behind an endpoint again after a new survey."""
         if not (settings.url and settings.enrich):
             return
         from askgraph.graph.definitions import read_definitions
         from askgraph.workspace.build import enrich_endpoint
 
-        enrich_endpoint(self.data(name), read_definitions(self._enrichments(settings)[0]))
+        enrich_endpoint(
+            self.get_data_folder(name), read_definitions(self._list_enrichment_files(settings)[0])
+        )
 
-    def _enrichments(self, settings: GraphSettings) -> list[Path]:
-        """The file of definitions of a graph, if it has one."""
+    def _list_enrichment_files(self, settings: GraphSettings) -> list[Path]:
+        """Return the definitions file of a graph, if it has one."""
         return [self.folder / Path(settings.enrich).expanduser()] if settings.enrich else []
 
 
 def check_name(name: str) -> None:
-    """Raise `SetupError` for what cannot be the name of a graph, nor of its files."""
-    if not _NAME.fullmatch(name):
+    """Raise `SetupError` if a name cannot name a graph and its files."""
+    if not _NAME_PATTERN.fullmatch(name):
         raise SetupError(
             f"{name!r} cannot be the name of a graph; letters, digits, '_', '-' and '.' can: "
             "first say what to call it, then where it is (askgraph add NAME SOURCE)"
         )
 
 
-def _settings(sources: Sequence[str | Path], old: GraphSettings | None) -> GraphSettings:
-    """The settings of a graph to add; those of one to replace stay if they still apply."""
+def _choose_settings(sources: Sequence[str | Path], old: GraphSettings | None) -> GraphSettings:
+    """Return the settings of a new graph; settings of a replaced graph stay if they still apply."""
     if not sources:
         if old:
             return old
@@ -553,21 +594,25 @@ def _settings(sources: Sequence[str | Path], old: GraphSettings | None) -> Graph
     if urls and len(sources) > 1:
         raise SetupError("a graph is either files and folders or one endpoint, not both")
     if urls:
-        kept = old if old and old.url == urls[0] else GraphSettings()
-        return dataclasses.replace(kept, url=urls[0])
-    rdf_files(sources)
-    kept = old if old and old.sources else GraphSettings()
+        kept_settings = old if old and old.url == urls[0] else GraphSettings()
+        return dataclasses.replace(kept_settings, url=urls[0])
+    list_rdf_files(sources)
+    kept_settings = old if old and old.sources else GraphSettings()
     return dataclasses.replace(
-        kept, sources=tuple(str(Path(s).expanduser().absolute()) for s in sources)
+        kept_settings,
+        sources=tuple(str(Path(source).expanduser().absolute()) for source in sources),
     )
 
 
-def _unknown(name: str, graphs: Mapping[str, GraphSettings], folder: Path) -> str:
+def _build_unknown_graph_message(
+    name: str, graphs: Mapping[str, GraphSettings], folder: Path
+) -> str:
     near = difflib.get_close_matches(name, graphs, n=3, cutoff=0.5)
     listing = f"there are {', '.join(graphs)}" if graphs else "it has none yet"
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; {listing}."
     file = bool(Path(name).suffix) or "/" in name
-    what, called = ("no file and no graph", "NAME") if file else ("no graph", name)
+    missing_kind, placeholder = ("no file and no graph", "NAME") if file else ("no graph", name)
     return (
-        f"{what} {name!r} in the workspace {folder}{hint} Add one with: askgraph add {called} FILE"
+        f"{missing_kind} {name!r} in the workspace {folder}{hint} Add one with: askgraph "
+        f"add {placeholder} FILE"
     )

@@ -1,8 +1,7 @@
-"""Annotation of a table by a graph: cells as things, columns as classes, pairs as predicates.
+"""Annotate a table with a graph: cells as resources, columns as classes, pairs as predicates.
 
-No language model: names propose, and what the graph says of the proposed things decides between
-them. A class fits a column, and a predicate a pair of columns, by the share of their rows that it
-holds in.
+No language model is involved: names propose candidates, and the graph's triples select among them.
+A class fits a column, and a predicate a pair of columns, by the share of rows in which it holds.
 """
 
 import asyncio
@@ -24,29 +23,29 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import folded
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.results import Term, value_of
-from askgraph.workspace.run_sync import Progress, silent
+from askgraph.sparql.prefixes import split_local_name
+from askgraph.sparql.results import Term, to_plain_value
+from askgraph.workspace.run_sync import Progress, ignore_progress
 
-_LIKE = 0.6  # how alike a name is at least that proposes a thing
-_NEAR = 0.05  # how much worse a name may be than the best, to speak for its column
-_LINKED = 0.8  # and one that shows that a column is of things
-_THINGS = 0.5  # the share of such cells from which it is
-_HOLDS = 0.5  # the share of rows from which a class or a predicate is taken
-_CLOSE = 0.005  # how far a number may be off, as a share of it
-_AT_ONCE = 100  # things whose triples one query asks for
-_TRIPLES = 20_000  # that one query may give
+_MIN_NAME_SCORE = 0.6  # how alike a name is at least that proposes a thing
+_MAX_SCORE_GAP = 0.05  # how much worse a name may be than the best, to speak for its column
+_MIN_LINKED_SCORE = 0.8  # and one that shows that a column is of things
+_MIN_LINKED_SHARE = 0.5  # the share of such cells from which it is
+_MIN_ROW_SHARE = 0.5  # the share of rows from which a class or a predicate is taken
+_MAX_NUMBER_ERROR_RATIO = 0.005  # how far a number may be off, as a share of it
+_MAX_QUERY_SUBJECTS = 100  # things whose triples one query asks for
+_MAX_TRIPLES = 20_000  # that one query may give
 _NAME_WEIGHT, _CLASS_WEIGHT, _PREDICATES_WEIGHT = 0.6, 0.2, 0.2
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(  # 3643,5 and 1.234,5 and 0,125; not 61,851
     r"[-+]?(?:\d+,(?!\d{3}$)\d+|(?:0|\d{4,}),\d+|\d{1,3}(?:\.\d{3})+,\d+)"
 )
-Facts = Mapping[str, Sequence[tuple[str, Term]]]
+FactsBySubject = Mapping[str, Sequence[tuple[str, Term]]]
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """What a cell, a column or a pair may mean: an IRI, its label, and how well it fits (0–1)."""
+class AnnotationCandidate:
+    """A possible meaning of a cell, column or pair: an IRI, its label, and its score (0–1)."""
 
     iri: str
     label: str
@@ -54,75 +53,92 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A cell by row (from 0) and column; the best candidate comes first, none if nothing fits."""
+class AnnotatedCell:
+    """A cell by row (from 0) and column, with its candidates, best first."""
 
     row: int
     column: int
     text: str
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[AnnotationCandidate, ...] = ()
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column by name: whether it holds things, and their classes, the best first."""
+class AnnotatedColumn:
+    """A column: whether its cells are resources (`things`), and their classes, best first."""
 
     name: str
     things: bool
-    classes: tuple[Candidate, ...] = ()
+    classes: tuple[AnnotationCandidate, ...] = ()
 
 
 @dataclass(frozen=True)
-class Pair:
+class ColumnPair:
     """Two columns by number, and the predicates that lead from the first to the second."""
 
     subject: int
     object: int
-    predicates: tuple[Candidate, ...]
+    predicates: tuple[AnnotationCandidate, ...]
 
 
 @dataclass(frozen=True)
-class Annotated:
-    """A table with what a graph says of it; `cells` are those of columns of things.
+class AnnotatedTable:
+    """A table with its annotations; `cells` are those of resource columns.
 
-    `headless` if the heads of columns of things are such things, too: they may be a row.
+    `headless` if the heads of resource columns also match the classes below: they may be a
+    row.
     """
 
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    columns: tuple[Column, ...]
-    pairs: tuple[Pair, ...]
-    cells: tuple[Cell, ...]
+    columns: tuple[AnnotatedColumn, ...]
+    pairs: tuple[ColumnPair, ...]
+    cells: tuple[AnnotatedCell, ...]
     headless: bool = False
 
     @property
-    def linked(self) -> int:
-        """The number of cells that a thing was found for."""
+    def linked_count(self) -> int:
+        """The number of cells with a candidate."""
         return sum(bool(cell.candidates) for cell in self.cells)
 
-    def csv_rows(self) -> Iterator[Sequence[str]]:
-        """Give the table with three columns more for each of things: IRI, score, candidates."""
-        added = [at for at, column in enumerate(self.columns) if column.things]
-        more = [f"{self.heads[at]} {what}" for at in added for what in ("iri", "score", "others")]
-        yield [*self.heads, *more]
-        found = {(cell.row, cell.column): cell.candidates for cell in self.cells}
+    def iterate_csv_rows(self) -> Iterator[Sequence[str]]:
+        """Yield the table with three more columns for each resource column: IRI, score, others."""
+        resource_columns = [
+            column_number for column_number, column in enumerate(self.columns) if column.things
+        ]
+        new_heads = [
+            f"{self.heads[column_number]} {suffix}"
+            for column_number in resource_columns
+            for suffix in ("iri", "score", "others")
+        ]
+        yield [*self.heads, *new_heads]
+        candidates_by_cell = {(cell.row, cell.column): cell.candidates for cell in self.cells}
         for number, row in enumerate(self.rows):
-            told: list[str] = []
-            for at in added:
-                best, *others = found.get((number, at)) or (Candidate("", "", 0.0),)
+            new_cells: list[str] = []
+            for column_number in resource_columns:
+                best, *other_candidates = candidates_by_cell.get((number, column_number)) or (
+                    AnnotationCandidate("", "", 0.0),
+                )
                 score = f"{best.score:g}" if best.iri else ""
-                told += [best.iri, score, " ".join(f"{one.iri} {one.score:g}" for one in others)]
-            yield [*row, *told]
+                new_cells += [
+                    best.iri,
+                    score,
+                    " ".join(
+                        f"{candidate.iri} {candidate.score:g}" for candidate in other_candidates
+                    ),
+                ]
+            yield [*row, *new_cells]
 
 
 def read_table(
     path: Path, *, headless: bool = False
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Read a table of CSV or TSV: the heads, and rows that are as long, with nothing left out.
+    """Read a table of CSV or TSV: the heads, and complete rows of the same length.
 
-    The heads are the first line. In a `headless` table, and over cells for which that line is too
-    short, they are the numbers of the columns. Empty rows at the end are none. Raises `SetupError`
-    for a file that cannot be read, or holds no row.
+    The heads are the first line. In a `headless` table, and for columns beyond the first
+    line, they are column numbers. Empty rows at the end are dropped.
+
+    Raises:
+        SetupError: the file cannot be read, or has no row.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -135,254 +151,324 @@ def read_table(
     while text.startswith("#"):
         text = text.partition("\n")[2]
     first = _QUOTED.sub("", text.lstrip("\r\n").partition("\n")[0])
-    between = max("\t;,", key=first.count)
+    delimiter = max("\t;,", key=first.count)
     try:
-        lines = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=between) if row]
+        lines = [
+            row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row
+        ]
     except csv.Error as error:
         raise SetupError(f"{str(path)!r} is no table: {error}") from error
     while lines and not any(map(str.strip, lines[-1])):
         lines.pop()
     heads, rows = ([], lines) if headless else (lines[:1], lines[1:])
     if not rows:
-        wanted = "rows are" if headless else "a line of heads and rows are"
-        raise SetupError(f"{str(path)!r} holds no table: {wanted} wanted")
-    wide = max(map(len, lines))
-    numbers = tuple(str(at) for at in range(1, wide + 1))
-    named = (*heads[0], *numbers[len(heads[0]) :]) if heads else numbers
-    return named, tuple(tuple((*row, *[""] * wide)[:wide]) for row in rows)
+        requirement = "rows are" if headless else "a line of heads and rows are"
+        raise SetupError(f"{str(path)!r} holds no table: {requirement} wanted")
+    width = max(map(len, lines))
+    numbers = tuple(str(number) for number in range(1, width + 1))
+    head_names = (*heads[0], *numbers[len(heads[0]) :]) if heads else numbers
+    return head_names, tuple(tuple((*row, *[""] * width)[:width]) for row in rows)
 
 
-async def annotated(
+async def annotate_table(
     graph: KnowledgeGraph,
     heads: Sequence[str],
     rows: Sequence[Sequence[str]],
     *,
     candidates: int = 5,
     language: str | None = None,
-    progress: Progress = silent,
-) -> Annotated:
-    """Annotate a table; of each cell at most so many candidates are told.
+    progress: Progress = ignore_progress,
+) -> AnnotatedTable:
+    """Annotate a table, with at most `candidates` for each cell.
 
-    Raises `SetupError` if the graph has no index of entities, `ServiceError` if it is down.
+    Raises:
+        SetupError: the graph has no index of entities.
+        ServiceError: the endpoint failed.
     """
     columns = range(len(heads))
     texts = dict.fromkeys(cell.strip() for row in (heads, *rows) for cell in row)
-    named = await _named(graph, list(filter(None, texts)), 2 * candidates, progress)
-    things = []
+    candidates_by_text = await _find_candidates(
+        graph, list(filter(None, texts)), 2 * candidates, progress
+    )
+    is_resource = []
     for at in columns:
         cells = [text for row in rows if (text := row[at].strip())]
-        known = sum(any(one.score >= _LINKED for one in named.get(text, ())) for text in cells)
-        things.append(bool(cells) and known / len(cells) >= _THINGS)
-    of_things = [at for at in columns if things[at]]
-    wanted = {
-        one.iri
+        linked_cells = sum(
+            any(
+                candidate.score >= _MIN_LINKED_SCORE
+                for candidate in candidates_by_text.get(text, ())
+            )
+            for text in cells
+        )
+        is_resource.append(bool(cells) and linked_cells / len(cells) >= _MIN_LINKED_SHARE)
+    of_things = [at for at in columns if is_resource[at]]
+    candidate_iris = {
+        candidate.iri
         for row in (heads, *rows)
         for at in of_things
-        for one in named.get(row[at].strip(), ())
+        for candidate in candidates_by_text.get(row[at].strip(), ())
     }
-    facts = await _facts(graph, sorted(wanted), progress)
-    table = _Table(graph, tuple(map(tuple, rows)), things, named, facts)
-    classes = [table.classes(at) if things[at] else [] for at in columns]
+    facts = await _fetch_facts(graph, sorted(candidate_iris), progress)
+    table = _TableMatcher(graph, tuple(map(tuple, rows)), is_resource, candidates_by_text, facts)
+    classes = [table.rank_classes(at) if is_resource[at] else [] for at in columns]
     pairs = {
-        (one, other): found
-        for one, other in permutations(columns, 2)
-        if things[one] and (found := table.predicates(one, other))
+        (candidate, object_column): column_predicates
+        for candidate, object_column in permutations(columns, 2)
+        if is_resource[candidate]
+        and (column_predicates := table.rank_predicates(candidate, object_column))
     }
     cells_of_things = [
-        Cell(number, at, row[at], table.ranked(number, at, classes[at], pairs)[:candidates])
+        AnnotatedCell(
+            number,
+            at,
+            row[at],
+            table.rank_cell_candidates(number, at, classes[at], pairs)[:candidates],
+        )
         for number, row in enumerate(table.rows)
         for at in of_things
         if row[at].strip()
     ]
-    used = sorted({iri for found in (*classes, *pairs.values()) for iri, _ in found[:candidates]})
+    used = sorted(
+        {
+            iri
+            for column_predicates in (*classes, *pairs.values())
+            for iri, _ in column_predicates[:candidates]
+        }
+    )
     labels: dict[str, str] = {}
     for at in range(0, len(used), MOST_LABELS):
         labels |= await labels_of(used[at : at + MOST_LABELS], graph, [language or "en", "en"])
 
-    def told(found: Sequence[tuple[str, float]]) -> tuple[Candidate, ...]:
+    def build_candidates(scored: Sequence[tuple[str, float]]) -> tuple[AnnotationCandidate, ...]:
         return tuple(
-            Candidate(iri, labels.get(iri) or words_of_local_name(iri), round(score, 3))
-            for iri, score in found[:candidates]
+            AnnotationCandidate(iri, labels.get(iri) or split_local_name(iri), round(score, 3))
+            for iri, score in scored[:candidates]
         )
 
     headless = bool(of_things) and all(
-        table.is_below(heads[at], iri) and _alike(heads[at], labels.get(iri, "")) < _LINKED
+        table.is_instance_head(heads[at], iri)
+        and _score_name(heads[at], labels.get(iri, "")) < _MIN_LINKED_SCORE
         for at in of_things
         for iri, _ in classes[at][:1] or [("", 0.0)]
     )
-    return Annotated(
+    return AnnotatedTable(
         tuple(heads),
         table.rows,
-        tuple(Column(heads[at], things[at], told(classes[at])) for at in columns),
-        tuple(Pair(one, other, told(found)) for (one, other), found in pairs.items()),
+        tuple(
+            AnnotatedColumn(heads[at], is_resource[at], build_candidates(classes[at]))
+            for at in columns
+        ),
+        tuple(
+            ColumnPair(candidate, object_column, build_candidates(column_predicates))
+            for (candidate, object_column), column_predicates in pairs.items()
+        ),
         tuple(cells_of_things),
         headless,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
-    """The rows with the candidates of their cells by name, and the triples that lead from these."""
+class _TableMatcher:
+    """The rows with the candidates of their cells by name, and the triples of the candidates."""
 
     graph: KnowledgeGraph
     rows: tuple[tuple[str, ...], ...]
-    things: Sequence[bool]
-    named: Mapping[str, Sequence[Candidate]]
-    facts: Facts
+    is_resource: Sequence[bool]
+    candidates_by_text: Mapping[str, Sequence[AnnotationCandidate]]
+    facts: FactsBySubject
 
     @property
-    def kind(self) -> str:
-        """The predicate that says what a thing is."""
+    def type_predicate(self) -> str:
+        """The predicate that states the class of a resource."""
         return dict(self.graph.profile.types).get(v.RDF_TYPE, v.RDF_TYPE)
 
-    def candidates(self, row: int, column: int) -> Sequence[Candidate]:
-        """What the name in a cell may mean."""
-        return self.named.get(self.rows[row][column].strip(), ()) if self.things[column] else ()
+    def get_candidates(self, row: int, column: int) -> Sequence[AnnotationCandidate]:
+        """Return the candidates of a cell by name."""
+        return (
+            self.candidates_by_text.get(self.rows[row][column].strip(), ())
+            if self.is_resource[column]
+            else ()
+        )
 
-    def likely(self, row: int, column: int) -> list[Candidate]:
-        """Those of them whose name is as good as the best: only these speak for the column."""
-        known = self.candidates(row, column)
-        return [one for one in known if one.score >= known[0].score - _NEAR]
+    def get_best_candidates(self, row: int, column: int) -> list[AnnotationCandidate]:
+        """Return the candidates with nearly the best score; only they count for the column."""
+        cell_candidates = self.get_candidates(row, column)
+        return [
+            candidate
+            for candidate in cell_candidates
+            if candidate.score >= cell_candidates[0].score - _MAX_SCORE_GAP
+        ]
 
-    def types(self, iri: str) -> set[str]:
-        """The classes of a thing."""
-        known = self.facts.get(iri, ())
-        return {o.value for p, o in known if p == self.kind and isinstance(o, NamedNode)}
+    def get_classes(self, iri: str) -> set[str]:
+        """Return the classes of a resource."""
+        facts = self.facts.get(iri, ())
+        return {o.value for p, o in facts if p == self.type_predicate and isinstance(o, NamedNode)}
 
-    def is_below(self, head: str, kind: str) -> bool:
-        """Whether a head names a thing of the class of the cells below it."""
-        known = self.named.get(head.strip(), ())
-        return any(one.score >= _LINKED and kind in self.types(one.iri) for one in known)
+    def is_instance_head(self, head: str, class_iri: str) -> bool:
+        """Return whether a head names an instance of the class of the cells below it."""
+        head_candidates = self.candidates_by_text.get(head.strip(), ())
+        return any(
+            candidate.score >= _MIN_LINKED_SCORE and class_iri in self.get_classes(candidate.iri)
+            for candidate in head_candidates
+        )
 
-    def classes(self, column: int) -> list[tuple[str, float]]:
-        """Classes by the share of the cells that may be of them; of equals the smaller first."""
-        found = Counter[str]()
+    def rank_classes(self, column: int) -> list[tuple[str, float]]:
+        """Return classes by the share of cells that may be instances; smaller first if equal."""
+        totals = Counter[str]()
         cells = 0
         for row in range(len(self.rows)):
             best: dict[str, float] = {}
-            for one in self.likely(row, column):
-                for iri in self.types(one.iri):
-                    best[iri] = max(best.get(iri, 0.0), one.score)
+            for item in self.get_best_candidates(row, column):
+                for iri in self.get_classes(item.iri):
+                    best[iri] = max(best.get(iri, 0.0), item.score)
             cells += bool(self.rows[row][column].strip())
-            found.update(best)
-        sizes = {one.iri: one.instances for one in self.graph.profile.classes}
-        shares = [(iri, total / cells) for iri, total in found.items()]
-        kept = [one for one in shares if one[1] >= _HOLDS]
-        return sorted(kept, key=lambda one: (-round(one[1], 3), sizes.get(one[0], 0), one[0]))
+            totals.update(best)
+        sizes = {item.iri: item.instances for item in self.graph.profile.classes}
+        shares = [(iri, total / cells) for iri, total in totals.items()]
+        frequent = [item for item in shares if item[1] >= _MIN_ROW_SHARE]
+        return sorted(
+            frequent, key=lambda item: (-round(item[1], 3), sizes.get(item[0], 0), item[0])
+        )
 
-    def predicates(self, one: int, other: int) -> list[tuple[str, float]]:
-        """Predicates by the share of the rows in which they lead from a column to another."""
-        found = Counter[str]()
+    def rank_predicates(self, subject: int, object: int) -> list[tuple[str, float]]:
+        """Return predicates by the share of rows in which they lead from one column to another."""
+        row_counts = Counter[str]()
         rows = 0
         for row, cells in enumerate(self.rows):
-            if not (cells[one].strip() and cells[other].strip()):
+            if not (cells[subject].strip() and cells[object].strip()):
                 continue
             rows += 1
-            meant = (self.leading(at.iri, row, other) for at in self.likely(row, one))
-            found.update({iri for some in meant for iri in some})
-        naming = {known.iri for known in self.graph.profile.predicates if known.naming}
-        shares = ((iri, number / rows) for iri, number in found.items() if iri not in naming)
-        kept = (pair for pair in shares if pair[1] >= _HOLDS)
-        return sorted(kept, key=lambda pair: (-pair[1], pair[0]))
+            predicates_by_candidate = (
+                self.find_predicates(at.iri, row, object)
+                for at in self.get_best_candidates(row, subject)
+            )
+            row_counts.update({iri for some in predicates_by_candidate for iri in some})
+        naming = {
+            naming_predicate.iri
+            for naming_predicate in self.graph.profile.predicates
+            if naming_predicate.naming
+        }
+        shares = ((iri, number / rows) for iri, number in row_counts.items() if iri not in naming)
+        frequent = (pair for pair in shares if pair[1] >= _MIN_ROW_SHARE)
+        return sorted(frequent, key=lambda pair: (-pair[1], pair[0]))
 
-    def leading(self, iri: str, row: int, column: int) -> set[str]:
-        """The predicates that lead from a thing to what a cell may mean."""
-        meant = {one.iri for one in self.likely(row, column)}
+    def find_predicates(self, iri: str, row: int, column: int) -> set[str]:
+        """Return the predicates that lead from a resource to a candidate or value of a cell."""
+        target_iris = {candidate.iri for candidate in self.get_best_candidates(row, column)}
         text = self.rows[row][column]
         return {
             predicate
             for predicate, term in self.facts.get(iri, ())
-            if predicate != self.kind and (value_of(term) in meant or _says(term, text))
+            if predicate != self.type_predicate
+            and (to_plain_value(term) in target_iris or _has_value(term, text))
         }
 
-    def ranked(
+    def rank_cell_candidates(
         self,
         row: int,
         column: int,
         classes: Sequence[tuple[str, float]],
         pairs: Mapping[tuple[int, int], Sequence[tuple[str, float]]],
-    ) -> tuple[Candidate, ...]:
-        """The candidates of a cell by their names, the column's class and its predicates."""
+    ) -> tuple[AnnotationCandidate, ...]:
+        """Rank the candidates of a cell by their names, the column's class and its predicates."""
 
-        def fits(one: Candidate) -> float:
-            held = []
-            for (subject, other), found in pairs.items():
-                best = found[0][0]
+        def score_candidate(candidate: AnnotationCandidate) -> float:
+            matches = []
+            for (subject, object_column), pair_predicates in pairs.items():
+                best = pair_predicates[0][0]
                 if subject == column:
-                    held.append(best in self.leading(one.iri, row, other))
-                if other == column:
-                    sources = self.candidates(row, subject)
+                    matches.append(best in self.find_predicates(candidate.iri, row, object_column))
+                if object_column == column:
+                    sources = self.get_candidates(row, subject)
                     facts = (self.facts.get(source.iri, ()) for source in sources)
-                    held.append(any((best, NamedNode(one.iri)) in known for known in facts))
-            parts = [(_NAME_WEIGHT, one.score)]
+                    matches.append(
+                        any(
+                            (best, NamedNode(candidate.iri)) in source_facts
+                            for source_facts in facts
+                        )
+                    )
+            parts = [(_NAME_WEIGHT, candidate.score)]
             if classes:
-                parts.append((_CLASS_WEIGHT, float(classes[0][0] in self.types(one.iri))))
-            if held:
-                parts.append((_PREDICATES_WEIGHT, sum(held) / len(held)))
+                parts.append(
+                    (_CLASS_WEIGHT, float(classes[0][0] in self.get_classes(candidate.iri)))
+                )
+            if matches:
+                parts.append((_PREDICATES_WEIGHT, sum(matches) / len(matches)))
             return sum(weight * part for weight, part in parts) / sum(weight for weight, _ in parts)
 
-        scored = [replace(one, score=round(fits(one), 3)) for one in self.candidates(row, column)]
-        return tuple(sorted(scored, key=lambda one: -one.score))
+        scored = [
+            replace(candidate, score=round(score_candidate(candidate), 3))
+            for candidate in self.get_candidates(row, column)
+        ]
+        return tuple(sorted(scored, key=lambda candidate: -candidate.score))
 
 
-async def _named(
+async def _find_candidates(
     graph: KnowledgeGraph, texts: Sequence[str], limit: int, progress: Progress
-) -> dict[str, tuple[Candidate, ...]]:
-    """What each text may mean, by names alone."""
+) -> dict[str, tuple[AnnotationCandidate, ...]]:
+    """Return the candidates of each text, by name alone."""
     index = graph.indices.get("entities")
     if index is None:
         raise SetupError(f"graph {graph.name!r} has no index of entities: askgraph index build")
 
-    def found(text: str) -> list[Candidate]:
+    def search_names(text: str) -> list[AnnotationCandidate]:
         items = [hit.item for hit in index.search(text, limit=limit)]
-        scores = [max(_alike(text, name) for name in item.names) for item in items]
-        both = zip(items, scores, strict=True)
-        return [Candidate(one.iri, one.label, score) for one, score in both if score >= _LIKE]
+        scores = [max(_score_name(text, name) for name in item.names) for item in items]
+        scored_items = zip(items, scores, strict=True)
+        return [
+            AnnotationCandidate(item.iri, item.label, score)
+            for item, score in scored_items
+            if score >= _MIN_NAME_SCORE
+        ]
 
-    named = {}
+    candidates_by_text = {}
     for done, text in enumerate(texts):
-        if _number(text) is None:
-            listed = await asyncio.to_thread(found, text)
-            named[text] = tuple(sorted(listed, key=lambda one: -one.score))
+        if _parse_number(text) is None:
+            candidates = await asyncio.to_thread(search_names, text)
+            candidates_by_text[text] = tuple(
+                sorted(candidates, key=lambda candidate: -candidate.score)
+            )
         progress("looking for names", done + 1, len(texts))
-    return named
+    return candidates_by_text
 
 
-async def _facts(graph: KnowledgeGraph, iris: Sequence[str], progress: Progress) -> Facts:
-    """The triples that lead from things."""
-    found = defaultdict[str, list[tuple[str, Term]]](list)
-    for at in range(0, len(iris), _AT_ONCE):
-        values = " ".join(str(NamedNode(iri)) for iri in iris[at : at + _AT_ONCE])
+async def _fetch_facts(
+    graph: KnowledgeGraph, iris: Sequence[str], progress: Progress
+) -> FactsBySubject:
+    """Fetch the triples with these subjects."""
+    facts = defaultdict[str, list[tuple[str, Term]]](list)
+    for at in range(0, len(iris), _MAX_QUERY_SUBJECTS):
+        values = " ".join(str(NamedNode(iri)) for iri in iris[at : at + _MAX_QUERY_SUBJECTS])
         query = f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {values} }} ?s ?p ?o }}"
-        result = await graph.endpoint.select(query, limit=_TRIPLES)
+        result = await graph.endpoint.select(query, limit=_MAX_TRIPLES)
         for subject, predicate, term in result.rows:
             if isinstance(subject, NamedNode) and isinstance(predicate, NamedNode) and term:
-                found[subject.value].append((predicate.value, term))
-        progress("asking what they are", min(at + _AT_ONCE, len(iris)), len(iris))
-    return found
+                facts[subject.value].append((predicate.value, term))
+        progress("asking what they are", min(at + _MAX_QUERY_SUBJECTS, len(iris)), len(iris))
+    return facts
 
 
-def _alike(text: str, name: str) -> float:
+def _score_name(text: str, name: str) -> float:
     return float(fuzz.ratio(folded(text), folded(name))) / 100
 
 
-def _number(text: str) -> float | None:
-    """The number that a text is, with a point or a comma before its decimals."""
+def _parse_number(text: str) -> float | None:
+    """Parse a number with a decimal point or a decimal comma; None for other texts."""
     bare = text.strip().rstrip("%").strip()
     if _DECIMAL_COMMA.fullmatch(bare):
         bare = bare.replace(".", "").replace(",", ".")
     try:
-        found = float(bare.replace(",", ""))
+        number = float(bare.replace(",", ""))
     except ValueError:
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
-def _says(term: Term, text: str) -> bool:
-    """Whether a literal has the value of a cell: the same words, or as good as the same number."""
+def _has_value(term: Term, text: str) -> bool:
+    """Return whether a literal equals a cell: the same words, or nearly the same number."""
     if not isinstance(term, Literal):
         return False
-    mine, theirs = _number(text), _number(term.value)
-    if mine is not None and theirs is not None:
-        return abs(mine - theirs) <= _CLOSE * abs(theirs)
+    cell_number, term_number = _parse_number(text), _parse_number(term.value)
+    if cell_number is not None and term_number is not None:
+        return abs(cell_number - term_number) <= _MAX_NUMBER_ERROR_RATIO * abs(term_number)
     return folded(text.strip()) == folded(term.value)

@@ -1,4 +1,4 @@
-"""A graph's data folder built: of files in one pass, or of what an endpoint says of itself."""
+"""Build a graph's data folder: from files in one pass, or from a survey of an endpoint."""
 
 import asyncio
 import gzip
@@ -48,28 +48,33 @@ from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql import Predicate
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.rdf_files import OwnTypes, read_statements, with_types
-from askgraph.sparql.rewrite.virtual import predicates_in
+from askgraph.sparql.rdf_files import OwnPredicates, add_standard_triples, read_statements
+from askgraph.sparql.rewrite.virtual import find_predicates
 from askgraph.workspace.graph_data import (
     ENRICHMENT,
-    FORMAT,
+    FORMAT_VERSION,
     TYPES,
     SourceFile,
-    fingerprint,
-    known_content,
-    known_paths,
-    remote_endpoint,
-    replacing,
+    create_remote_endpoint,
+    fingerprint_files,
+    load_names_and_arrays,
+    load_virtual_paths,
+    replace_folder,
 )
 from askgraph.workspace.run_sync import Progress
 from askgraph.workspace.settings import GraphSettings
 
-_FIRST, _LOOKING = 20.0, 5.0  # seconds for what a graph behind an endpoint needs, and its search
-_READ = 2**16
-_SAMPLE = 5000
-_TURTLE = re.compile(r"^\s*@?prefix\s+([^\s:]*):\s*<([^<>\s]+)>", re.IGNORECASE | re.MULTILINE)
-_XML = re.compile(r"""\bxmlns:([\w.-]+)\s*=\s*["']([^"']+)["']""")
-_ENTITY = re.compile(r"""<!ENTITY\s+([\w.-]+)\s+["']([^"']+)["']""")
+_FIRST_SURVEY_SECONDS, _SEARCH_DETECTION_SECONDS = (
+    20.0,
+    5.0,
+)  # seconds for what a graph behind an endpoint needs, and its search
+_HEAD_BYTES = 2**16
+_SAMPLE_SIZE = 5000
+_TURTLE_PREFIX = re.compile(
+    r"^\s*@?prefix\s+([^\s:]*):\s*<([^<>\s]+)>", re.IGNORECASE | re.MULTILINE
+)
+_XML_PREFIX = re.compile(r"""\bxmlns:([\w.-]+)\s*=\s*["']([^"']+)["']""")
+_XML_ENTITY = re.compile(r"""<!ENTITY\s+([\w.-]+)\s+["']([^"']+)["']""")
 
 
 def build_local(
@@ -81,75 +86,93 @@ def build_local(
     enrich: Path | None = None,
     progress: Progress,
 ) -> None:
-    """Fill an empty folder with everything that answering over these files needs.
+    """Fill an empty folder with all data for answering over these files.
 
-    `graphs` are the named graphs to know of; none means the union of all. `enrich` is a file of
-    definitions to add virtually.
+    Args:
+        graphs: the named graphs to read; empty means the union of all.
+        enrich: a file of definitions to add virtually.
     """
-    known = fingerprint([*files, *([enrich] if enrich else [])])
+    source_files = fingerprint_files([*files, *([enrich] if enrich else [])])
     if enrich is None:
         with OxigraphEndpoint.loading(files, folder / "store"):
-            arrays = _parsed(files, graphs, progress)
-            profile = _counted(arrays, files, source, folder, progress)
+            arrays = _parse_arrays(files, graphs, progress)
+            profile = _save_profile_data(arrays, files, source, folder, progress)
             progress("loading", 0, None)
     else:
-        arrays = _enriched(files, folder, graphs, enrich, progress)
-        profile = _counted(arrays, files, source, folder, progress)
+        arrays = _build_enriched_arrays(files, folder, graphs, enrich, progress)
+        profile = _save_profile_data(arrays, files, source, folder, progress)
     store = Store.read_only(str(folder / "store"))
-    named = {g.value for g in store.named_graphs() if isinstance(g, NamedNode)}
+    named_graphs = {g.value for g in store.named_graphs() if isinstance(g, NamedNode)}
     # The graphs that it is about, which are not counted.
-    about = tuple((graph, 0) for graph in sorted(named) if graph in graphs or not graphs)
-    parts = replace_parts(profile.completeness, {GRAPHS: Part(GRAPHS, len(about), len(about))})
-    save_profile(replace(profile, graphs=about, completeness=parts), folder / "profile.json")
-    _finish(profile, folder, known)
+    described_graphs = tuple(
+        (graph, 0) for graph in sorted(named_graphs) if graph in graphs or not graphs
+    )
+    parts = replace_parts(
+        profile.completeness, {GRAPHS: Part(GRAPHS, len(described_graphs), len(described_graphs))}
+    )
+    save_profile(
+        replace(profile, graphs=described_graphs, completeness=parts), folder / "profile.json"
+    )
+    _write_manifest(profile, folder, source_files)
 
 
-def _enriched(
+def _build_enriched_arrays(
     files: Sequence[Path], folder: Path, graphs: Sequence[str], enrich: Path, progress: Progress
 ) -> GraphArrays:
-    """Load files with what a file of definitions adds, and return the arrays of both."""
+    """Load files together with the statements of a definitions file, and return their arrays."""
     definitions = read_definitions(enrich)
     write_text_atomically(folder / ENRICHMENT, enrich.read_text(encoding="utf-8"))
-    said, end = folder / "enrichment.nq", f" <{graphs[0]}> .\n" if graphs else " .\n"
+    statements_file, end = folder / "enrichment.nq", f" <{graphs[0]}> .\n" if graphs else " .\n"
 
-    def load() -> GraphArrays:
+    def load_store() -> GraphArrays:
         OxigraphEndpoint.load(
-            [*files, said],
+            [*files, statements_file],
             folder / "store",
             progress=lambda done, total, name: progress(f"loading {name}", done, total),
         )
-        return _arrays(folder / "store", graphs, progress)
+        return _build_arrays_from_store(folder / "store", graphs, progress)
 
     write_text_atomically(
-        said, "".join(f"{triple}{end}" for triple in build_statements(definitions))
+        statements_file, "".join(f"{triple}{end}" for triple in build_statements(definitions))
     )
-    plain = load()
+    plain = load_store()
     if definitions.names:
-        with said.open("a", encoding="utf-8") as out:
+        with statements_file.open("a", encoding="utf-8") as out:
             out.writelines(f"{triple}{end}" for triple in build_names(definitions, plain))
-        plain = load()
+        plain = load_store()
     progress("adding virtual triples", 0, None)
-    more, own = build_links(definitions, plain), detect_own_types(plain)
-    return _arrays(folder / "store", graphs, progress, more=more, own=own)
+    virtual_triples, type_predicates = build_links(definitions, plain), detect_own_types(plain)
+    return _build_arrays_from_store(
+        folder / "store",
+        graphs,
+        progress,
+        extra_triples=virtual_triples,
+        known_types=type_predicates,
+    )
 
 
-def _counted(
+def _save_profile_data(
     arrays: GraphArrays, files: Sequence[Path], source: str, folder: Path, progress: Progress
 ) -> Profile:
-    """Save the arrays and the names of a graph, and return its profile."""
+    """Save the arrays and names of a graph, and return its profile."""
     (folder / "arrays").mkdir()
     arrays.save(folder / "arrays")
     progress("profiling", 0, None)
-    own = described_prefixes(arrays) | declared_prefixes(files)
-    profile = with_prefixes(build_profile(arrays, source=source), some_iris(arrays), own=own)
+    prefixes = read_described_prefixes(arrays) | read_declared_prefixes(files)
+    profile = add_prefixes(
+        build_profile(arrays, source=source), sample_iris(arrays), declared=prefixes
+    )
     unnamed: set[str] = set()
     if (folder / ENRICHMENT).is_file():
         # How many predicates each virtual one stands for.
-        steps = {iri: len(list(predicates_in(path))) for iri, path in known_paths(folder).items()}
-        counted = (replace(p, steps=steps.get(p.iri, 1)) for p in profile.predicates)
-        profile = replace(profile, predicates=tuple(counted))
+        steps = {
+            iri: len(list(find_predicates(path)))
+            for iri, path in load_virtual_paths(folder).items()
+        }
+        with_steps = (replace(p, steps=steps.get(p.iri, 1)) for p in profile.predicates)
+        profile = replace(profile, predicates=tuple(with_steps))
         properties = read_definitions(folder / ENRICHMENT).properties
-        unnamed = {one.iri for one in properties if one.unnamed}
+        unnamed = {definition.iri for definition in properties if definition.unnamed}
     progress("indexing names", 0, None)
     names = (name for name in iterate_names(arrays, profile) if name.target not in unnamed)
     NameIndex.of(names).save(folder)
@@ -162,51 +185,61 @@ async def build_remote(
     *,
     answers: Path,
     later: Path | None = None,
-    known: Profile | None = None,
+    known_part: Profile | None = None,
     progress: Progress,
 ) -> None:
-    """Fill an empty folder with what an endpoint says of its graph; `answers` keeps replies.
+    """Fill an empty folder with the survey of an endpoint.
 
-    With `later`, the endpoint is asked for what a graph needs at first; if there is more to ask,
-    that file keeps the replies. `known` is a profile of the graph that was made elsewhere.
+    Args:
+        answers: the file that keeps replies, so that a stopped survey can resume.
+        later: with this, only the essential survey runs; if anything is left, this file keeps the
+            replies.
+        known: a profile of the graph from elsewhere.
     """
-    endpoint = remote_endpoint(settings)
+    endpoint = create_remote_endpoint(settings)
 
-    async def search(profile: Profile) -> str:
+    async def find_name_search(profile: Profile) -> str:
         progress("looking for a search", 0, None)
         if settings.name_search:
             return settings.name_search
         if endpoint.dialect == "blazegraph" and (wikibase := in_sparql("wikibase")):
             endpoint.services = wikibase.services
         try:
-            async with asyncio.timeout(_LOOKING):
+            async with asyncio.timeout(_SEARCH_DETECTION_SECONDS):
                 return await detected(endpoint, get_naming(profile), dialect=endpoint.dialect)
         except TimeoutError:
             return PLAIN
 
     ask = partial(
-        profile_endpoint, endpoint, progress=progress, resume=answers, known=known, search=search
+        profile_endpoint,
+        endpoint,
+        progress=progress,
+        resume=answers,
+        known=known_part,
+        search=find_name_search,
     )
     try:
         try:
-            profile, names = await (ask(later=later, max_seconds=_FIRST) if later else ask())
+            profile, names = await (
+                ask(later=later, max_seconds=_FIRST_SURVEY_SECONDS) if later else ask()
+            )
         except ServiceError as error:
             if later is None or type(error) is not ServiceError:
                 raise
             profile, names = await ask()  # it takes seconds for the least thing
-        lacks = any(part.name == ENTITY_NAMES for part in profile.completeness)
-        if lacks and not profile.name_search:
-            profile = replace(profile, name_search=await search(profile))
+        lacks_names = any(part.name == ENTITY_NAMES for part in profile.completeness)
+        if lacks_names and not profile.name_search:
+            profile = replace(profile, name_search=await find_name_search(profile))
     finally:
         await endpoint.close()
     progress("indexing names", 0, None)
     NameIndex.of(names).save(folder)
-    save_profile(with_prefixes_of_names(profile, names), folder / "profile.json")
-    _finish(profile, folder, ())
+    save_profile(add_prefixes_of_names(profile, names), folder / "profile.json")
+    _write_manifest(profile, folder, ())
 
 
-def given_profile(path: Path) -> Profile:
-    """Return the profile that a file of VoID holds; `SetupError` if it holds none."""
+def read_profile(path: Path) -> Profile:
+    """Return the profile in a VoID file; `SetupError` if there is none."""
     profile = parse_void(read_statements(path), source=str(path))
     if profile is None:
         raise SetupError(f"{str(path)!r} holds no VoID: it divides nothing by class or property")
@@ -214,21 +247,28 @@ def given_profile(path: Path) -> Profile:
 
 
 def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:
-    """Put virtual predicates into the data folder of an endpoint's graph; return its profile.
+    """Add virtual predicates to the data of a graph behind an endpoint; return its profile.
 
-    Those of before go. What the new ones link is told from the predicates of their paths, and no
-    query is asked. Raises `SetupError` for comments and names, which would have to be triples.
+    Earlier virtual predicates are removed. The counts of the new ones derive from the
+    predicates of their paths, without queries.
+
+    Raises:
+        SetupError: the definitions have comments or names, which would have to be triples.
     """
     if definitions.comments or definitions.names:
         raise SetupError("comments and names of nodes need the triples here, not at an endpoint")
-    before = known_paths(data)
+    before = load_virtual_paths(data)
     old = load_profile(data / "profile.json")
-    own = replace(old, predicates=tuple(p for p in old.predicates if p.iri not in before))
-    if taken := {p.iri for p in own.predicates} & {one.iri for one in definitions.properties}:
-        raise SetupError(f"the graph has <{min(taken)}> already: define a property that it lacks")
-    added = tuple(_predicates(definitions, own))
-    profile = replace(own, predicates=(*own.predicates, *added))
-    with replacing(data) as folder:
+    own_profile = replace(old, predicates=tuple(p for p in old.predicates if p.iri not in before))
+    if existing := {p.iri for p in own_profile.predicates} & {
+        definition.iri for definition in definitions.properties
+    }:
+        raise SetupError(
+            f"the graph has <{min(existing)}> already: define a property that it lacks"
+        )
+    added = tuple(_iterate_virtual_predicates(definitions, own_profile))
+    profile = replace(own_profile, predicates=(*own_profile.predicates, *added))
+    with replace_folder(data) as folder:
         shutil.copytree(
             data, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("indices", ENRICHMENT)
         )
@@ -239,178 +279,214 @@ def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:
     return profile
 
 
-def _parsed(
+def _parse_arrays(
     files: Sequence[Path],
     graphs: Sequence[str],
     progress: Progress,
     *,
-    own: OwnTypes | None = None,
+    known_types: OwnPredicates | None = None,
 ) -> GraphArrays:
-    """The arrays of the triples in the files; without their `own` types, they are looked for."""
+    """Build the arrays of the triples in the files; detect the graph's own type predicates."""
 
-    def tell(done: int, total: int, name: str) -> None:
+    def report_progress(done: int, total: int, name: str) -> None:
         progress(f"reading {name}", done, total)
 
     chosen = {NamedNode(graph) for graph in graphs}
-    if chosen or own:
-        quads = quads_in(files, progress=tell)
-        some = (quad for quad in quads if quad.graph_name in chosen) if chosen else quads
-        arrays = build_arrays(with_types(some, own) if own else some, as_stored=True)
+    if chosen or known_types:
+        quads = quads_in(files, progress=report_progress)
+        selected_quads = (quad for quad in quads if quad.graph_name in chosen) if chosen else quads
+        arrays = build_arrays(
+            add_standard_triples(selected_quads, known_types) if known_types else selected_quads,
+            as_stored=True,
+        )
     else:
-        arrays = build_arrays(rows_in(files, progress=tell), as_stored=True)
-    found = detect_own_types(arrays) if own is None else {}
-    return _parsed(files, graphs, progress, own=found) if found else arrays
+        arrays = build_arrays(rows_in(files, progress=report_progress), as_stored=True)
+    type_predicates = detect_own_types(arrays) if known_types is None else {}
+    return (
+        _parse_arrays(files, graphs, progress, known_types=type_predicates)
+        if type_predicates
+        else arrays
+    )
 
 
-def _arrays(
+def _build_arrays_from_store(
     store: Path,
     graphs: Sequence[str],
     progress: Progress,
     *,
-    more: Iterable[Triple] = (),
-    own: OwnTypes | None = None,
+    extra_triples: Iterable[Triple] = (),
+    known_types: OwnPredicates | None = None,
 ) -> GraphArrays:
-    """The arrays of the triples and of `more`; without its `own` types, they are looked for."""
-    stored = Store.read_only(str(store))
-    total = len(stored)
+    """Build the arrays of the store and extra triples; detect the graph's own type predicates."""
+    opened_store = Store.read_only(str(store))
+    total = len(opened_store)
     chosen: list[NamedNode | None] = [NamedNode(graph) for graph in graphs]
     quads = chain.from_iterable(
-        stored.quads_for_pattern(None, None, None, graph) for graph in chosen or [None]
+        opened_store.quads_for_pattern(None, None, None, graph) for graph in chosen or [None]
     )
     arrays = build_arrays(
-        chain(with_types(quads, own) if own else quads, more),
+        chain(add_standard_triples(quads, known_types) if known_types else quads, extra_triples),
         progress=lambda read: progress("reading triples", read, total),
     )
-    found = detect_own_types(arrays) if own is None else {}
-    return _arrays(store, graphs, progress, own=found) if found else arrays
+    type_predicates = detect_own_types(arrays) if known_types is None else {}
+    return (
+        _build_arrays_from_store(store, graphs, progress, known_types=type_predicates)
+        if type_predicates
+        else arrays
+    )
 
 
-def _finish(profile: Profile, folder: Path, sources: Sequence[SourceFile]) -> None:
-    """Write which own predicates stand for standard ones; then, last, what a folder is built of."""
+def _write_manifest(profile: Profile, folder: Path, sources: Sequence[SourceFile]) -> None:
+    """Write the graph's own type predicates and then, last, the manifest of its sources."""
     if profile.types:
-        own = (DefinedProperty(iri, NamedNode(said), unnamed=True) for iri, said in profile.types)
-        write_text_atomically(folder / TYPES, format_definitions(Definitions(tuple(own))))
-    signed: dict[str, Any] = {"format": FORMAT, "sources": [file.stored() for file in sources]}
-    write_text_atomically(folder / "built.json", json.dumps(signed))
+        type_definitions = (
+            DefinedProperty(iri, NamedNode(standard_iri), unnamed=True)
+            for iri, standard_iri in profile.types
+        )
+        write_text_atomically(
+            folder / TYPES, format_definitions(Definitions(tuple(type_definitions)))
+        )
+    manifest: dict[str, Any] = {
+        "format": FORMAT_VERSION,
+        "sources": [file.to_json() for file in sources],
+    }
+    write_text_atomically(folder / "built.json", json.dumps(manifest))
 
 
-def declared_prefixes(files: Sequence[Path]) -> dict[str, str]:
-    """Return the prefixes declared at the head of Turtle, TriG and RDF/XML files."""
-    found: dict[str, str] = {}
+def read_declared_prefixes(files: Sequence[Path]) -> dict[str, str]:
+    """Return the prefixes in the heads of Turtle, TriG and RDF/XML files."""
+    prefixes: dict[str, str] = {}
     for path in files[:100]:
         opener = gzip.open if path.name.endswith(".gz") else open
         with opener(path, "rb") as file:
-            head = file.read(_READ).decode("utf-8", errors="replace")
+            head = file.read(_HEAD_BYTES).decode("utf-8", errors="replace")
         if path.name.removesuffix(".gz").endswith((".rdf", ".owl", ".xml")):
-            entities = dict(_ENTITY.findall(head))
-            pairs = [(name, _resolve(value, entities)) for name, value in _XML.findall(head)]
+            entities = dict(_XML_ENTITY.findall(head))
+            pairs = [
+                (name, _resolve_entities(value, entities))
+                for name, value in _XML_PREFIX.findall(head)
+            ]
         else:
-            pairs = _TURTLE.findall(head)
+            pairs = _TURTLE_PREFIX.findall(head)
         for prefix, namespace in pairs:
             if ":" in namespace:
-                found.setdefault(prefix, namespace)
-    return found
+                prefixes.setdefault(prefix, namespace)
+    return prefixes
 
 
-def _resolve(value: str, entities: Mapping[str, str]) -> str:
+def _resolve_entities(value: str, entities: Mapping[str, str]) -> str:
     return re.sub(r"&([\w.-]+);", lambda match: entities.get(match[1], match[0]), value)
 
 
-def with_prefixes(
-    profile: Profile, iris: Iterable[str], *, own: Mapping[str, str] | None = None
+def add_prefixes(
+    profile: Profile, iris: Iterable[str], *, declared: Mapping[str, str] | None = None
 ) -> Profile:
     """Return the profile with its own prefixes, and readable ones for its other namespaces.
 
-    `iris` are some of the graph's; namespaces that hold three of them get a prefix.
+    `iris` are a sample of the graph; namespaces with three of them get a prefix.
     """
-    schema = [c.iri for c in profile.classes] + [p.iri for p in profile.predicates]
-    full = PrefixMap(own or {}).with_derived(schema, least=1).with_derived(iris, least=3)
-    return replace(profile, prefixes=tuple(sorted(full.own.items())))
+    schema = [class_profile.iri for class_profile in profile.classes] + [
+        predicate.iri for predicate in profile.predicates
+    ]
+    prefix_map = (
+        PrefixMap(declared or {})
+        .derive_prefixes(schema, min_count=1)
+        .derive_prefixes(iris, min_count=3)
+    )
+    return replace(profile, prefixes=tuple(sorted(prefix_map.own_prefixes.items())))
 
 
-def with_prefixes_of_names(profile: Profile, names: Sequence[Name]) -> Profile:
-    """Return the profile with prefixes for its namespaces, and for those of what has a name."""
+def add_prefixes_of_names(profile: Profile, names: Sequence[Name]) -> Profile:
+    """Return the profile with prefixes for its namespaces and those of named entities."""
     entities = [name.target for name in names if name.kind is Kind.ENTITY]
-    return with_prefixes(profile, entities[:: max(1, len(entities) // _SAMPLE)])
+    return add_prefixes(profile, entities[:: max(1, len(entities) // _SAMPLE_SIZE)])
 
 
-def some_iris(arrays: GraphArrays) -> Iterator[str]:
-    """Return a few thousand of a graph's IRIs, evenly taken."""
+def sample_iris(arrays: GraphArrays) -> Iterator[str]:
+    """Return a few thousand IRIs of a graph at even intervals."""
     terms = arrays.terms
-    step = max(1, (terms.first_blank - terms.first_iri) // _SAMPLE)
+    step = max(1, (terms.first_blank - terms.first_iri) // _SAMPLE_SIZE)
     return (terms.get_value(at) for at in range(terms.first_iri, terms.first_blank, step))
 
 
-def described_prefixes(arrays: GraphArrays) -> dict[str, str]:
-    """Return the prefixes that a graph describes in the words of VANN or SHACL."""
+def read_described_prefixes(arrays: GraphArrays) -> dict[str, str]:
+    """Return the prefixes that a graph declares with VANN or SHACL."""
 
-    def values(iri: str) -> dict[int, str]:
+    def read_values(iri: str) -> dict[int, str]:
         number = arrays.get_predicate_number(iri)
         if number is None:
             return {}
         subjects, objects = arrays.get_edges_in_range(0, len(arrays.terms), number)
         return dict(zip(subjects.tolist(), arrays.terms.iterate_values(objects), strict=True))
 
-    found: dict[str, str] = {}
+    prefixes: dict[str, str] = {}
     for prefix, namespace in (
         (v.VANN_PREFERRED_NAMESPACE_PREFIX, v.VANN_PREFERRED_NAMESPACE_URI),
         (v.SH_PREFIX, v.SH_NAMESPACE),
     ):
-        namespaces = values(namespace)
-        for subject, name in values(prefix).items():
+        namespaces = read_values(namespace)
+        for subject, name in read_values(prefix).items():
             if subject in namespaces:
-                found.setdefault(name, namespaces[subject])
-    return found
+                prefixes.setdefault(name, namespaces[subject])
+    return prefixes
 
 
 def _save_names(
     data: Path,
     folder: Path,
-    gone: frozenset[str],
+    removed: frozenset[str],
     added: tuple[PredicateProfile, ...],
     definitions: Definitions,
 ) -> None:
-    known, _ = known_content(data)
-    unnamed = {one.iri for one in definitions.properties if one.unnamed}
-    named = Profile(0, (), tuple(p for p in added if p.iri not in unnamed))
-    old = (name for at in range(len(known)) if (name := known.name(at)).target not in gone)
-    made = NameIndex.of([*old, *iterate_schema_names(named)])
+    old_names, _ = load_names_and_arrays(data)
+    unnamed = {definition.iri for definition in definitions.properties if definition.unnamed}
+    profile = Profile(0, (), tuple(p for p in added if p.iri not in unnamed))
+    old = (
+        name for at in range(len(old_names)) if (name := old_names.name(at)).target not in removed
+    )
+    new_names = NameIndex.of([*old, *iterate_schema_names(profile)])
     for file in folder.glob("names_*.npy"):
         file.unlink()  # a copy may share its bytes with what is mapped
-    made.save(folder)
+    new_names.save(folder)
 
 
-def _predicates(definitions: Definitions, profile: Profile) -> Iterator[PredicateProfile]:
-    known = {p.iri: p for p in profile.predicates}
+def _iterate_virtual_predicates(
+    definitions: Definitions, profile: Profile
+) -> Iterator[PredicateProfile]:
+    predicates = {predicate.iri: predicate for predicate in profile.predicates}
     paths = resolve_virtual_paths(definitions)
-    for one in definitions.properties:
-        if (found := _along(paths[one.iri], known)) is None:
+    for definition in definitions.properties:
+        if (path_profile := _profile_path(paths[definition.iri], predicates)) is None:
             continue
-        bare = replace(found, iri=one.iri, names=(), naming="", transitive=False, inverse_of=())
+        unnamed = replace(
+            path_profile, iri=definition.iri, names=(), naming="", transitive=False, inverse_of=()
+        )
         yield replace(
-            bare,
-            names=((one.label or get_label(bare), one.language),),
-            inverse_of=(one.inverse_of,) if one.inverse_of else (),
-            steps=len(list(predicates_in(paths[one.iri]))),
+            unnamed,
+            names=((definition.label or get_label(unnamed), definition.language),),
+            inverse_of=(definition.inverse_of,) if definition.inverse_of else (),
+            steps=len(list(find_predicates(paths[definition.iri]))),
         )
 
 
-def _along(path: Predicate, known: Mapping[str, PredicateProfile]) -> PredicateProfile | None:
-    """What a path links, from what its ends are known to be; None for unknown predicates."""
+def _profile_path(
+    path: Predicate, predicates: Mapping[str, PredicateProfile]
+) -> PredicateProfile | None:
+    """Return the profile of a path from those of its ends; None for unknown predicates."""
     match path:
         case PropertyPath(operator="^", parts=(inner,)):
-            found = _along(inner, known)
-            return found and replace(
-                found,
-                subjects=found.objects,
-                objects=found.subjects,
-                subject_classes=found.object_classes,
-                object_classes=found.subject_classes,
+            inner_profile = _profile_path(inner, predicates)
+            return inner_profile and replace(
+                inner_profile,
+                subjects=inner_profile.objects,
+                objects=inner_profile.subjects,
+                subject_classes=inner_profile.object_classes,
+                object_classes=inner_profile.subject_classes,
                 datatypes=(),
                 languages=(),
             )
         case PropertyPath(operator="/", parts=parts):
-            steps = [_along(part, known) for part in parts]
+            steps = [_profile_path(part, predicates) for part in parts]
             first, last = steps[0], steps[-1]
             if first is None or last is None:
                 return None
@@ -420,6 +496,6 @@ def _along(path: Predicate, known: Mapping[str, PredicateProfile]) -> PredicateP
                 datatypes=last.datatypes, languages=last.languages,
             )  # fmt: skip
         case PropertyPath(parts=parts):
-            return _along(parts[0], known)
+            return _profile_path(parts[0], predicates)
         case _:
-            return known.get(str(path.value))
+            return predicates.get(str(path.value))

@@ -1,4 +1,4 @@
-"""A graph of the workspace with what it says only indirectly: virtually, or in new files."""
+"""Enrich a graph of the workspace with derived triples: virtually, or in new files."""
 
 import contextlib
 import dataclasses
@@ -20,99 +20,109 @@ from askgraph.graph.definitions import (
 )
 from askgraph.graph.enrichment import build_links, build_names, build_statements
 from askgraph.graph.profile import Profile
-from askgraph.llm.budget import Account, Budget, charged
-from askgraph.methods.shared.drafts import drafted_comments
+from askgraph.llm.budget import BudgetAccount, ModelBudget, charge_model
+from askgraph.methods.shared.drafts import draft_comments
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.workspace import Progress, Workspace, check_name, silent
+from askgraph.workspace import Progress, Workspace, check_name, ignore_progress
 from askgraph.workspace.build import enrich_endpoint
-from askgraph.workspace.graph_data import known_paths
+from askgraph.workspace.graph_data import load_virtual_paths
 from askgraph.workspace.models import Models
-from askgraph.workspace.run_sync import result_of
-from askgraph.workspace.settings import with_graph
+from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.settings import write_graph_settings
 
 
-def advised(
-    workspace: Workspace, name: str | None, *, progress: Progress = silent
+def find_advice(
+    workspace: Workspace, name: str | None, *, progress: Progress = ignore_progress
 ) -> tuple[Advice, ...]:
-    """Return what would help a graph, which is made ready if needed.
+    """Return the advice for a graph, which is rebuilt first if needed.
 
-    What was added to it virtually is not looked at.
+    Virtual additions are ignored.
     """
-    profile, arrays = workspace.known(name, progress=progress)
-    added = known_paths(workspace.data(name or next(iter(workspace.graphs()))))
-    own = tuple(
-        dataclasses.replace(p, inverse_of=tuple(iri for iri in p.inverse_of if iri not in added))
-        for p in profile.predicates
-        if p.iri not in added
+    profile, arrays = workspace.load_content(name, progress=progress)
+    added = load_virtual_paths(workspace.get_data_folder(name or next(iter(workspace.graphs()))))
+    own_predicates = tuple(
+        dataclasses.replace(
+            predicate, inverse_of=tuple(iri for iri in predicate.inverse_of if iri not in added)
+        )
+        for predicate in profile.predicates
+        if predicate.iri not in added
     )
-    used = {p.iri for p in own}
-    found = collect_advice(dataclasses.replace(profile, predicates=own), arrays)
-    return tuple(one for one in found if getattr(one.definition, "iri", None) not in used)
+    predicate_iris = {predicate.iri for predicate in own_predicates}
+    advice = collect_advice(dataclasses.replace(profile, predicates=own_predicates), arrays)
+    return tuple(
+        item for item in advice if getattr(item.definition, "iri", None) not in predicate_iris
+    )
 
 
-def definitions_for(
+def build_advised_definitions(
     workspace: Workspace,
     name: str | None,
     kinds: Collection[AdviceKind] = (),
     *,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> Definitions:
-    """Return the definitions of the advice for a graph: of some kinds, else what is the default."""
-    found = advised(workspace, name, progress=progress)
-    chosen = [one for one in found if (one.kind in kinds if kinds else one.default)]
-    profile, _ = workspace.known(name, progress=progress)
+    """Return the definitions of the advice for a graph, of some kinds or the default ones."""
+    advice = find_advice(workspace, name, progress=progress)
+    chosen = [item for item in advice if (item.kind in kinds if kinds else item.default)]
+    profile, _ = workspace.load_content(name, progress=progress)
     return build_definitions(chosen, PrefixMap(dict(profile.prefixes)).namespaces)
 
 
-def with_drafted_comments(
+def draft_missing_comments(
     workspace: Workspace,
     name: str,
     definitions: Definitions,
     *,
     model: str | None = None,
-    budget: Budget | None = None,
-    progress: Progress = silent,
+    budget: ModelBudget | None = None,
+    progress: Progress = ignore_progress,
     **server: str | None,
 ) -> Definitions:
-    """Return definitions with comments that a language model drafts for the terms without any.
+    """Add comments that a language model drafts for the terms without any.
 
-    Without a name it is the workspace's model; `server` (`base_url`, `provider`) says where it is.
-    Raises `SetupError` for a model that cannot be had, `BudgetSpent` and `ServiceError` as it does.
+    Args:
+        model: a model name; None means the workspace's model.
+        server: `base_url` and `provider` of the model.
+
+    Raises:
+        SetupError: the model is not available.
+        BudgetSpent: the budget is spent.
+        ServiceError: the model failed.
     """
-    advice = advised(workspace, name, progress=progress)
-    mute = next((one.about for one in advice if one.kind == "comment"), ())
+    advice = find_advice(workspace, name, progress=progress)
+    terms = next((advice_item.about for advice_item in advice if advice_item.kind == "comment"), ())
     models = Models(workspace.folder)
-    account = Account(budget or Budget(), scope="run")
-    prices = models.prices(models.settings(model, **server))
-    talks = charged(models.model(model, **server), account, prices=prices)
-    progress(f"{len(mute)} terms without a comment", 0, None)
+    account = BudgetAccount(budget or ModelBudget(), scope="run")
+    prices = models.load_prices(models.resolve_settings(model, **server))
+    charged_model = charge_model(models.get_model(model, **server), account, prices=prices)
+    progress(f"{len(terms)} terms without a comment", 0, None)
 
-    async def drafted() -> tuple[TermComment, ...]:
+    async def request_comments() -> tuple[TermComment, ...]:
         try:
-            return await drafted_comments(mute, workspace.profile(name), talks, account)
+            return await draft_comments(terms, workspace.load_profile(name), charged_model, account)
         finally:
             await models.close()
 
-    comments = (*definitions.comments, *result_of(drafted()))
-    prefixes = {**dict(workspace.profile(name).prefixes), **definitions.prefixes}
+    comments = (*definitions.comments, *run_coroutine(request_comments()))
+    prefixes = {**dict(workspace.load_profile(name).prefixes), **definitions.prefixes}
     return dataclasses.replace(definitions, comments=comments, prefixes=prefixes)
 
 
-def kept_comments(
+def load_or_draft_comments(
     workspace: Workspace,
     name: str,
     path: Path,
     *,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
     **model: str | None,
 ) -> Definitions:
-    """Return the comments of a file; if it is not there, a `model` drafts them into it first."""
+    """Return the comments of a file; if it does not exist, a model drafts them into it first."""
     if not path.is_file():
-        made = with_drafted_comments(
+        drafts = draft_missing_comments(
             workspace, name, Definitions(), budget=None, progress=progress, **model
         )
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text_atomically(path, format_definitions(made))
+        write_text_atomically(path, format_definitions(drafts))
     return read_definitions(path)
 
 
@@ -123,16 +133,18 @@ def enrich_virtually(
     *,
     as_name: str | None = None,
     searched: bool = False,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> Profile:
-    """Add definitions virtually to a graph, or to another one of the same sources; return it.
+    """Add definitions virtually to a graph, or to a copy of it, and return its profile.
 
-    If they are to be `searched`, the indices of a graph of files have comments, too.
+    With `searched`, the indices of a graph from files include the comments.
 
-    They are kept as `enrichments/NAME.toml` in the workspace, for a person to edit: a change takes
-    effect with the next question, but for a graph behind an endpoint (see `enriching_endpoints`),
-    if it is enriched again. Without any definition the graph is as it was before. Raises
-    `SetupError` if a path links too much; then all stays as it was.
+    The definitions are kept in `enrichments/NAME.toml` in the workspace, where a person may
+    edit them. A change takes effect with the next question; a graph behind an endpoint must
+    be enriched again. Empty definitions restore the original graph.
+
+    Raises:
+        SetupError: a path links too much; then nothing changes.
     """
     settings = workspace.graphs().get(name)
     if settings is None:
@@ -141,27 +153,29 @@ def enrich_virtually(
     if settings.url and as_name:
         raise SetupError(f"graph {name!r} lies behind an endpoint: add it again as {as_name!r}")
     target = as_name or name
-    kept_in = f"enrichments/{target}.toml" if definitions else ""
+    definitions_file = f"enrichments/{target}.toml" if definitions else ""
     if settings.url:
-        workspace.known(name, progress=progress)
-        with _kept_definitions(workspace.folder / kept_in, definitions):
-            profile = enrich_endpoint(workspace.data(name), definitions)
+        workspace.load_content(name, progress=progress)
+        with _write_definitions(workspace.folder / definitions_file, definitions):
+            profile = enrich_endpoint(workspace.get_data_folder(name), definitions)
         with lock_file(workspace.folder / ".lock"):
-            with_graph(workspace.folder, name, dataclasses.replace(settings, enrich=kept_in))
+            write_graph_settings(
+                workspace.folder, name, dataclasses.replace(settings, enrich=definitions_file)
+            )
         return profile
     if as_name:
-        _refuse_name(workspace, as_name)
-    table = {key: value for key, value in settings.table().items() if key != "sources"}
-    table |= {"enrich": kept_in, **({"comments": True} if searched else {})}
-    with _kept_definitions(workspace.folder / kept_in, definitions):
+        _check_new_name(workspace, as_name)
+    table = {key: value for key, value in settings.to_table().items() if key != "sources"}
+    table |= {"enrich": definitions_file, **({"comments": True} if searched else {})}
+    with _write_definitions(workspace.folder / definitions_file, definitions):
         return workspace.add(
             target, settings.sources, settings=table, replace=as_name is None, progress=progress
         )
 
 
 @contextlib.contextmanager
-def _kept_definitions(path: Path, definitions: Definitions) -> Iterator[None]:
-    """Write definitions; what was there comes back if the graph cannot be built with them."""
+def _write_definitions(path: Path, definitions: Definitions) -> Iterator[None]:
+    """Write definitions; restore the previous file if the graph cannot be built with them."""
     if not definitions:
         yield
         return
@@ -184,26 +198,29 @@ def write_enriched(
     definitions: Definitions,
     out: Path,
     *,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> int:
-    """Write a graph with what the definitions add as N-Triples; return how many triples are new.
+    """Write a graph with its derived triples as N-Triples; return the number of new triples.
 
-    In which named graph a triple stood is not kept. Raises `SetupError` for a graph behind an
-    endpoint or enriched virtually, and if the file cannot be written.
+    Named graphs are merged.
+
+    Raises:
+        SetupError: the graph is behind an endpoint or enriched virtually, or the file cannot be
+            written.
     """
-    _, arrays = workspace.known(name, progress=progress)
+    _, arrays = workspace.load_content(name, progress=progress)
     if arrays is None:
         raise SetupError("a graph behind an endpoint cannot be written out: its triples lie there")
     if out.suffix not in (".ttl", ".nt"):
         raise SetupError(f"the triples are written as N-Triples: call {str(out)!r} .nt or .ttl")
-    if known_paths(workspace.data(name or next(iter(workspace.graphs())))):
+    if load_virtual_paths(workspace.get_data_folder(name or next(iter(workspace.graphs())))):
         raise SetupError(
             "what was added to this graph virtually would be written as its own: take it away "
             "first (askgraph enrich NAME --plain)"
         )
-    added = {*_added(definitions, arrays)}
+    added = {*_iterate_new_triples(definitions, arrays)}
     with replace_file(out.absolute()) as file:
-        for number, triple in enumerate(_triples(arrays)):
+        for number, triple in enumerate(_iterate_triples(arrays)):
             if number % 10_000 == 0:
                 progress("writing", number, len(arrays))
             added.discard(triple)
@@ -219,10 +236,10 @@ def add_enriched(
     definitions: Definitions,
     as_name: str,
     *,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> Profile:
-    """Write a graph with what the definitions add into the workspace, as a graph of its own."""
-    _refuse_name(workspace, as_name)
+    """Write a graph with its derived triples into the workspace, as a separate graph."""
+    _check_new_name(workspace, as_name)
     out = workspace.folder / "enrichments" / f"{as_name}.nt"
     write_enriched(workspace, name, definitions, out, progress=progress)
     try:
@@ -232,23 +249,23 @@ def add_enriched(
         raise
 
 
-def _refuse_name(workspace: Workspace, as_name: str) -> None:
+def _check_new_name(workspace: Workspace, as_name: str) -> None:
     check_name(as_name)
     if as_name in workspace.graphs():
         raise SetupError(f"there is a graph {as_name!r} already; take another name with --as")
 
 
-def _added(definitions: Definitions, arrays: GraphArrays) -> Iterator[Triple]:
+def _iterate_new_triples(definitions: Definitions, arrays: GraphArrays) -> Iterator[Triple]:
     yield from build_statements(definitions)
     yield from build_names(definitions, arrays)
     yield from build_links(definitions, arrays)
 
 
-def _triples(arrays: GraphArrays) -> Iterator[Triple]:
+def _iterate_triples(arrays: GraphArrays) -> Iterator[Triple]:
     for number in range(len(arrays.predicates)):
         predicate = NamedNode(arrays.get_predicate_iri(number))
         pairs = arrays.get_edges_in_range(0, len(arrays.terms), number)
-        for subject, value in zip(*(one.tolist() for one in pairs), strict=True):
+        for subject, value in zip(*(column.tolist() for column in pairs), strict=True):
             node = arrays.terms.get_term(subject)
             if not isinstance(node, Literal):
                 yield Triple(node, predicate, arrays.terms.get_term(value))

@@ -1,4 +1,4 @@
-"""A run from its plan to its end: on this process, or spread over others."""
+"""Run an evaluation from plan to end, in this process or on workers."""
 
 import asyncio
 import contextlib
@@ -28,109 +28,123 @@ from askgraph.evaluation.runs.run import RunBudget, evaluate
 from askgraph.evaluation.runs.scores import add_judge, add_judge_fingerprint, check_metric
 from askgraph.llm import LanguageModel
 from askgraph.methods import Method, collect_methods
-from askgraph.workspace import Progress, Workspace, silent
+from askgraph.workspace import Progress, Workspace, ignore_progress
 from askgraph.workspace.plans import (
-    Asked,
-    Host,
-    Wishes,
-    file_hash,
-    planned,
-    run_settings,
-    states_of,
-    work_in_process,
+    BenchmarkQuestions,
+    RunOptions,
+    TaskRunner,
+    build_run_settings,
+    hash_file,
+    load_graph_states,
+    plan_run,
+    run_in_process,
 )
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 from askgraph.workspace.selection import Selection
 
-_MANY = 200  # questions of graph search that are worth the start of processes
+_MIN_PARALLEL_QUESTIONS = 200  # questions of graph search that are worth the start of processes
 
 
 @dataclass(frozen=True)
-class Crew:
-    """Who answers: this process (`local`), or `workers` of an executor, by its name.
+class ExecutorOptions:
+    """Where questions are answered: in this process (`local`), or by `workers` of an executor.
 
-    `auto` is a process a core for many questions to methods without a model, else this process.
-    `address` is that of a cluster that runs already. `concurrency` is how many questions are under
-    way at once, in all; None is one here, and two a worker elsewhere.
+    `auto` uses one process per core for many questions to methods without a model, else
+    this process. `address` is that of a running cluster. `concurrency` is the number of
+    concurrent questions in all; None means one locally, and two per worker elsewhere.
     """
 
-    on: str = "local"
+    executor: str = "local"
     workers: int | None = None
     address: str | None = None
     concurrency: int | None = None
 
-    def chosen(self, questions: int, methods: Iterable[Method]) -> "Crew":
-        """Return the crew that `auto` is for so many questions to methods; any other as it is."""
-        if self.on != "auto":
+    def resolve(self, questions: int, methods: Iterable[Method]) -> "ExecutorOptions":
+        """Return the options with `auto` resolved for these questions and methods."""
+        if self.executor != "auto":
             return self
-        asked = [one for method in methods for one in collect_methods(method)]
-        has_model = any(getattr(one, "model", None) is not None for one in asked)
-        few = questions < _MANY or os.cpu_count() == 1 or self.concurrency
-        here = self.address or (not self.workers and (few or has_model))
-        return replace(self, on="local" if here else "processes")
+        consulted = [component for method in methods for component in collect_methods(method)]
+        has_model = any(getattr(component, "model", None) is not None for component in consulted)
+        has_few_questions = (
+            questions < _MIN_PARALLEL_QUESTIONS or os.cpu_count() == 1 or self.concurrency
+        )
+        runs_locally = self.address or (not self.workers and (has_few_questions or has_model))
+        return replace(self, executor="local" if runs_locally else "processes")
 
     @property
-    def size(self) -> int:
-        """How many processes answer."""
-        return 1 if self.on == "local" else self.workers or os.cpu_count() or 1
+    def worker_count(self) -> int:
+        """The number of processes that answer."""
+        return 1 if self.executor == "local" else self.workers or os.cpu_count() or 1
 
     @property
-    def at_once(self) -> int:
-        """How many questions are under way at once."""
-        return self.concurrency or (1 if self.on == "local" else 2 * self.size)
+    def max_concurrency(self) -> int:
+        """The number of concurrent questions."""
+        return self.concurrency or (1 if self.executor == "local" else 2 * self.worker_count)
 
 
-async def evaluated(
+async def evaluate_benchmarks(
     workspace: Workspace,
-    asked: Sequence[Asked],
-    wishes: Wishes,
+    benchmarks: Sequence[BenchmarkQuestions],
+    options: RunOptions,
     selection: Selection,
-    crew: Crew,
+    executor_options: ExecutorOptions,
     *,
     budget: RunBudget | None = None,
     folder: Path | None = None,
     progress: Told | None = None,
-    preparing: Progress = silent,
+    index_progress: Progress = ignore_progress,
     judge: LanguageModel | None = None,
 ) -> EvaluationRun:
-    """Ask the benchmarks with the methods and score what comes; keep the run in `folder`.
+    """Answer the benchmarks with the methods and score the answers; keep the run in `folder`.
 
-    `progress` is told each record as it comes, `preparing` how far the indices are that are built.
-    With a `judge` each record has its score, too; a run is of one judge.
-    Raises `SetupError` for what cannot work, before any question is asked.
+    Args:
+        progress: receives each record.
+        index_progress: receives the progress of index building.
+        judge: a model that also scores each record; a run has one judge.
+
+    Raises:
+        SetupError: the configuration cannot work; no question has been asked yet.
     """
-    check_metric(wishes.metric, judge)
-    with _place_for_examples(folder) as place:
-        learnt = with_examples(asked, selection, place)
-        async with Host.of(workspace, wishes.methods) as host:
-            plan = await planned(host, learnt, wishes, progress=preparing)
-            methods = [host.method(choice.label) for choice in wishes.methods]
-            crew = crew.chosen(len(plan.tasks), methods)
-            async with _worker(crew, host) as work:
+    check_metric(options.metric, judge)
+    with _open_examples_folder(folder) as examples_folder:
+        prepared = assign_examples(benchmarks, selection, examples_folder)
+        async with TaskRunner.from_workspace(workspace, options.methods) as host:
+            plan = await plan_run(host, prepared, options, progress=index_progress)
+            methods = [host.get_method(choice.label) for choice in options.methods]
+            executor_options = executor_options.resolve(len(plan.tasks), methods)
+            async with _start_worker(executor_options, host) as work:
                 return await evaluate(
                     add_judge_fingerprint(judge, plan.tasks),
                     add_judge(work, judge) if judge else work,
                     folder=folder,
                     settings=plan.settings,
-                    concurrency=crew.at_once,
+                    concurrency=executor_options.max_concurrency,
                     budget=budget,
                     progress=progress,
                 )
 
 
-def whole_run(
+def run_to_completion(
     workspace: Workspace,
-    asked: Sequence[Asked],
-    wishes: Wishes,
+    benchmarks: Sequence[BenchmarkQuestions],
+    options: RunOptions,
     selection: Selection,
     folder: Path,
     *,
     progress: Told | None = None,
 ) -> EvaluationRun:
-    """Run an evaluation to its end in this process; `SetupError` if it was stopped before that."""
+    """Run an evaluation to its end in this process; `SetupError` if it stopped before."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    run = result_of(
-        evaluated(workspace, asked, wishes, selection, Crew(), folder=folder, progress=progress)
+    run = run_coroutine(
+        evaluate_benchmarks(
+            workspace,
+            benchmarks,
+            options,
+            selection,
+            ExecutorOptions(),
+            folder=folder,
+            progress=progress,
+        )
     )
     if not run.is_complete:
         raise SetupError(f"the run in {folder} is not complete; the same call goes on")
@@ -138,8 +152,8 @@ def whole_run(
 
 
 @contextlib.contextmanager
-def _place_for_examples(folder: Path | None) -> Iterator[Path]:
-    """Give the folder for files that methods learn from: kept with the run, or for now."""
+def _open_examples_folder(folder: Path | None) -> Iterator[Path]:
+    """Provide the folder for example files: kept with the run, or temporary."""
     if folder is not None:
         yield folder.absolute() / EXAMPLES_FOLDER
         return
@@ -148,17 +162,21 @@ def _place_for_examples(folder: Path | None) -> Iterator[Path]:
 
 
 @contextlib.asynccontextmanager
-async def _worker(crew: Crew, host: Host) -> AsyncIterator[Worker]:
-    if crew.on == "local":
-        if crew.address or crew.workers:
+async def _start_worker(
+    executor_options: ExecutorOptions, host: TaskRunner
+) -> AsyncIterator[Worker]:
+    if executor_options.executor == "local":
+        if executor_options.address or executor_options.workers:
             raise SetupError("--workers and --address are for --on processes or dask")
-        yield host.work
+        yield host.run_task
         return
-    plugin = plugins.load("executor", crew.on)
-    executor: Executor = await asyncio.to_thread(plugin, crew.size, crew.address)
+    plugin = plugins.load("executor", executor_options.executor)
+    executor: Executor = await asyncio.to_thread(
+        plugin, executor_options.worker_count, executor_options.address
+    )
 
-    async def work(task: Task) -> Done:
-        future = executor.submit(work_in_process, host.site, task)
+    async def run_task(task: Task) -> Done:
+        future = executor.submit(run_in_process, host.context, task)
         try:
             done: Done = await asyncio.wrap_future(future)
         except executor.worker_death_errors as error:
@@ -175,72 +193,101 @@ async def _worker(crew: Crew, host: Host) -> AsyncIterator[Worker]:
         return done
 
     try:
-        yield work
+        yield run_task
     finally:
         await asyncio.to_thread(executor.close)
 
 
-def with_examples(asked: Sequence[Asked], selection: Selection, folder: Path) -> tuple[Asked, ...]:
-    """Give each question a file of the examples that its method may learn from.
+def assign_examples(
+    benchmarks: Sequence[BenchmarkQuestions], selection: Selection, folder: Path
+) -> tuple[BenchmarkQuestions, ...]:
+    """Assign to each question a file of the examples that its method may learn from.
 
-    With `selection.folds` these are the other folds of its benchmark; with `leave_out` the
-    questions about all other graphs, or of all other benchmarks. Questions that are not asked, as
-    only a sample is, are learnt from all the same. The files go into `folder`.
+    With `selection.folds` these are the other folds of its benchmark; with `leave_out`, the
+    questions about all other graphs or of all other benchmarks. Questions outside of a
+    sample count as examples too. The files go into `folder`.
     """
     if selection.folds is None and selection.leave_out is None:
-        return tuple(asked)
+        return tuple(benchmarks)
     if selection.folds is not None and selection.leave_out is not None:
         raise SetupError("--folds and --leave-out exclude each other; choose one")
     if selection.leave_out not in (None, "graph", "dataset"):
         raise SetupError(f"--leave-out is 'graph' or 'dataset', not {selection.leave_out!r}")
-    questions = [(one, question) for one in asked for question in one.contents.questions]
-    learnt: dict[tuple[str, str], Path] = {}
+    questions = [
+        (benchmark, question)
+        for benchmark in benchmarks
+        for question in benchmark.contents.questions
+    ]
+    files_by_question: dict[tuple[str, str], Path] = {}
     folder.mkdir(parents=True, exist_ok=True)
-    for number, split in enumerate(_splits(asked, selection), start=1):
+    for number, split in enumerate(_iterate_splits(benchmarks, selection), start=1):
         path = folder / f"{number:03}.jsonl"
-        write_questions(path, [questions[at][1] for at in split.train])
-        for one, question in (questions[at] for at in split.test):
-            learnt[one.name, question.id] = path
+        write_questions(path, [questions[position][1] for position in split.train])
+        for benchmark, question in (questions[position] for position in split.test):
+            files_by_question[benchmark.name, question.id] = path
     return tuple(
-        replace(one, examples=tuple(learnt[one.name, q.id] for q in one.questions)) for one in asked
+        replace(
+            benchmark,
+            examples=tuple(
+                files_by_question[benchmark.name, gold_question.id]
+                for gold_question in benchmark.questions
+            ),
+        )
+        for benchmark in benchmarks
     )
 
 
-def _splits(asked: Sequence[Asked], selection: Selection) -> Iterator[DataSplit]:
-    """Splits whose places count through all questions of all benchmarks, asked or not."""
+def _iterate_splits(
+    benchmarks: Sequence[BenchmarkQuestions], selection: Selection
+) -> Iterator[DataSplit]:
+    """Yield splits whose positions count through all questions of all benchmarks."""
     if selection.leave_out == "dataset":
-        yield from split_leave_one_out([one.name for one in asked for _ in one.contents.questions])
+        yield from split_leave_one_out(
+            [benchmark.name for benchmark in benchmarks for _ in benchmark.contents.questions]
+        )
     elif selection.leave_out == "graph":
         yield from split_leave_one_out(
-            [_graph(one, question) for one in asked for question in one.contents.questions]
+            [
+                _get_graph_name(benchmark, question)
+                for benchmark in benchmarks
+                for question in benchmark.contents.questions
+            ]
         )
     else:
         start = 0
-        for one in asked:
-            whole = one.contents.questions
-            for split in split_folds(whole, selection.folds or 0, seed=selection.seed):
-                moved = (tuple(start + at for at in part) for part in (split.train, split.test))
-                yield DataSplit(split.name, *moved)
-            start += len(whole)
+        for benchmark in benchmarks:
+            all_questions = benchmark.contents.questions
+            for split in split_folds(all_questions, selection.folds or 0, seed=selection.seed):
+                shifted = (
+                    tuple(start + position for position in part)
+                    for part in (split.train, split.test)
+                )
+                yield DataSplit(split.name, *shifted)
+            start += len(all_questions)
 
 
-def _graph(asked: Asked, question: GoldQuestion) -> str:
-    return Path(question.graph).stem if question.graph else str(asked.graphs[0])
+def _get_graph_name(benchmark: BenchmarkQuestions, question: GoldQuestion) -> str:
+    return Path(question.graph).stem if question.graph else str(benchmark.graphs[0])
 
 
-NOWHERE = ""  # the graph of tasks that need none
+NO_GRAPH = ""  # the graph of tasks that need none
 
 
-def needs_graph(asked: Asked, predictions: Sequence[Prediction], *, stored_gold: bool) -> bool:
-    """Tell whether something has to be run: a gold query, or a predicted one without an answer."""
-    return any(p.answers is None and p.sparql is not None for p in predictions) or any(
-        q.answers is None and not q.unanswerable and not stored_gold for q in asked.questions
+def is_graph_required(
+    benchmark: BenchmarkQuestions, predictions: Sequence[Prediction], *, stored_gold: bool
+) -> bool:
+    """Return whether a query must run: a gold query, or a predicted one without an answer."""
+    return any(
+        prediction.answers is None and prediction.sparql is not None for prediction in predictions
+    ) or any(
+        question.answers is None and not question.unanswerable and not stored_gold
+        for question in benchmark.questions
     )
 
 
 async def score_predictions(
     workspace: Workspace,
-    asked: Asked,
+    benchmark: BenchmarkQuestions,
     predictions: Sequence[Prediction],
     *,
     source: Path,
@@ -251,79 +298,86 @@ async def score_predictions(
     progress: Told | None = None,
     judge: LanguageModel | None = None,
 ) -> EvaluationRun:
-    """Score every question of a benchmark against what each system in a file predicted for it.
+    """Score every question of a benchmark against the predictions of each system in a file.
 
-    A question without a prediction scores 0. A benchmark without graphs (`asked.graphs` is empty)
-    is scored by stored answers alone. A `judge` gives each record a score, too. Raises `SetupError`
-    for a prediction that is for no question.
+    A question without a prediction scores 0. A benchmark without graphs is scored by stored
+    answers alone. A `judge` also scores each record.
+
+    Raises:
+        SetupError: a prediction belongs to no question.
     """
     check_metric(metric, judge)
-    _check_ids(asked, predictions)
-    known = {prediction.key: prediction for prediction in predictions}
+    _check_ids(benchmark, predictions)
+    predictions_by_key = {prediction.key: prediction for prediction in predictions}
     stem = source.name.split(".")[0]
-    async with Host.of(workspace) as host:
-        states = await states_of(host, [asked])
-        systems = tuple(dict.fromkeys((p.method, p.repeat) for p in predictions))
-        said = {
-            task.key: (task, known.get((method, repeat, task.question.id)))
+    async with TaskRunner.from_workspace(workspace) as host:
+        states = await load_graph_states(host, [benchmark])
+        systems = tuple(
+            dict.fromkeys((prediction.method, prediction.repeat) for prediction in predictions)
+        )
+        tasks_by_key = {
+            task.key: (task, predictions_by_key.get((method, repeat, task.question.id)))
             for method, repeat in systems
-            for task in _tasks(asked, method or stem, repeat, options, states)
+            for task in _iterate_tasks(benchmark, method or stem, repeat, options, states)
         }
 
-        async def work(task: Task) -> Done:
-            prediction = said[task.key][1]
-            if task.graph == NOWHERE:
+        async def score_task(task: Task) -> Done:
+            prediction = tasks_by_key[task.key][1]
+            if task.graph == NO_GRAPH:
                 return await score_prediction(task, prediction, None)
-            async with host.graph(task.graph) as graph:
+            async with host.use_graph(task.graph) as graph:
                 prefixes = graph.prefixes.namespaces
                 return await score_prediction(
                     task, prediction, graph.endpoint, graph=graph.name, prefixes=prefixes
                 )
 
         planned = [
-            replace(task, fingerprint=_fingerprint(task, prediction))
-            for task, prediction in said.values()
+            replace(task, fingerprint=_compute_fingerprint(task, prediction))
+            for task, prediction in tasks_by_key.values()
         ]
-        given = f"predictions in {source.name}, sha256 {file_hash(source)}"
-        methods = dict.fromkeys((task.method for task in planned), given).items()
-        settings = run_settings(
-            [asked], methods, states.values(), metric=metric, options=asdict(options)
+        description = f"predictions in {source.name}, sha256 {hash_file(source)}"
+        methods = dict.fromkeys((task.method for task in planned), description).items()
+        settings = build_run_settings(
+            [benchmark], methods, states.values(), metric=metric, options=asdict(options)
         )
         return await evaluate(
-            add_judge_fingerprint(judge, planned), add_judge(work, judge) if judge else work,
+            add_judge_fingerprint(judge, planned),
+            add_judge(score_task, judge) if judge else score_task,
             folder=folder, settings=settings, concurrency=concurrency,
             progress=progress,
         )  # fmt: skip
 
 
-def _check_ids(asked: Asked, predictions: Sequence[Prediction]) -> None:
-    known = {question.id for question in asked.contents.questions}
-    unknown = tuple(dict.fromkeys(p.id for p in predictions if p.id not in known))
+def _check_ids(benchmark: BenchmarkQuestions, predictions: Sequence[Prediction]) -> None:
+    ids = {question.id for question in benchmark.contents.questions}
+    unknown = tuple(
+        dict.fromkeys(prediction.id for prediction in predictions if prediction.id not in ids)
+    )
     if unknown:
-        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        omitted = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
         raise SetupError(
-            f"{asked.path} has no question {', '.join(map(repr, unknown[:3]))}{more}: these "
+            f"{benchmark.path} has no question {', '.join(map(repr, unknown[:3]))}{omitted}: these "
             "predictions are for another benchmark, or its ids are written otherwise"
         )
 
 
-def _tasks(
-    asked: Asked,
+def _iterate_tasks(
+    benchmark: BenchmarkQuestions,
     method: str,
     repeat: int,
     options: EvaluationOptions,
     states: Mapping[str, tuple[str, str]],
 ) -> Iterator[Task]:
-    prefixes = tuple(sorted(asked.contents.prefixes.items()))
-    graphs = asked.graphs or (NOWHERE,) * len(asked.questions)
-    for question, graph in zip(asked.questions, graphs, strict=True):
-        snapshot = states[str(graph)][1] if graph != NOWHERE else ""
+    prefixes = tuple(sorted(benchmark.contents.prefixes.items()))
+    graphs = benchmark.graphs or (NO_GRAPH,) * len(benchmark.questions)
+    for question, graph in zip(benchmark.questions, graphs, strict=True):
+        snapshot = states[str(graph)][1] if graph != NO_GRAPH else ""
         yield Task(
-            question, asked.name, graph, method, repeat,
+            question, benchmark.name, graph, method, repeat,
             prefixes=prefixes, options=options, snapshot=snapshot,
         )  # fmt: skip
 
 
-def _fingerprint(task: Task, prediction: Prediction | None) -> str:
+def _compute_fingerprint(task: Task, prediction: Prediction | None) -> str:
     text = repr([task.question, task.snapshot, task.options, prediction])
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]

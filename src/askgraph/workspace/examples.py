@@ -1,4 +1,4 @@
-"""The examples of a workspace's graphs: read from anywhere, confirmed, withdrawn, checked again."""
+"""Manage the examples of a workspace's graphs: import, confirm, withdraw and recheck them."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,26 +27,31 @@ from askgraph.graph.examples import (
 from askgraph.graph.examples.folder import ExampleFolder, StoredExample, format_document
 from askgraph.graph.examples.shacl import collect_examples, find_syntax_fault
 from askgraph.graph.published_metadata import fetch_described_examples, fetch_published_examples
-from askgraph.sparql.federation.service import called_services
-from askgraph.sparql.judge import form_of
-from askgraph.sparql.lexer import with_declared
-from askgraph.trace import attempt_of
+from askgraph.sparql.federation.service import list_services
+from askgraph.sparql.judge import get_query_form
+from askgraph.sparql.lexer import declare_prefixes
+from askgraph.trace import get_attempt
 from askgraph.trace.codec import read_trace
-from askgraph.workspace import Progress, Workspace, silent
-from askgraph.workspace.graph_data import guard_of, is_url, remote_endpoint, replacing
-from askgraph.workspace.graphs import run_over
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace import Progress, Workspace, ignore_progress
+from askgraph.workspace.graph_data import (
+    create_guard,
+    create_remote_endpoint,
+    is_url,
+    replace_folder,
+)
+from askgraph.workspace.graphs import run_and_close
+from askgraph.workspace.run_sync import run_coroutine
 from askgraph.workspace.settings import GraphSettings
 
-MOST_ROWS = 100_000
-TIMEOUT = 60.0
+MAX_ROWS = 100_000
+TIMEOUT_SECONDS = 60.0
 
 Status = Literal["same", "changed", "failed", "gone", "not compared"]
 
 
 @dataclass(frozen=True)
-class Checked:
-    """What became of an example: `detail` says how its result changed, or why it failed."""
+class ExampleCheck:
+    """The outcome of a recheck; `detail` tells how the result changed, or why the query failed."""
 
     graph: str
     stored: StoredExample
@@ -54,45 +59,52 @@ class Checked:
     detail: str = ""
 
 
-def stored(workspace: Workspace, graph: str | None = None) -> list[tuple[str, StoredExample]]:
+def list_stored(workspace: Workspace, graph: str | None = None) -> list[tuple[str, StoredExample]]:
     """Return the examples that the workspace keeps, of one graph or of all, with their graphs."""
     return [
-        (name, one)
-        for name in _folders(workspace, graph)
-        for one in ExampleFolder(workspace.examples(name)).list_examples()
+        (name, stored_example)
+        for name in _list_graphs(workspace, graph)
+        for stored_example in ExampleFolder(workspace.get_examples_folder(name)).list_examples()
     ]
 
 
-def confirm(
+def confirm_example(
     workspace: Workspace,
     example: QueryExample,
     graph: str | None = None,
     *,
     by: str | None = None,
-    timeout: float = TIMEOUT,
-    progress: Progress = silent,
+    timeout: float = TIMEOUT_SECONDS,
+    progress: Progress = ignore_progress,
 ) -> StoredExample:
-    """Keep a question with its query, and what the query gives now, as confirmed.
+    """Store a question with its query and current result as confirmed.
 
-    A question that is there already gets this query instead. Prefixes of the graph need not be
-    declared. `by` says who confirmed it. Raises `SetupError` if the graph is not known,
-    `QueryError` and `ServiceError` if the query fails: what cannot be run cannot be confirmed.
+    An existing question gets the new query. Prefixes of the graph need no declaration.
+
+    Args:
+        by: the person who confirms it.
+
+    Raises:
+        SetupError: the graph is unknown.
+        QueryError: the query failed.
+        ServiceError: the endpoint failed.
     """
     if not normalize_question(example.question):
         raise SetupError("the question is empty: give the words that people ask it in")
     opened = workspace.graph(graph, fresh=True, progress=progress)
     settings = workspace.graphs()[opened.name]
-    kept = run_over(opened, _confirmed(example, opened, settings, by, timeout))
-    return keep(workspace, opened.name, [kept])[0]
+    confirmed = run_and_close(opened, _confirm_on_graph(example, opened, settings, by, timeout))
+    return store_examples(workspace, opened.name, [confirmed])[0]
 
 
-def traced_example(path: Path) -> tuple[QueryExample, str]:
-    """Return the question and query of a run that was kept, and the graph that answered.
+def read_traced_example(path: Path) -> tuple[QueryExample, str]:
+    """Return the question and query of a stored run, and the graph that answered.
 
-    Raises `SetupError` if the run came to no query, or goes on from an earlier question.
+    Raises:
+        SetupError: the run has no query, or depends on an earlier question.
     """
     run, _ = read_trace(path)
-    attempt = attempt_of(run.outcome)
+    attempt = get_attempt(run.outcome)
     if attempt is None:
         raise SetupError(f"the run in {path} came to no query: there is nothing to confirm")
     if run.question.before:
@@ -103,77 +115,90 @@ def traced_example(path: Path) -> tuple[QueryExample, str]:
     return QueryExample(question.text, attempt.query, question.language), attempt.graph
 
 
-def keep(
+def store_examples(
     workspace: Workspace, graph: str, examples: Sequence[QueryExample]
 ) -> tuple[StoredExample, ...]:
-    """Write examples into a graph's folder; those of the same questions take their places."""
-    folder = ExampleFolder(workspace.examples(graph))
+    """Write examples into a graph's folder; they replace examples of the same questions."""
+    folder = ExampleFolder(workspace.get_examples_folder(graph))
     with lock_file(workspace.folder / ".lock"):
-        there: dict[str, list[QueryExample]] = {}
-        for one in folder.list_examples():
-            there.setdefault(normalize_question(one.example.question), []).append(one.example)
-        return folder.add([_in_place(example, there) for example in examples])
+        stored_by_question: dict[str, list[QueryExample]] = {}
+        for stored_example in folder.list_examples():
+            stored_by_question.setdefault(
+                normalize_question(stored_example.example.question), []
+            ).append(stored_example.example)
+        return folder.add(
+            [_merge_with_existing(example, stored_by_question) for example in examples]
+        )
 
 
-def withdraw(
-    workspace: Workspace, which: str, graph: str | None = None
+def withdraw_example(
+    workspace: Workspace, reference: str, graph: str | None = None
 ) -> tuple[str, StoredExample]:
-    """Take an example away, by its id, its IRI or its question; return it with its graph.
+    """Remove an example, by its id, its IRI or its question; return it with its graph.
 
-    Raises `SetupError` if there is none such or several, in different graphs.
+    Raises:
+        SetupError: no example matches, or several in different graphs.
     """
-    known = stored(workspace, graph)
-    wanted = normalize_question(which)
-    found = [
-        (name, one)
-        for name, one in known
-        if which in (one.id, one.example.iri)
-        or any(normalize_question(wording.text) == wanted for wording in one.example.wordings)
+    all_examples = list_stored(workspace, graph)
+    question = normalize_question(reference)
+    matches = [
+        (name, stored_example)
+        for name, stored_example in all_examples
+        if reference in (stored_example.id, stored_example.example.iri)
+        or any(
+            normalize_question(wording.text) == question
+            for wording in stored_example.example.wordings
+        )
     ]
-    if not found:
-        raise SetupError(f"no example is {which!r}; askgraph examples list names them")
-    if len(found) > 1:
-        places = ", ".join(f"{one.id} ({name})" for name, one in found)
-        raise SetupError(f"several examples are {which!r}: {places}; give an id, and -g the graph")
-    name, one = found[0]
+    if not matches:
+        raise SetupError(f"no example is {reference!r}; askgraph examples list names them")
+    if len(matches) > 1:
+        places = ", ".join(f"{stored_example.id} ({name})" for name, stored_example in matches)
+        raise SetupError(
+            f"several examples are {reference!r}: {places}; give an id, and -g the graph"
+        )
+    name, stored_example = matches[0]
     with lock_file(workspace.folder / ".lock"):
-        ExampleFolder(workspace.examples(name)).remove(one)
-    return name, one
+        ExampleFolder(workspace.get_examples_folder(name)).remove(stored_example)
+    return name, stored_example
 
 
-def check(
+def check_examples(
     workspace: Workspace,
     graph: str | None = None,
     *,
-    timeout: float = TIMEOUT,
-    progress: Progress = silent,
-) -> list[Checked]:
-    """Run the queries of all kept examples again and say what became of their results.
+    timeout: float = TIMEOUT_SECONDS,
+    progress: Progress = ignore_progress,
+) -> list[ExampleCheck]:
+    """Run the queries of all stored examples again and report how their results changed.
 
-    An example of a graph that the workspace no longer has is `gone`; one that was written by hand,
-    without a result to compare with, is `not compared` if it runs.
+    An example of a removed graph is `gone`; a hand-written example without a stored result is
+    `not compared` if it runs.
     """
-    found: list[Checked] = []
-    total = len(stored(workspace, graph))
+    checks: list[ExampleCheck] = []
+    total = len(list_stored(workspace, graph))
 
-    async def compare_all(opened: KnowledgeGraph, ones: Sequence[StoredExample]) -> None:
-        for one in ones:
-            progress(f"running {one.id}", len(found), total)
-            found.append(await _compared(opened, one, timeout))
+    async def compare_all(opened: KnowledgeGraph, examples: Sequence[StoredExample]) -> None:
+        for stored_example in examples:
+            progress(f"running {stored_example.id}", len(checks), total)
+            checks.append(await _compare_example(opened, stored_example, timeout))
 
-    for name in _folders(workspace, graph):
-        ones = ExampleFolder(workspace.examples(name)).list_examples()
+    for name in _list_graphs(workspace, graph):
+        graph_examples = ExampleFolder(workspace.get_examples_folder(name)).list_examples()
         if name not in workspace.graphs():
-            found += [Checked(name, one, "gone", f"there is no graph {name!r}") for one in ones]
-        elif ones:
+            checks += [
+                ExampleCheck(name, stored_example, "gone", f"there is no graph {name!r}")
+                for stored_example in graph_examples
+            ]
+        elif graph_examples:
             opened = workspace.graph(name, fresh=True, progress=progress)
-            run_over(opened, compare_all(opened, ones))
-    return found
+            run_and_close(opened, compare_all(opened, graph_examples))
+    return checks
 
 
-def _folders(workspace: Workspace, graph: str | None) -> Iterator[str]:
+def _list_graphs(workspace: Workspace, graph: str | None) -> Iterator[str]:
     if graph is not None:
-        if graph not in workspace.graphs() and not workspace.examples(graph).is_dir():
+        if graph not in workspace.graphs() and not workspace.get_examples_folder(graph).is_dir():
             workspace.graph(graph)  # says which graphs there are
         yield graph
         return
@@ -182,9 +207,11 @@ def _folders(workspace: Workspace, graph: str | None) -> Iterator[str]:
         yield from sorted(path.name for path in root.iterdir() if path.is_dir())
 
 
-def _in_place(example: QueryExample, there: Mapping[str, Sequence[QueryExample]]) -> QueryExample:
-    """The example with the IRI, language, wordings and keywords of one of the same question."""
-    for old in there.get(normalize_question(example.question), ()):
+def _merge_with_existing(
+    example: QueryExample, stored_by_question: Mapping[str, Sequence[QueryExample]]
+) -> QueryExample:
+    """Return the example with the IRI, language, wordings and keywords of the same question."""
+    for old in stored_by_question.get(normalize_question(example.question), ()):
         if example.iri is None and is_same_language(example.language, old.language):
             return dataclasses.replace(
                 example,
@@ -196,120 +223,129 @@ def _in_place(example: QueryExample, there: Mapping[str, Sequence[QueryExample]]
     return example
 
 
-async def _confirmed(
+async def _confirm_on_graph(
     example: QueryExample,
     graph: KnowledgeGraph,
     settings: GraphSettings,
     by: str | None,
     timeout: float,
 ) -> QueryExample:
-    query = with_declared(example.query.strip(), graph.prefixes.namespaces)
-    result = await run(graph.endpoint, form_of(query), query, timeout=timeout, limit=MOST_ROWS)
+    query = declare_prefixes(example.query.strip(), graph.prefixes.namespaces)
+    result = await run(
+        graph.endpoint, get_query_form(query), query, timeout=timeout, limit=MAX_ROWS
+    )
     outcome = digest_result(result)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    seen = (graph.name, graph.snapshot, outcome.rows, outcome.digest)
+    state = (graph.name, graph.snapshot, outcome.rows, outcome.digest)
     return dataclasses.replace(
         example,
         question=" ".join(example.question.split()),
         query=query,
-        others=tuple(Wording(" ".join(w.text.split()), w.language) for w in example.others),
+        others=tuple(
+            Wording(" ".join(wording.text.split()), wording.language) for wording in example.others
+        ),
         targets=example.targets or ((settings.url,) if settings.url else ()),
-        federates_with=example.federates_with or called_services(query),
+        federates_with=example.federates_with or list_services(query),
         origin="confirmed",
-        confirmation=Confirmation(now, *seen, by),
+        confirmation=Confirmation(now, *state, by),
     )
 
 
-async def _compared(graph: KnowledgeGraph, one: StoredExample, timeout: float) -> Checked:
-    before = one.example.confirmation
+async def _compare_example(
+    graph: KnowledgeGraph, stored_example: StoredExample, timeout: float
+) -> ExampleCheck:
+    before = stored_example.example.confirmation
     try:
-        form, query = one.example.form, one.example.query
-        now = digest_result(
-            await run(graph.endpoint, form, query, timeout=timeout, limit=MOST_ROWS)
-        )
+        form, query = stored_example.example.form, stored_example.example.query
+        now = digest_result(await run(graph.endpoint, form, query, timeout=timeout, limit=MAX_ROWS))
     except (QueryError, ServiceError) as error:
-        return Checked(graph.name, one, "failed", str(error))
+        return ExampleCheck(graph.name, stored_example, "failed", str(error))
     if before is None:
-        return Checked(graph.name, one, "not compared", f"{now.rows} rows")
+        return ExampleCheck(graph.name, stored_example, "not compared", f"{now.rows} rows")
     changed = describe_change(before, now)
-    return Checked(graph.name, one, "changed" if changed else "same", changed or "")
+    return ExampleCheck(graph.name, stored_example, "changed" if changed else "same", changed or "")
 
 
 Fault = tuple[str, str]
-"""Where something stands, and what is wrong with it."""
+"""A place and the fault there."""
 
-_OTHERS = frozenset(
+_REFUSED_SUFFIXES = frozenset(
     [".csv", ".gz", ".json", ".nt", ".rdf", ".tar", ".trig", ".txt", ".xml", ".zip"]
 )
 
 
-def convert(
+def convert_examples(
     workspace: Workspace,
     source: str,
     target: Path,
     *,
     format: str | None = None,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> tuple[ExampleCollection, list[Fault]]:
-    """Write the examples of a source, and return them with what was wrong in it.
+    """Write the examples of a source, and return them with the faults in it.
 
-    A target that ends in `.ttl` or `.jsonl` is a file, any other a new folder. Queries that do not
-    parse are written all the same. Raises `SetupError` if there is nothing to write or the
-    folder holds something.
+    A target that ends in `.ttl` or `.jsonl` is a file, any other a new folder. Queries that
+    cannot be parsed are written anyway.
+
+    Raises:
+        SetupError: the source has no examples, or the folder is not empty.
     """
-    if target.suffix.lower() in _OTHERS:
+    if target.suffix.lower() in _REFUSED_SUFFIXES:
         raise SetupError(
             f"examples are written into a new folder, a .ttl or a .jsonl file, not {target.name!r}"
         )
-    found = read_source(workspace, source, format=format)
-    faults = [(one.place, one.reason) for one in found.skipped]
-    for at, example in enumerate(found.examples):
-        progress("parsing queries", at, len(found.examples))
+    collection = read_examples(workspace, source, format=format)
+    faults = [(unread.place, unread.reason) for unread in collection.skipped]
+    for at, example in enumerate(collection.examples):
+        progress("parsing queries", at, len(collection.examples))
         if fault := find_syntax_fault(example.query):
             faults.append((example.iri or example.question, fault))
-    if not found.examples:
+    if not collection.examples:
         why = f", for example: {faults[0][1]}" if faults else ""
         raise SetupError(f"{source} holds no examples{why}")
     match target.suffix:
         case ".jsonl":
-            write_examples(found.examples, target)
+            write_examples(collection.examples, target)
         case ".ttl":
-            text = format_document(found.examples)
+            text = format_document(collection.examples)
             with replace_file(target) as file:
                 file.write(text.encode())
         case _:
             if target.exists() and (not target.is_dir() or any(target.iterdir())):
                 raise SetupError(f"{target} is there already: name a new folder")
-            with replacing(target) as folder:
-                ExampleFolder(folder).add(found.examples)
-    return found, faults
+            with replace_folder(target) as folder:
+                ExampleFolder(folder).add(collection.examples)
+    return collection, faults
 
 
-def read_source(
+def read_examples(
     workspace: Workspace, source: str, *, format: str | None = None
 ) -> ExampleCollection:
-    """Read examples from a file, a folder, an archive, the URL of an endpoint or a graph's name.
+    """Read examples from a file, folder, archive, endpoint URL or graph name.
 
-    Of a graph these are those that the workspace has, and those that its endpoint publishes: in its
-    own graph or, if there are none, in its service description. Raises `SetupError` if there
-    is no such source, `ServiceError` if an endpoint fails.
+    For a graph these are the examples of the workspace and those that its endpoint
+    publishes: in its own graph or, if there are none, in its service description.
+
+    Raises:
+        SetupError: the source does not exist.
+        ServiceError: an endpoint failed.
     """
     if is_url(source):
-        return result_of(_published(GraphSettings(url=source)))
+        return run_coroutine(_fetch_published(GraphSettings(url=source)))
     if source in workspace.graphs() and not Path(source).exists():
         settings = workspace.graphs()[source]
-        own = workspace.known_examples(source)
+        own_examples = workspace.load_examples(source)
         if not settings.url:
-            return ExampleCollection(own)
-        theirs = result_of(_published(settings))
-        return ExampleCollection((*own, *theirs.examples), theirs.skipped)
+            return ExampleCollection(own_examples)
+        published = run_coroutine(_fetch_published(settings))
+        return ExampleCollection((*own_examples, *published.examples), published.skipped)
     if not Path(source).exists():
         raise SetupError(f"there is no file, folder, URL or graph {source!r} to read examples from")
     return read_example_file(Path(source), format=format)
 
 
-async def _published(settings: GraphSettings) -> ExampleCollection:
-    endpoint = remote_endpoint(settings)
+async def _fetch_published(settings: GraphSettings) -> ExampleCollection:
+    endpoint = create_remote_endpoint(settings)
     try:
         items = await fetch_published_examples(endpoint, timeout=settings.timeout)
     finally:
@@ -318,7 +354,7 @@ async def _published(settings: GraphSettings) -> ExampleCollection:
         return collect_examples(items)
     try:
         return collect_examples(
-            await fetch_described_examples(settings.url, guard=guard_of(settings))
+            await fetch_described_examples(settings.url, guard=create_guard(settings))
         )
     except (ServiceError, SetupError) as error:
         return ExampleCollection((), (SkippedItem(settings.url, str(error)),))

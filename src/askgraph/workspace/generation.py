@@ -1,8 +1,8 @@
-"""Examples for a graph that has none: drafted from its profile, kept if two readings agree.
+"""Generate examples for a graph without any: drafts from its profile, kept if two readings agree.
 
-A draft is a question from a template and the query that it was made for. It is kept if that
-query gives a result and graph search, which knows nothing of the template, reads the question as a
-query with the same result. A language model may word it anew; then it is read again.
+A draft is a question from a template with its query. It is kept if the query has a result and graph
+search, which does not know the template, finds a query with the same result for the question. A
+language model may rephrase it; then it is checked again.
 """
 
 import time
@@ -27,175 +27,211 @@ from askgraph.graph.examples import (
 )
 from askgraph.graph.examples.drafts import ExampleDraft, generate_drafts
 from askgraph.llm import LanguageModel
-from askgraph.llm.budget import Account, Budget, charged
+from askgraph.llm.budget import BudgetAccount, ModelBudget, charge_model
 from askgraph.methods import Method
-from askgraph.methods.shared.drafts import reworded
-from askgraph.sparql.judge import form_of
-from askgraph.sparql.results import Row, SelectResult, value_of
+from askgraph.methods.shared.drafts import reword_questions
+from askgraph.sparql.judge import get_query_form
+from askgraph.sparql.results import Row, SelectResult, to_plain_value
 from askgraph.trace import Answer, Question
 from askgraph.trace import Outcome as Answered
-from askgraph.workspace import Progress, Workspace, silent
-from askgraph.workspace.examples import keep
-from askgraph.workspace.graphs import build_missing
+from askgraph.workspace import Progress, Workspace, ignore_progress
+from askgraph.workspace.examples import store_examples
+from askgraph.workspace.graphs import build_missing_indices
 from askgraph.workspace.models import Models
-from askgraph.workspace.run_sync import outcome_of as answer_of
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import ask_method as answer_of
+from askgraph.workspace.run_sync import run_coroutine
 
-_WRITES = "sparql-llm"
-_REVISIONS = 1
+_READER_METHOD = "sparql-llm"
+_MAX_REVISIONS = 1
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A generated example, and what the queries that its question may stand for give."""
+class DraftReading:
+    """A generated example, and the results of the queries that its question may stand for."""
 
     example: QueryExample
     results: tuple[tuple[str, Result], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Worder:
-    """A language model that words questions in these languages, within a budget for all of them.
+class QuestionRephraser:
+    """A language model that rephrases questions in these languages, within one budget.
 
-    `writes` is the method with which the same model reads a wording. Close it after use.
+    `reader` is the method with which the same model reads a wording. Close it after use.
     """
 
     model: LanguageModel
-    writes: Method
+    reader: Method
     languages: tuple[str, ...]
-    account: Account
+    account: BudgetAccount
     models: Models
 
-    async def worded(
-        self, readings: Sequence[Reading], graph: KnowledgeGraph, search: Method
+    async def rephrase(
+        self, readings: Sequence[DraftReading], graph: KnowledgeGraph, search: Method
     ) -> list[QueryExample]:
-        """Return the examples in words that read the same, as the model gave them.
+        """Return the examples in wordings of the model that read the same.
 
-        One call words them all. An example none of whose wordings reads the same stays as it is.
-        Raises `BudgetSpent` and `ServiceError` as the model does.
+        One call rephrases all. An example without an accepted wording stays as it is.
+
+        Raises:
+            BudgetSpent: the budget is spent.
+            ServiceError: the model failed.
         """
-        asked = [(one.example.question, one.example.query) for one in readings]
-        given = await reworded(asked, self.languages, self.model, self.account)
-        unseen = replace(graph, examples=())  # no reader may look the query up
-        found = []
-        for one, wordings in zip(readings, given, strict=True):
-            kept = [w for w in wordings if await self._reads_same(w, one, unseen, search)]
-            found.append(self._example(one.example, kept) if kept else one.example)
-        return found
+        drafts = [
+            (draft_reading.example.question, draft_reading.example.query)
+            for draft_reading in readings
+        ]
+        wordings_by_draft = await reword_questions(drafts, self.languages, self.model, self.account)
+        graph_without_examples = replace(graph, examples=())  # no reader may look the query up
+        examples = []
+        for draft_reading, wordings in zip(readings, wordings_by_draft, strict=True):
+            accepted = [
+                wording
+                for wording in wordings
+                if await self._has_same_reading(
+                    wording, draft_reading, graph_without_examples, search
+                )
+            ]
+            examples.append(
+                self._build_example(draft_reading.example, accepted)
+                if accepted
+                else draft_reading.example
+            )
+        return examples
 
     async def close(self) -> None:
         """Close the language model."""
         await self.models.close()
 
-    async def _reads_same(
-        self, wording: Wording, reading: Reading, graph: KnowledgeGraph, search: Method
+    async def _has_same_reading(
+        self, wording: Wording, reading: DraftReading, graph: KnowledgeGraph, search: Method
     ) -> bool:
+        """Return whether graph search or the model reads a wording as the same query."""
         question = Question(wording.text, wording.language)
-        for method, timeout in ((search, 2 * SECONDS), (self.writes, None)):
+        for method, timeout in ((search, 2 * QUERY_TIMEOUT_SECONDS), (self.reader, None)):
             try:
                 answer = await answer_of(question, method, [graph], timeout=timeout)
             except (QueryError, ServiceError):
                 continue
-            if any(same(answer, query, result) for query, result in reading.results):
+            if any(is_same_answer(answer, query, result) for query, result in reading.results):
                 return True
         return False
 
-    def _example(self, example: QueryExample, wordings: Sequence[Wording]) -> QueryExample:
-        first, *others = wordings
+    def _build_example(self, example: QueryExample, wordings: Sequence[Wording]) -> QueryExample:
+        first, *other_wordings = wordings
         assert example.confirmation is not None
         return replace(
             example,
             question=first.text,
             language=first.language,
-            others=tuple(others),
+            others=tuple(other_wordings),
             confirmation=replace(example.confirmation, by=self.model.identity.model),
         )
 
 
-def worder_of(
+def create_rephraser(
     workspace: Workspace,
     model: str,
     *,
     base_url: str | None = None,
     languages: Sequence[str] = ("en",),
-    budget: Budget | None = None,
-) -> Worder:
-    """Return a worder with a model of the workspace: a `[models.NAME]` table or a model id.
+    budget: ModelBudget | None = None,
+) -> QuestionRephraser:
+    """Create a rephraser with a model of the workspace: a `[models.NAME]` table or a model id.
 
-    Raises `SetupError` for a model that cannot be had, and for a limit on money without prices.
+    Raises:
+        SetupError: the model is not available, or a cost limit has no prices.
     """
     models = Models(workspace.folder)
-    account = Account(budget or Budget(), scope="run")
-    prices = models.prices(models.settings(model, base_url=base_url))
-    talks = charged(models.model(model, base_url=base_url), account, prices=prices)
-    writes = plugins.load("method", _WRITES)(talks, shots=0, revisions=_REVISIONS)
-    return Worder(talks, writes, tuple(languages), account, models)
+    account = BudgetAccount(budget or ModelBudget(), scope="run")
+    prices = models.load_prices(models.resolve_settings(model, base_url=base_url))
+    charged_model = charge_model(models.get_model(model, base_url=base_url), account, prices=prices)
+    reader = plugins.load("method", _READER_METHOD)(
+        charged_model, shots=0, revisions=_MAX_REVISIONS
+    )
+    return QuestionRephraser(charged_model, reader, tuple(languages), account, models)
 
 
-SECONDS = 5.0
-"""For each query."""
+QUERY_TIMEOUT_SECONDS = 5.0
+"""The time limit of each query."""
 
-_ROWS = 1000
+_MAX_ROWS = 1000
 
 
-async def results_of(draft: ExampleDraft, graph: KnowledgeGraph) -> list[tuple[str, Result]]:
-    """Return the queries of a draft with what they give, those that tell something.
+async def fetch_results(draft: ExampleDraft, graph: KnowledgeGraph) -> list[tuple[str, Result]]:
+    """Return the queries of a draft with their results, if informative.
 
-    None does if two things share the best value: the answer would be one of them by chance.
-    Raises `QueryError` and `ServiceError` as the endpoint does.
+    A tie for the best value gives no results: the answer would be arbitrary.
+
+    Raises:
+        QueryError: a query failed.
+        ServiceError: the endpoint failed.
     """
 
     async def ask(query: str) -> Result:
-        return await run(graph.endpoint, form_of(query), query, timeout=SECONDS, limit=_ROWS)
+        return await run(
+            graph.endpoint,
+            get_query_form(query),
+            query,
+            timeout=QUERY_TIMEOUT_SECONDS,
+            limit=_MAX_ROWS,
+        )
 
-    found = [(query, await ask(query)) for query in draft.queries]
-    told = [(query, result) for query, result in found if tells(result)]
-    if told and draft.tie:
+    results = [(query, await ask(query)) for query in draft.queries]
+    informative = [(query, result) for query, result in results if is_informative(result)]
+    if informative and draft.tie:
         best = await ask(draft.tie)
         if isinstance(best, SelectResult) and len(set(best.rows)) < len(best.rows):
             return []
-    return told
+    return informative
 
 
-def tells(result: Result) -> bool:
-    """Whether a result tells something: a row with a value that is not the number zero."""
+def is_informative(result: Result) -> bool:
+    """Return whether a result has a value other than the number zero."""
     if not isinstance(result, SelectResult):
         return isinstance(result, bool)
-    return any(value_of(term) not in (None, "0") for row in result.rows for term in row)
+    return any(to_plain_value(term) not in (None, "0") for row in result.rows for term in row)
 
 
-def same(answered: Answered, query: str, result: Result) -> bool:
-    """Whether an answer says what a query gave, its columns in any order, without repetition.
+def is_same_answer(outcome: Answered, query: str, result: Result) -> bool:
+    """Return whether an answer equals a result, with columns in any order, without duplicates.
 
-    One column of several may be the answer. A no has many reasons: it is the same if it is said
-    of the same things.
+    One column of several may be the answer. A false ASK result has many possible causes: it
+    is the same only if the query is about the same resources.
     """
-    if not isinstance(answered, Answer):
+    if not isinstance(outcome, Answer):
         return False
     if result is False:
-        there = set(iris_of(answered.query))
-        return answered.boolean is False and there.issuperset(iris_of(query))
-    if answered.boolean is not None or not isinstance(result, SelectResult):
-        return answered.boolean is result
-    rows = answered.result.rows
-    at = [answered.result.variables.index(column) for column in answered.answer_columns]
-    ways = [at, *([one] for one in at)] if len(result.variables) == 1 < len(at) else [at]
+        answer_iris = set(iris_of(outcome.query))
+        return outcome.boolean is False and answer_iris.issuperset(iris_of(query))
+    if outcome.boolean is not None or not isinstance(result, SelectResult):
+        return outcome.boolean is result
+    rows = outcome.result.rows
+    column_indices = [outcome.result.variables.index(column) for column in outcome.answer_columns]
+    column_choices = (
+        [column_indices, *([column_index] for column_index in column_indices)]
+        if len(result.variables) == 1 < len(column_indices)
+        else [column_indices]
+    )
 
-    def values(some: Iterable[Row]) -> ResultDigest:
-        distinct = {tuple(sorted(row, key=str)) for row in some}
+    def digest_values(rows: Iterable[Row]) -> ResultDigest:
+        distinct = {tuple(sorted(row, key=str)) for row in rows}
         return digest_result(SelectResult((), tuple(distinct)))
 
-    wanted = values(result.rows)
-    return any(values(tuple(row[i] for i in way) for row in rows) == wanted for way in ways)
+    expected_values = digest_values(result.rows)
+    return any(
+        digest_values(tuple(row[index] for index in indices) for row in rows) == expected_values
+        for indices in column_choices
+    )
 
 
-_DRAFTS_FOR_ONE = 20
-_BATCH = 8
+_MAX_DRAFTS_PER_EXAMPLE = 20
+_BATCH_SIZE = 8
 
 
 @dataclass(frozen=True)
-class Generated:
-    """The examples that were kept, of how many drafts, and why no more were made."""
+class GeneratedExamples:
+    """The kept examples, the number of drafts, and why generation ended."""
 
     graph: str
     examples: tuple[QueryExample, ...]
@@ -203,94 +239,108 @@ class Generated:
     ended: str
 
 
-def generate(
+def generate_examples(
     workspace: Workspace,
     graph: str | None = None,
     *,
     number: int = 20,
     seconds: float = 60.0,
     seed: int = 0,
-    worder: Worder | None = None,
-    progress: Progress = silent,
-) -> Generated:
-    """Make examples of a graph and write them, marked as generated, into its folder.
+    rephraser: QuestionRephraser | None = None,
+    progress: Progress = ignore_progress,
+) -> GeneratedExamples:
+    """Generate examples of a graph and write them, marked as generated, into its folder.
 
-    At most `number` new ones are made, from twenty times as many drafts, within about `seconds`.
-    Questions and queries that the graph has examples of already are passed over. The same graph and
-    seed give the same examples. They are written eight at a time: stopped, the same call goes on.
-    A `worder` words them; one that nobody would read as the same keeps the words of its template.
-    Raises `ServiceError` if the graph, or the language model, does not answer.
+    At most `number` new ones are made, from up to twenty times as many drafts. Questions
+    and queries with existing examples are skipped. The same graph and seed give the same
+    examples. They are written eight at a time, so that a stopped call can resume.
+
+    Args:
+        seconds: the approximate time limit.
+        rephraser: rephrases the questions; otherwise they keep their templates' words.
+
+    Raises:
+        ServiceError: the graph or the language model failed.
     """
     method = workspace.method()
     opened = workspace.graph(graph, progress=progress)
-    if worder is not None:
-        build_missing(opened, progress=progress)
-    making = _Making(workspace, opened, method, worder, number, progress)
-    return result_of(making.made(seed, seconds))
+    if rephraser is not None:
+        build_missing_indices(opened, progress=progress)
+    generator = _ExampleGenerator(workspace, opened, method, rephraser, number, progress)
+    return run_coroutine(generator.run(seed, seconds))
 
 
 @dataclass(eq=False)
-class _Making:
+class _ExampleGenerator:
     workspace: Workspace
     graph: KnowledgeGraph
     method: Method
-    worder: Worder | None
+    rephraser: QuestionRephraser | None
     number: int
     progress: Progress
-    kept: list[QueryExample] = field(default_factory=list)
-    waiting: list[Reading] = field(default_factory=list)
+    stored: list[QueryExample] = field(default_factory=list)
+    waiting: list[DraftReading] = field(default_factory=list)
     drafted: int = 0
 
-    async def made(self, seed: int, seconds: float) -> Generated:
-        """Draft, read and write until there are enough, or there is no more to have."""
+    async def run(self, seed: int, seconds: float) -> GeneratedExamples:
+        """Draft, read and write until there are enough examples or no more drafts."""
         try:
-            ended = await self._drafted(seed, time.monotonic() + seconds)
-            await self._written()
+            ended = await self._process_drafts(seed, time.monotonic() + seconds)
+            await self._write_batch()
         except BudgetSpent as spent:
             ended = str(spent)
         finally:
-            if self.worder is not None:
-                await self.worder.close()
+            if self.rephraser is not None:
+                await self.rephraser.close()
             await self.graph.endpoint.close()
         ended = ended or f"{seconds:g} seconds were over"
-        return Generated(self.graph.name, tuple(self.kept), self.drafted, ended)
+        return GeneratedExamples(self.graph.name, tuple(self.stored), self.drafted, ended)
 
-    async def _drafted(self, seed: int, end: float) -> str:
-        """Take drafts; return why no more, nothing if the time was over."""
-        known = {normalize_question(w.text) for one in self.graph.examples for w in one.wordings}
-        queries = {one.query.strip() for one in self.graph.examples}
+    async def _process_drafts(self, seed: int, end: float) -> str:
+        """Process drafts; return the reason for stopping, empty if the time ran out."""
+        questions = {
+            normalize_question(wording.text)
+            for example in self.graph.examples
+            for wording in example.wordings
+        }
+        queries = {example.query.strip() for example in self.graph.examples}
         stream = generate_drafts(
             self.graph.profile, self.graph.endpoint, self.graph.prefixes, seed=seed
         )
-        async with aclosing(stream) as given:
-            async for draft in given:
-                found = len(self.kept) + len(self.waiting)
-                if found == self.number or self.drafted == self.number * _DRAFTS_FOR_ONE:
-                    return f"{found} of {self.number} were found"
+        async with aclosing(stream) as draft_stream:
+            async for draft in draft_stream:
+                example_count = len(self.stored) + len(self.waiting)
+                if (
+                    example_count == self.number
+                    or self.drafted == self.number * _MAX_DRAFTS_PER_EXAMPLE
+                ):
+                    return f"{example_count} of {self.number} were found"
                 if time.monotonic() > end:
                     return ""
                 question = normalize_question(draft.question)
-                if question in known or not queries.isdisjoint(map(str.strip, draft.queries)):
+                if question in questions or not queries.isdisjoint(map(str.strip, draft.queries)):
                     continue
-                known.add(question)
-                await self._read(draft)
+                questions.add(question)
+                await self._read_draft(draft)
         return "there is nothing more to ask of it"
 
-    async def _read(self, draft: ExampleDraft) -> None:
-        """Take a draft that graph search, told only its question, reads as it was meant."""
+    async def _read_draft(self, draft: ExampleDraft) -> None:
+        """Keep a draft if graph search, given only its question, finds the intended result."""
         self.drafted += 1
-        done = len(self.kept) + len(self.waiting)
+        done = len(self.stored) + len(self.waiting)
         self.progress(f"reading {draft.question}", done, self.number)
         try:
-            results = await results_of(draft, self.graph)
+            results = await fetch_results(draft, self.graph)
             if not results:
                 return
-            asked = Question(draft.question, "en")
-            answer = await answer_of(asked, self.method, [self.graph], timeout=2 * SECONDS)
+            question = Question(draft.question, "en")
+            answer = await answer_of(
+                question, self.method, [self.graph], timeout=2 * QUERY_TIMEOUT_SECONDS
+            )
         except (QueryError, ServiceError):
             return
         for query, result in results:
-            if same(answer, query, result) and digest_result(result).digest is not None:
+            if is_same_answer(answer, query, result) and digest_result(result).digest is not None:
                 now, outcome = (
                     datetime.now(UTC).isoformat(timespec="seconds"),
                     digest_result(result),
@@ -305,18 +355,18 @@ class _Making:
                         now, self.graph.name, self.graph.snapshot, outcome.rows, outcome.digest
                     ),
                 )
-                self.waiting.append(Reading(example, tuple(results)))
+                self.waiting.append(DraftReading(example, tuple(results)))
                 break
-        if len(self.waiting) == _BATCH:
-            await self._written()
+        if len(self.waiting) == _BATCH_SIZE:
+            await self._write_batch()
 
-    async def _written(self) -> None:
-        """Write what waits, worded anew if there is somebody to do that."""
-        batch = [one.example for one in self.waiting]
-        if self.worder is not None and batch:
-            self.progress(f"wording {len(batch)} questions", len(self.kept), self.number)
-            batch = await self.worder.worded(self.waiting, self.graph, self.method)
+    async def _write_batch(self) -> None:
+        """Write the waiting examples, rephrased if there is a rephraser."""
+        batch = [draft_reading.example for draft_reading in self.waiting]
+        if self.rephraser is not None and batch:
+            self.progress(f"wording {len(batch)} questions", len(self.stored), self.number)
+            batch = await self.rephraser.rephrase(self.waiting, self.graph, self.method)
         if batch:
-            keep(self.workspace, self.graph.name, batch)
-        self.kept += batch
+            store_examples(self.workspace, self.graph.name, batch)
+        self.stored += batch
         self.waiting.clear()

@@ -1,4 +1,4 @@
-"""The gold of a benchmark checked and frozen, each question on the graph that it is about."""
+"""Check and freeze the gold of a benchmark, each question on its own graph."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -18,19 +18,22 @@ from askgraph.evaluation.gold.near_duplicates import find_leaks, find_repeats
 from askgraph.evaluation.questions import GoldQuestion, filter_by_graph, write_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.workspace import Progress, Workspace
-from askgraph.workspace.graph_data import is_url, remote_endpoint
-from askgraph.workspace.graphs import run_over
-from askgraph.workspace.run_sync import result_of
-from askgraph.workspace.selection import benchmark_name, graph_of
+from askgraph.workspace.graph_data import create_remote_endpoint, is_url
+from askgraph.workspace.graphs import run_and_close
+from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.selection import get_benchmark_name, resolve_graph
 from askgraph.workspace.settings import GraphSettings
 
 
 @dataclass(frozen=True)
-class Checks:
-    """What is checked beside the questions themselves, and how.
+class GoldCheckOptions:
+    """Options for checking gold.
 
-    `graph` is that of questions that do not name theirs; with `offline` nothing is run. `training`
-    are questions that those checked must not repeat, `frozen` results that they are compared with.
+    Attributes:
+        graph: the graph of questions that name none.
+        offline: run no queries.
+        training: questions that the benchmark must not repeat.
+        frozen: results to compare with.
     """
 
     graph: str | None = None
@@ -45,35 +48,41 @@ def check_gold(
     workspace: Workspace,
     path: Path,
     contents: BenchmarkContents,
-    checks: Checks,
+    checks: GoldCheckOptions,
     *,
     progress: Progress,
 ) -> tuple[GoldFinding, ...]:
     """Return all findings on a benchmark, those on single questions first.
 
-    Raises `SetupError` for a graph that there is none of, and `Unreachable`.
+    Raises:
+        SetupError: a graph does not exist.
+        Unreachable: an endpoint cannot be reached.
     """
-    found = [GoldFinding(item.location, "unreadable", item.reason) for item in contents.unreadable]
+    findings = [
+        GoldFinding(item.location, "unreadable", item.reason) for item in contents.unreadable
+    ]
     questions = contents.questions
     if checks.offline:
-        found += result_of(audit_gold(questions, None, prefixes=contents.prefixes)).findings
+        findings += run_coroutine(audit_gold(questions, None, prefixes=contents.prefixes)).findings
     else:
         questions = questions if checks.graph is None else filter_by_graph(questions, checks.graph)
-        for source, asked in _by_graph(workspace, path, questions, checks.graph).items():
+        for source, graph_questions in _group_by_graph(
+            workspace, path, questions, checks.graph
+        ).items():
             graph = workspace.find(source, progress=progress)
-            options = _options(graph, contents, checks.timeout, checks.concurrency, progress)
-            audited = run_over(graph, audit_gold(asked, graph.endpoint, **options))
-            found += audited.findings
-            for question in asked:
+            options = _build_options(graph, contents, checks.timeout, checks.concurrency, progress)
+            audited = run_and_close(graph, audit_gold(graph_questions, graph.endpoint, **options))
+            findings += audited.findings
+            for question in graph_questions:
                 if checks.frozen is not None and question.id in audited.results:
                     changed = find_drift(checks.frozen, question, audited.results[question.id])
-                    found += [changed] if changed else []
-        order = {question.id: at for at, question in enumerate(questions)}
-        found.sort(key=lambda finding: order.get(finding.id, -1))
-    found += find_repeats(questions, prefixes=contents.prefixes)
+                    findings += [changed] if changed else []
+        order = {question.id: position for position, question in enumerate(questions)}
+        findings.sort(key=lambda finding: order.get(finding.id, -1))
+    findings += find_repeats(questions, prefixes=contents.prefixes)
     if checks.training:
-        found += find_leaks(questions, checks.training, prefixes=contents.prefixes)
-    return tuple(replace(finding, benchmark=benchmark_name(path)) for finding in found)
+        findings += find_leaks(questions, checks.training, prefixes=contents.prefixes)
+    return tuple(replace(finding, benchmark=get_benchmark_name(path)) for finding in findings)
 
 
 def freeze_gold(
@@ -87,34 +96,38 @@ def freeze_gold(
     concurrency: int = 1,
     progress: Progress,
 ) -> tuple[int, int]:
-    """Run all gold queries and write their results; return how many there are, and how many failed.
+    """Run all gold queries and write their results; return the numbers of queries and failures.
 
-    What was run is kept in `OUT.part` until all is done, so that a later call goes on.
+    Partial results stay in `OUT.part`, so that a later call can resume.
     """
     questions = contents.questions if graph is None else filter_by_graph(contents.questions, graph)
-    asked = [question for question in questions if question.sparql and not question.unanswerable]
+    answerable = [
+        question for question in questions if question.sparql and not question.unanswerable
+    ]
     failed = 0
     with GoldFreezer(out) as freezer:
-        for source, some in _by_graph(workspace, path, asked, graph).items():
+        for source, graph_questions in _group_by_graph(workspace, path, answerable, graph).items():
             opened = workspace.find(source, progress=progress)
             address = opened.endpoint.address
             # The path of the embedded store means nothing elsewhere.
             engine = address if is_url(address) else f"pyoxigraph {version('pyoxigraph')}"
-            options = _options(opened, contents, timeout, concurrency, progress)
+            options = _build_options(opened, contents, timeout, concurrency, progress)
             options |= {"graph": opened.name, "engine": engine, "snapshot": opened.snapshot}
-            failed += run_over(opened, freezer.add(some, opened.endpoint, **options))
-        freezer.finish([question.id for question in asked])
-    return len(asked), failed
+            failed += run_and_close(
+                opened, freezer.add(graph_questions, opened.endpoint, **options)
+            )
+        freezer.finish([question.id for question in answerable])
+    return len(answerable), failed
 
 
-def _options(
+def _build_options(
     graph: KnowledgeGraph,
     contents: BenchmarkContents,
     timeout: float | None,
     concurrency: int,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Return how the queries of a graph's questions are run."""
+    """Return the options for running the queries of a graph's questions."""
     return {
         "prefixes": {**contents.prefixes, **graph.prefixes.namespaces},
         "timeout": timeout,
@@ -123,20 +136,20 @@ def _options(
     }
 
 
-def _by_graph(
-    workspace: Workspace, path: Path, questions: Iterable[GoldQuestion], named: str | None
+def _group_by_graph(
+    workspace: Workspace, path: Path, questions: Iterable[GoldQuestion], default_graph: str | None
 ) -> dict[str | Path, list[GoldQuestion]]:
-    """The questions by what a workspace finds their graph by, each of these looked for once."""
+    """Group questions by the name or path of their graph; each graph is resolved once."""
     sources: dict[str | None, str | Path] = {}
-    found: dict[str | Path, list[GoldQuestion]] = {}
+    questions_by_graph: dict[str | Path, list[GoldQuestion]] = {}
     for question in questions:
         if question.graph not in sources:
-            sources[question.graph] = graph_of(workspace, question, path, named)
-        found.setdefault(sources[question.graph], []).append(question)
-    return found
+            sources[question.graph] = resolve_graph(workspace, question, path, default_graph)
+        questions_by_graph.setdefault(sources[question.graph], []).append(question)
+    return questions_by_graph
 
 
-def convert(
+def convert_questions(
     workspace: Workspace,
     source: str,
     out: Path,
@@ -146,11 +159,14 @@ def convert(
 ) -> BenchmarkContents:
     """Write the questions of a file, or those that a graph of the workspace or a URL publishes.
 
-    Prefixes that queries leave open are declared. Returns what was read. Raises `SetupError` if
-    there is nothing to write, `ServiceError` if an endpoint fails.
+    Undeclared prefixes of queries are declared. Return the source contents.
+
+    Raises:
+        SetupError: the source has no questions.
+        ServiceError: an endpoint failed.
     """
     if is_url(source) or (source in workspace.graphs() and not Path(source).exists()):
-        contents = result_of(_published(workspace, source, language))
+        contents = run_coroutine(_fetch_published(workspace, source, language))
     else:
         contents = read_benchmark(source, format=format, language=language)[1]
     if not contents.questions:
@@ -160,12 +176,16 @@ def convert(
     return contents
 
 
-async def _published(workspace: Workspace, source: str, language: str | None) -> BenchmarkContents:
-    known = workspace.graphs().get(source)
-    settings = known if known and known.url else GraphSettings(url=source)
-    if known and not known.url:
+async def _fetch_published(
+    workspace: Workspace, source: str, language: str | None
+) -> BenchmarkContents:
+    graph_settings = workspace.graphs().get(source)
+    settings = (
+        graph_settings if graph_settings and graph_settings.url else GraphSettings(url=source)
+    )
+    if graph_settings and not graph_settings.url:
         raise SetupError(f"the graph {source!r} was read from files; name the file of questions")
-    endpoint: Endpoint = remote_endpoint(settings)
+    endpoint: Endpoint = create_remote_endpoint(settings)
     try:
         return await ShaclExamples().read_endpoint(endpoint, language=language)
     finally:

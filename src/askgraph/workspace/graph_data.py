@@ -1,13 +1,13 @@
-"""A graph's data folder, opened in milliseconds, and the files that it was built from.
+"""Open a graph's data folder in milliseconds, and track the files that it was built from.
 
 store/            the triples in Oxigraph, for SPARQL
-arrays/*.npy      the same triples as sorted integers, for growing candidates
+arrays/*.npy      the same triples as sorted integers, for expanding candidates
 names_*.npy       every name
-profile.json      what is known of the graph
-enrichment.toml   what was added virtually, if that is so
-types.toml        the graph's own predicates for what things are, if it has such
-built.json        from which files it was built; written last
-indices/          search indices, built when first asked for
+profile.json      the profile of the graph
+enrichment.toml   virtual additions, if any
+types.toml        the graph's own type predicates, if any
+built.json        the source files; written last
+indices/          search indices, built on first use
 """
 
 import contextlib
@@ -35,65 +35,70 @@ if TYPE_CHECKING:
 
 ENRICHMENT = "enrichment.toml"
 TYPES = "types.toml"
-FORMAT = 1
-"""Grows whenever what lies in a data folder changes its form; older folders are built again."""
-KEYS = ("entities", "properties", "literals")
-"""The indices that each graph has."""
-_SURE_ENDINGS = (".ttl", ".turtle", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld")
-_ENDINGS = (*_SURE_ENDINGS, ".xml", ".json")
-_PAGES = (".html", ".htm", ".xhtml")
-_PACKED = (".gz", ".bz2", ".xz")
-_HASHED_BELOW = 64 * 2**20
+FORMAT_VERSION = 1
+"""Increases whenever the format of a data folder changes; older folders are rebuilt."""
+INDEX_KEYS = ("entities", "properties", "literals")
+"""The indices of each graph."""
+_RDF_SUFFIXES = (".ttl", ".turtle", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld")
+_READABLE_SUFFIXES = (*_RDF_SUFFIXES, ".xml", ".json")
+_HTML_SUFFIXES = (".html", ".htm", ".xhtml")
+_COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
+_MAX_HASHED_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file as it was when it was read; big ones are known by size and time only."""
+    """The state of a file when it was read; large files are identified by size and time only."""
 
     path: str
     size: int
     modified: int
     sha256: str | None = None
 
-    def stored(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
         return asdict(self)
 
 
-class WrittenByNewer(SetupError):
-    """A data folder has a form that only a newer askgraph knows: it is left as it is."""
+class NewerFormatError(SetupError):
+    """A data folder has a format of a newer askgraph; it stays unchanged."""
 
 
-def known_sources(folder: Path) -> tuple[SourceFile, ...]:
+def load_sources(folder: Path) -> tuple[SourceFile, ...]:
     """Return the files that a data folder was built from.
 
-    Raises `SetupError` if it is unusable, `WrittenByNewer` if it is that only here.
+    Raises:
+        SetupError: the folder is unusable.
+        NewerFormatError: it was written by a newer version.
     """
     try:
         built = json.loads((folder / "built.json").read_text(encoding="utf-8"))
-        if built["format"] == FORMAT:
+        if built["format"] == FORMAT_VERSION:
             return tuple(SourceFile(**file) for file in built["sources"])
-        newer = built["format"] > FORMAT
+        newer = built["format"] > FORMAT_VERSION
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SetupError(f"the data folder {folder} is incomplete or damaged") from error
     if newer:
-        raise WrittenByNewer(
+        raise NewerFormatError(
             f"the data folder {folder} was written by a newer askgraph (its form is "
-            f"{built['format']}, this one knows {FORMAT}): install that version or a later one, or "
+            f"{built['format']}, this one knows {FORMAT_VERSION}): install that version or a "
+            "later one, or "
             "add the graph again with --replace"
         )
     raise SetupError(f"the data folder {folder} was written by another version of askgraph")
 
 
-def known_snapshot(folder: Path, profile: Profile) -> str:
-    """Return a hash of the files' contents; of an endpoint, of what was seen of it, and when."""
-    seen = sorted(file.sha256 or f"{file.size} {file.modified}" for file in known_sources(folder))
-    if not seen:
-        seen = [profile.source, profile.created, str(profile.triples)]
-    return hashlib.sha256("\n".join(seen).encode()).hexdigest()[:16]
+def compute_snapshot(folder: Path, profile: Profile) -> str:
+    """Return a hash of the files' contents; for an endpoint, of its survey and its date."""
+    identifiers = sorted(
+        file.sha256 or f"{file.size} {file.modified}" for file in load_sources(folder)
+    )
+    if not identifiers:
+        identifiers = [profile.source, profile.created, str(profile.triples)]
+    return hashlib.sha256("\n".join(identifiers).encode()).hexdigest()[:16]
 
 
-def known_content(folder: Path) -> tuple[NameIndex, GraphArrays | None]:
+def load_names_and_arrays(folder: Path) -> tuple[NameIndex, GraphArrays | None]:
     """Open the names and arrays of a data folder, memory-mapped; `SetupError` if damaged."""
     try:
         names = NameIndex.load(folder)
@@ -103,8 +108,8 @@ def known_content(folder: Path) -> tuple[NameIndex, GraphArrays | None]:
         raise SetupError(f"the data folder {folder} is incomplete or damaged: {error}") from error
 
 
-def known_paths(folder: Path, file: str = ENRICHMENT) -> "VirtualPaths":
-    """Return the virtual predicates of a data folder with the paths that they stand for."""
+def load_virtual_paths(folder: Path, file: str = ENRICHMENT) -> "VirtualPaths":
+    """Return the virtual predicates of a data folder with their paths."""
     if not (folder / file).is_file():
         return {}
     from askgraph.graph.definitions import (
@@ -115,9 +120,9 @@ def known_paths(folder: Path, file: str = ENRICHMENT) -> "VirtualPaths":
     return resolve_virtual_paths(read_definitions(folder / file))
 
 
-def all_paths(folder: Path) -> "VirtualPaths":
-    """Return the virtual predicates, and the standard ones that the graph has by other names."""
-    return {**known_paths(folder, TYPES), **known_paths(folder)}
+def load_all_paths(folder: Path) -> "VirtualPaths":
+    """Return the virtual predicates, and the standard ones that the graph replaces by its own."""
+    return {**load_virtual_paths(folder, TYPES), **load_virtual_paths(folder)}
 
 
 def open_endpoint(
@@ -130,11 +135,11 @@ def open_endpoint(
 ) -> Endpoint:
     """Open only the endpoint of a graph; queries need not declare `prefixes`.
 
-    If the graph was enriched virtually, queries may use its virtual predicates. `services` are
-    those that a server evaluates itself.
+    Queries may use the virtual predicates of an enriched graph. `services` are those that a
+    server evaluates itself.
     """
     if settings.url:
-        own = _cached_endpoint(settings, cache, prefixes, services)
+        graph_endpoint = _open_cached_endpoint(settings, cache, prefixes, services)
     else:
         endpoint = OxigraphEndpoint(
             data / "store",
@@ -143,23 +148,23 @@ def open_endpoint(
             prefixes=dict(prefixes or {}),
         )
         endpoint.start()
-        own = endpoint
-    paths = all_paths(data)
+        graph_endpoint = endpoint
+    paths = load_all_paths(data)
     if not paths:
-        return own
+        return graph_endpoint
 
     from askgraph.endpoint.virtual import VirtualEndpoint  # few graphs have virtual predicates
 
-    return VirtualEndpoint(own, paths, prefixes=prefixes)
+    return VirtualEndpoint(graph_endpoint, paths, prefixes=prefixes)
 
 
-def _cached_endpoint(
+def _open_cached_endpoint(
     settings: GraphSettings,
     folder: Path,
     prefixes: Mapping[str, str] | None,
     services: frozenset[str],
 ) -> Endpoint:
-    endpoint = remote_endpoint(settings, prefixes)
+    endpoint = create_remote_endpoint(settings, prefixes)
     endpoint.services = services
     if not settings.cache_mb or not settings.cache_hours:
         return endpoint
@@ -174,10 +179,10 @@ def _cached_endpoint(
     )
 
 
-def remote_endpoint(
+def create_remote_endpoint(
     settings: GraphSettings, prefixes: Mapping[str, str] | None = None
 ) -> "HttpEndpoint":
-    """Return the endpoint behind a URL, as the settings say."""
+    """Create the endpoint behind a URL from the settings."""
     from askgraph.endpoint.http import HttpEndpoint  # takes 0.1 s, and most graphs are local
 
     return HttpEndpoint(
@@ -192,13 +197,13 @@ def remote_endpoint(
         timeout=settings.timeout,
         graphs=settings.graphs,
         prefixes=dict(prefixes or {}),
-        guard=guard_of(settings),
+        guard=create_guard(settings),
         a_minute=settings.requests_a_minute,
     )
 
 
-def guard_of(settings: GraphSettings) -> "Guard | None":
-    """Return what keeps a graph that was added over the web to public addresses."""
+def create_guard(settings: GraphSettings) -> "Guard | None":
+    """Return the guard that limits a graph added over the web to public addresses, or None."""
     if not settings.public_only:
         return None
     from askgraph.endpoint.public_only import Guard
@@ -207,8 +212,8 @@ def guard_of(settings: GraphSettings) -> "Guard | None":
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
-    """A graph as its indices see it: what is known of it, and where its data lies."""
+class IndexContext:
+    """The content and location of a graph, for building its indices."""
 
     name: str
     data: Path
@@ -218,132 +223,140 @@ class Ground:
     names: NameIndex
     arrays: GraphArrays | None
 
-    def file(self, name: str) -> Path:
-        """Return a file that a setting names: relative ones lie in the workspace's folder."""
+    def resolve_path(self, name: str) -> Path:
+        """Return the path of a file in a setting, relative to the workspace's folder."""
         return self.data.parent.parent / Path(name).expanduser()
 
 
 def is_url(source: str) -> bool:
-    """Whether a source is the address of an endpoint."""
+    """Return whether a source is the address of an endpoint."""
     return source.startswith(("http://", "https://"))
 
 
-def rdf_files(sources: Sequence[str | Path]) -> list[Path]:
-    """Return the RDF files that the sources name; of a folder, all in it and below.
+def list_rdf_files(sources: Sequence[str | Path]) -> list[Path]:
+    """Return the RDF files that the sources name, including all files in folders.
 
-    Raises `SetupError` for a missing path, an unknown kind of file, a folder without RDF.
+    Raises:
+        SetupError: a path is missing, a file has an unknown type, or a folder has no RDF.
     """
     files: list[Path] = []
     for source in sources:
         path = Path(source).expanduser().absolute()
         if path.is_dir():
-            files += _inside(path)
+            files += _list_folder_files(path)
         elif not path.exists():
             raise SetupError(
                 f"there is no file or folder {str(source)!r}: name RDF files, a folder of them, or "
                 "the URL of an endpoint"
             )
-        elif path.suffix.lower() in _PAGES:
+        elif path.suffix.lower() in _HTML_SUFFIXES:
             raise SetupError(
                 f"{str(source)!r} is a web page, not RDF: save the data that it links to"
             )
         elif not _is_rdf(path):
             raise SetupError(
-                f"{str(source)!r} is of no known kind; askgraph reads {', '.join(_ENDINGS)}, "
-                f"each also with {', '.join(_PACKED)}"
+                f"{str(source)!r} is of no known kind; askgraph reads "
+                f"{', '.join(_READABLE_SUFFIXES)}, "
+                f"each also with {', '.join(_COMPRESSED_SUFFIXES)}"
             )
         else:
             files.append(path)
     return list(dict.fromkeys(files))
 
 
-def fingerprint(files: Iterable[Path]) -> tuple[SourceFile, ...]:
-    """Return what tells these files from later ones."""
-    found = []
+def fingerprint_files(files: Iterable[Path]) -> tuple[SourceFile, ...]:
+    """Return the current state of files, to detect later changes."""
+    source_files = []
     for path in files:
         status = path.stat()
-        digest = _digest(path) if status.st_size < _HASHED_BELOW else None
-        found.append(SourceFile(str(path), status.st_size, status.st_mtime_ns, digest))
-    return tuple(found)
+        digest = _compute_digest(path) if status.st_size < _MAX_HASHED_BYTES else None
+        source_files.append(SourceFile(str(path), status.st_size, status.st_mtime_ns, digest))
+    return tuple(source_files)
 
 
-def changed_file(
-    known: Iterable[SourceFile], sources: Sequence[str | Path], *, also: Sequence[Path] = ()
+def find_changed_file(
+    source_files: Iterable[SourceFile], sources: Sequence[str | Path], *, also: Sequence[Path] = ()
 ) -> str | None:
-    """Return a file that changed, came or went since it was read, or None if all is the same.
+    """Return a file that was changed, added or removed since it was read, or None.
 
-    `also` are files that were read besides the sources. Raises `SetupError` if a source is gone
-    altogether.
+    Args:
+        also: files that were read besides the sources.
+
+    Raises:
+        SetupError: a source no longer exists.
     """
-    before = {file.path: file for file in known}
-    now = [*rdf_files(sources), *also]
+    before = {file.path: file for file in source_files}
+    now = [*list_rdf_files(sources), *also]
     for path in now:
         file = before.pop(str(path), None)
-        if file is None or differs(file, path):
+        if file is None or has_changed(file, path):
             return str(path)
     return next(iter(before), None)
 
 
-def differs(file: SourceFile, path: Path) -> bool:
-    """Whether a file is another one than it was; read whole only if its time has changed."""
+def has_changed(file: SourceFile, path: Path) -> bool:
+    """Return whether a file has changed; it is read only if its time has changed."""
     status = path.stat()
     if status.st_size != file.size:
         return True
     if status.st_mtime_ns == file.modified:
         return False
-    return file.sha256 is None or _digest(path) != file.sha256
+    return file.sha256 is None or _compute_digest(path) != file.sha256
 
 
-def _inside(folder: Path) -> list[Path]:
-    """RDF files in a folder; `.xml` and `.json` may be anything, and are read when named."""
-    found = sorted(
+def _list_folder_files(folder: Path) -> list[Path]:
+    """Return the RDF files in a folder, without `.xml` and `.json`, which may be anything."""
+    rdf_paths = sorted(
         path
         for path in folder.rglob("*")
-        if _is_rdf(path, _SURE_ENDINGS)
+        if _is_rdf(path, _RDF_SUFFIXES)
         and path.is_file()
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
-    if not found:
-        endings = ", ".join(_SURE_ENDINGS)
+    if not rdf_paths:
+        endings = ", ".join(_RDF_SUFFIXES)
         raise SetupError(f"the folder {str(folder)!r} holds no RDF file ({endings})")
-    return found
+    return rdf_paths
 
 
-def _is_rdf(path: Path, endings: tuple[str, ...] = _ENDINGS) -> bool:
+def _is_rdf(path: Path, endings: tuple[str, ...] = _READABLE_SUFFIXES) -> bool:
     name = path.name.lower()
-    for ending in _PACKED:
+    for ending in _COMPRESSED_SUFFIXES:
         name = name.removesuffix(ending)
     return name.endswith(endings)
 
 
-def _digest(path: Path) -> str:
+def _compute_digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextlib.contextmanager
-def replacing(folder: Path) -> Iterator[Path]:
-    """Give an empty folder that takes the place of this one once it is filled without error.
+def replace_folder(folder: Path) -> Iterator[Path]:
+    """Provide an empty folder that replaces this one once it is filled without error.
 
-    What runs that were killed left behind goes; what one of them had put away comes back. Raises
-    `NoSpace` if the disk is full.
+    Folders left by killed runs are removed, and a folder that such a run had moved away is
+    restored.
+
+    Raises:
+        NoSpace: the disk is full.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    made = make_temporary_path(folder)
-    old = made.with_name(made.name + OLD_SUFFIX)
-    made.mkdir()
+    new_folder = make_temporary_path(folder)
+    old = new_folder.with_name(new_folder.name + OLD_SUFFIX)
+    new_folder.mkdir()
     try:
-        yield made
+        yield new_folder
         with lock_file(folder.parent / ".lock"):
             if folder.exists():
                 folder.rename(old)
-            made.rename(folder)
+            new_folder.rename(folder)
     except OSError as error:
-        if full := to_no_space_error(f"{folder.name!r} cannot be built", error):
-            raise full from error
+        if disk_full_error := to_no_space_error(f"{folder.name!r} cannot be built", error):
+            raise disk_full_error from error
         raise
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(new_folder, ignore_errors=True)
         if old.exists() and not folder.exists():
             old.rename(folder)
         shutil.rmtree(old, ignore_errors=True)

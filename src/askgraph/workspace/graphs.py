@@ -1,4 +1,4 @@
-"""Graphs opened: one from its data folder, or all that a question is asked of."""
+"""Open graphs: one from its data folder, or all graphs of a question."""
 
 import threading
 from collections import Counter
@@ -16,16 +16,16 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import load_profile
 from askgraph.methods import Method, can_search_indices
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.trace import Outcome, attempt_of
+from askgraph.trace import Outcome, get_attempt
 from askgraph.workspace.graph_data import (
-    KEYS,
-    Ground,
-    all_paths,
-    known_content,
-    known_snapshot,
+    INDEX_KEYS,
+    IndexContext,
+    compute_snapshot,
+    load_all_paths,
+    load_names_and_arrays,
     open_endpoint,
 )
-from askgraph.workspace.run_sync import Progress, result_of, silent
+from askgraph.workspace.run_sync import Progress, ignore_progress, run_coroutine
 from askgraph.workspace.settings import GraphSettings
 
 if TYPE_CHECKING:
@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from askgraph.graph.glossary import Glossary
     from askgraph.index import DiskIndex, Resource, SearchIndex
 
-_SCHEME = "askgraph:"
-_ALLOWED: ContextVar[Set[str] | None] = ContextVar("services that may be called", default=None)
+_SERVICE_SCHEME = "askgraph:"
+_ALLOWED_SERVICES: ContextVar[Set[str] | None] = ContextVar(
+    "services that may be called", default=None
+)
 Source = TypeVar("Source")
 Result = TypeVar("Result")
 
@@ -55,23 +57,22 @@ def open_graph(
 ) -> KnowledgeGraph:
     """Open a graph from its data folder; `SetupError` if that is damaged.
 
-    A local graph's worker process starts while the rest is read. A SERVICE in a query may call
-    `services`; other graphs call this one by the URL `service`. The indices are opened, or built,
-    when they are first looked at. `description` is the file with what the graph's publisher says of
-    it, if there is one.
+    A local graph's worker process starts while the rest is read. A SERVICE in a query may
+    call `services`. The indices are opened, or built, on first use. `description` is the
+    file with the publisher's description of the graph, if any.
     """
     profile = load_profile(data / "profile.json")
     prefixes = PrefixMap(dict(profile.prefixes))
     # The search for names that the settings name, else the one that was detected.
-    named = settings.name_search or profile.name_search
-    if not (settings.url and named):
+    search_name = settings.name_search or profile.name_search
+    if not (settings.url and search_name):
         search = None
     else:
         from askgraph.graph.nodes import get_naming
         from askgraph.index.name_search import name_search  # most graphs lie here
 
-        search = name_search(named, get_naming(profile))
-    own = open_endpoint(
+        search = name_search(search_name, get_naming(profile))
+    graph_endpoint = open_endpoint(
         settings,
         data,
         cache=cache,
@@ -80,80 +81,83 @@ def open_graph(
     )
 
     endpoint = Federated(
-        own,
+        graph_endpoint,
         services,
         timeout=settings.timeout,
         prefixes=prefixes.namespaces,
         at_close=services.opened.aclose,
     )
     try:
-        names, arrays = known_content(data)
-        short = name.partition("~")[0]
-        snapshot = known_snapshot(data, profile)
-        ground = Ground(short, data, settings, snapshot, profile, names, arrays)
+        names, arrays = load_names_and_arrays(data)
+        short_name = name.partition("~")[0]
+        snapshot = compute_snapshot(data, profile)
+        index_context = IndexContext(short_name, data, settings, snapshot, profile, names, arrays)
         return KnowledgeGraph(
-            name=short,
+            name=short_name,
             endpoint=endpoint,
             profile=profile,
             names=names,
             prefixes=prefixes,
             arrays=arrays,
             snapshot=snapshot,
-            indices=GraphIndices(ground),
+            indices=GraphIndices(index_context),
             examples=examples,
             service=service,
-            descriptions=kept_descriptions(description) if description else (),
-            virtual_paths=all_paths(data),
+            descriptions=load_descriptions(description) if description else (),
+            virtual_paths=load_all_paths(data),
             name_search=search,
             glossary=glossary,
             cache_folder=data / "indices" / "kept",
             notes=notes,
         )
     except BaseException:
-        result_of(endpoint.close())
+        run_coroutine(endpoint.close())
         raise
 
 
 @dataclass(frozen=True)
-class Ready:
-    """Graphs to ask, and those among them that were opened for it; close it after use."""
+class OpenedGraphs:
+    """The graphs of a question, and those that were opened for it; close it after use."""
 
     graphs: tuple[KnowledgeGraph, ...]
     opened: tuple[KnowledgeGraph, ...]
 
-    def of(self, outcome: Outcome) -> KnowledgeGraph:
-        """Return the graph that an outcome is of; the first one if it is of none."""
-        attempt = attempt_of(outcome)
-        named = (one for one in self.graphs if attempt and one.name == attempt.graph)
-        return next(named, self.graphs[0])
+    def get_graph(self, outcome: Outcome) -> KnowledgeGraph:
+        """Return the graph of an outcome; the first one if the outcome has no graph."""
+        attempt = get_attempt(outcome)
+        matches = (graph for graph in self.graphs if attempt and graph.name == attempt.graph)
+        return next(matches, self.graphs[0])
 
     async def close(self) -> None:
-        """Close the endpoints of the graphs that were opened; the others stay open."""
-        await _close(self.opened)
+        """Close the endpoints of the graphs that were opened here; the others stay open."""
+        await _close_graphs(self.opened)
 
 
-def ready_graphs(
-    wanted: Sequence[Source | KnowledgeGraph],
+def prepare_graphs(
+    sources: Sequence[Source | KnowledgeGraph],
     find: Callable[[Source], KnowledgeGraph],
     method: Method,
     *,
-    progress: Progress = silent,
-) -> Ready:
-    """Open graphs with `find`, and build the indices that the method needs and they lack.
+    progress: Progress = ignore_progress,
+) -> OpenedGraphs:
+    """Open graphs with `find`, and build missing indices that the method needs.
 
-    A graph that is open already is taken as it is. Raises `SetupError` for no graph and for two of
-    one name, and what opening and building raise; then what was opened is closed.
+    Open graphs are used as they are. On an error, the graphs opened here are closed.
+
+    Raises:
+        SetupError: no graph is given, or two have the same name; also errors of opening and
+            building.
     """
-    if not wanted:
+    if not sources:
         raise SetupError("no graph was given: name at least one")
     graphs: list[KnowledgeGraph] = []
     opened: list[KnowledgeGraph] = []
     try:
-        for one in wanted:
-            graph = one if isinstance(one, KnowledgeGraph) else find(one)
-            if graph is not one:
+        for source in sources:
+            graph = source if isinstance(source, KnowledgeGraph) else find(source)
+            if graph is not source:
                 opened.append(graph)
-            if any(graph.name == other.name for other in graphs):
+            if any(graph.name == earlier.name for earlier in graphs):
                 raise SetupError(
                     f"two of the graphs are called {graph.name!r}, and could not be told apart: "
                     "name each once, and give others a name of their own with: askgraph add NAME "
@@ -162,67 +166,73 @@ def ready_graphs(
             graphs.append(graph)
         if can_search_indices(method):
             for graph in graphs:
-                build_missing(graph, progress=progress, opens=False)
+                build_missing_indices(graph, progress=progress, open_others=False)
     except BaseException:
-        result_of(_close(opened))
+        run_coroutine(_close_graphs(opened))
         raise
-    return Ready(tuple(graphs), tuple(opened))
+    return OpenedGraphs(tuple(graphs), tuple(opened))
 
 
-def run_over(graph: KnowledgeGraph, work: Coroutine[Any, Any, Result]) -> Result:
-    """Run work over an opened graph to its end, and close the graph's endpoint."""
+def run_and_close(graph: KnowledgeGraph, coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine over an opened graph, and close the graph's endpoint."""
 
-    async def run() -> Result:
+    async def await_and_close() -> Result:
         try:
-            return await work
+            return await coroutine
         finally:
             await graph.endpoint.close()
 
-    return result_of(run())
+    return run_coroutine(await_and_close())
 
 
-def build_missing(
-    graph: KnowledgeGraph, *, progress: Progress = silent, opens: bool = True
+def build_missing_indices(
+    graph: KnowledgeGraph, *, progress: Progress = ignore_progress, open_others: bool = True
 ) -> None:
-    """Build the indices of a graph of a workspace that are missing or do not fit it any more.
+    """Build the indices of a graph of a workspace that are missing or out of date.
 
-    It `opens` the others too, for those who keep the graph: it may be replaced meanwhile.
-    Raises `SetupError` and `ServiceError` as building does.
+    With `open_others`, open the other indices too, for callers that keep the graph: its
+    data may be replaced later.
+
+    Raises:
+        SetupError: an index cannot be built.
+        ServiceError: an endpoint failed.
     """
     if isinstance(graph.indices, GraphIndices):
-        graph.indices.prepare(progress, opens=opens)
+        graph.indices.prepare(progress, open_others=open_others)
 
 
 @contextmanager
-def only_services(names: Set[str] | None) -> Iterator[None]:
-    """Within it, and in tasks begun there, a SERVICE may name these graphs alone; None: all."""
-    token = _ALLOWED.set(names)
+def restrict_services(names: Set[str] | None) -> Iterator[None]:
+    """Restrict SERVICE to these graphs within the block and tasks started there; None: all."""
+    token = _ALLOWED_SERVICES.set(names)
     try:
         yield
     finally:
-        _ALLOWED.reset(token)
+        _ALLOWED_SERVICES.reset(token)
 
 
 class WorkspaceServices(Mapping[str, Endpoint]):
     """The endpoints of a workspace's graphs, by `askgraph:NAME` and by their URL.
 
-    A URL with a query part, which may hold a key, and one that several graphs share are no names.
-    The settings are read at each look, so that graphs added later can be called too.
+    A URL with a query part, which may hold a key, and a URL of several graphs are not valid
+    names. The settings are read on each access, so graphs added later can be called too.
     """
 
     def __init__(
-        self, graphs: Callable[[], Mapping[str, GraphSettings]], opened: Callable[[str], Endpoint]
+        self,
+        graphs: Callable[[], Mapping[str, GraphSettings]],
+        open_service: Callable[[str], Endpoint],
     ) -> None:
         self._graphs = graphs
-        self._opened = opened
+        self._opened = open_service
         self._open: dict[str, Endpoint] = {}
         self._lock = threading.Lock()
         self.opened = AsyncExitStack()
         """Closes the endpoints that were opened here."""
 
     def __getitem__(self, target: str) -> Endpoint:
-        """Return the endpoint that a SERVICE names, opening it first; may take as long."""
-        name = service_names(self._graphs())[target]
+        """Return the endpoint of a SERVICE, opened if needed; opening takes time."""
+        name = map_service_names(self._graphs())[target]
         with self._lock:
             if name not in self._open:
                 self._open[name] = self._opened(name)
@@ -231,92 +241,96 @@ class WorkspaceServices(Mapping[str, Endpoint]):
             return self._open[name]
 
     def __contains__(self, target: object) -> bool:
-        return target in service_names(self._graphs())
+        return target in map_service_names(self._graphs())
 
     def __iter__(self) -> Iterator[str]:
-        return iter(service_names(self._graphs()))
+        return iter(map_service_names(self._graphs()))
 
     def __len__(self) -> int:
-        return len(service_names(self._graphs()))
+        return len(map_service_names(self._graphs()))
 
 
-def service_names(graphs: Mapping[str, GraphSettings]) -> dict[str, str]:
+def map_service_names(graphs: Mapping[str, GraphSettings]) -> dict[str, str]:
     """Return the names of the graphs that may be called, by what a SERVICE calls them."""
-    allowed = _ALLOWED.get()
+    allowed = _ALLOWED_SERVICES.get()
     graphs = {
         name: settings for name, settings in graphs.items() if allowed is None or name in allowed
     }
-    used = Counter(settings.url for settings in graphs.values())
-    targets = {f"{_SCHEME}{name}": name for name in graphs}
+    url_counts = Counter(settings.url for settings in graphs.values())
+    targets = {f"{_SERVICE_SCHEME}{name}": name for name in graphs}
     for name, settings in graphs.items():
-        if settings.url and used[settings.url] == 1 and not {"?", "#"} & set(settings.url):
+        if settings.url and url_counts[settings.url] == 1 and not {"?", "#"} & set(settings.url):
             targets[settings.url] = name
     return targets
 
 
-def service_url(name: str, graphs: Mapping[str, GraphSettings]) -> str:
+def get_service_url(name: str, graphs: Mapping[str, GraphSettings]) -> str:
     """Return the URL by which a graph can be called; empty if only its name will do."""
-    iris = (iri for iri, of in service_names(graphs).items() if of == name)
-    return next((iri for iri in iris if not iri.startswith(_SCHEME)), "")
+    iris = (iri for iri, graph_name in map_service_names(graphs).items() if graph_name == name)
+    return next((iri for iri in iris if not iri.startswith(_SERVICE_SCHEME)), "")
 
 
 class GraphIndices(Mapping[str, "SearchIndex[Resource]"]):
-    """The indices of a graph by key; the first look at one opens it, or builds it, and waits.
+    """The indices of a graph by key; the first access opens or builds an index, and waits for it.
 
-    Several threads and processes may look at once: one of them builds. Raises `SetupError` if an
-    index can be neither opened nor built.
+    With concurrent access by threads and processes, one of them builds.
+
+    Raises:
+        SetupError: an index can neither be opened nor built.
     """
 
-    def __init__(self, ground: Ground) -> None:
-        self._ground = ground
+    def __init__(self, context: IndexContext) -> None:
+        self._ground = context
         self._open: dict[str, DiskIndex] = {}
-        self._locks = {key: threading.Lock() for key in KEYS}
+        self._locks = {key: threading.Lock() for key in INDEX_KEYS}
 
     def __getitem__(self, key: str) -> "DiskIndex":
-        return self._opened(key)
+        return self._get_index(key)
 
     def __contains__(self, key: object) -> bool:
         return key in self._locks
 
     def __iter__(self) -> Iterator[str]:
-        return iter(KEYS)
+        return iter(INDEX_KEYS)
 
     def __len__(self) -> int:
-        return len(KEYS)
+        return len(INDEX_KEYS)
 
-    def prepare(self, progress: Progress, *, opens: bool) -> None:
-        """Build the indices that are missing or do not fit; with `opens`, open the others too.
+    def prepare(self, progress: Progress, *, open_others: bool) -> None:
+        """Build indices that are missing or out of date; with `open_others`, open the others too.
 
-        If nothing is to be built, `progress` is told nothing.
+        If nothing needs building, `progress` is not called.
         """
-        from askgraph.workspace.indices import is_there  # graph search looks at none
+        from askgraph.workspace.indices import has_index  # graph search looks at none
 
-        for key in KEYS:
-            if opens or not is_there(self._ground, key):
-                self._opened(key, progress)
+        for key in INDEX_KEYS:
+            if open_others or not has_index(self._ground, key):
+                self._get_index(key, progress)
 
-    def _opened(self, key: str, progress: Progress | None = None) -> "DiskIndex":
+    def _get_index(self, key: str, progress: Progress | None = None) -> "DiskIndex":
         with self._locks[key]:
             if key not in self._open:
-                from askgraph.workspace.indices import ready_index  # graph search looks at none
+                from askgraph.workspace.indices import (
+                    open_or_build_index,
+                )  # graph search looks at none
 
-                self._open[key] = ready_index(self._ground, key, progress)
+                self._open[key] = open_or_build_index(self._ground, key, progress)
             return self._open[key]
 
 
-async def _close(graphs: Sequence[KnowledgeGraph]) -> None:
+async def _close_graphs(graphs: Sequence[KnowledgeGraph]) -> None:
     async with AsyncExitStack() as stack:
         for graph in graphs:
             stack.push_async_callback(graph.endpoint.close)
 
 
-def kept_descriptions(path: Path) -> "tuple[DatasetDescription, ...]":
-    """Return the descriptions in a file; none if it is missing."""
+def load_descriptions(path: Path) -> "tuple[DatasetDescription, ...]":
+    """Return the descriptions in a file; empty if the file does not exist."""
     return read_descriptions(path) if path.is_file() else ()
 
 
 def read_descriptions(path: Path) -> "tuple[DatasetDescription, ...]":
-    """Return the descriptions in a file; `SetupError` if it cannot be read or is broken."""
+    """Return the descriptions in a file; `SetupError` if it cannot be read or is invalid."""
     from askgraph.graph.descriptions import parse_descriptions  # of few graphs there are any
 
     try:

@@ -1,4 +1,4 @@
-"""The indices of a graph of the workspace, without its endpoint: built and looked over."""
+"""Build and inspect the indices of a graph of the workspace, without its endpoint."""
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError
@@ -12,27 +12,32 @@ from askgraph.evaluation.executors import Executor
 from askgraph.index import DiskIndex
 from askgraph.index.folder import check_files
 from askgraph.workspace import Workspace
-from askgraph.workspace.evaluation import Crew
-from askgraph.workspace.graph_data import KEYS, Ground, known_content, known_snapshot
+from askgraph.workspace.evaluation import ExecutorOptions
+from askgraph.workspace.graph_data import (
+    INDEX_KEYS,
+    IndexContext,
+    compute_snapshot,
+    load_names_and_arrays,
+)
 from askgraph.workspace.indices import (
-    EMBEDDED,
-    Elsewhere,
+    EMBEDDING_KINDS,
+    IndexWorkers,
     build_index,
-    index_folder,
-    made_of,
+    get_index_folder,
+    get_server_kind,
+    load_record,
     open_index,
-    server_kind,
 )
 from askgraph.workspace.run_sync import Progress
-from askgraph.workspace.settings import GraphSettings, with_graph
+from askgraph.workspace.settings import GraphSettings, write_graph_settings
 
 
 @dataclass(frozen=True)
 class IndexInfo:
-    """An index as it lies on disk; `problem` says why it cannot be used as it is.
+    """An index on disk; `problem` tells why it cannot be used as it is.
 
-    `kind`, `items`, `source` and `created` are None if there is no index. `bytes` counts all of
-    its files, and what a server holds.
+    `kind`, `items`, `source` and `created` are None if there is no index. `bytes` counts
+    all of its files, and its data on a server.
     """
 
     key: str
@@ -44,73 +49,81 @@ class IndexInfo:
     problem: str | None
 
 
-def ground_of(place: Workspace, name: str | None, *, progress: Progress) -> Ground:
-    """Return what the indices of a graph are built from; the graph is made ready if needed."""
-    profile, _ = place.known(name, progress=progress)
-    graphs = place.graphs()
-    known = name if name is not None else next(iter(graphs))
-    data = place.data(known)
-    names, arrays = known_content(data)
-    snapshot = known_snapshot(data, profile)
-    return Ground(known, data, graphs[known], snapshot, profile, names, arrays)
+def load_index_context(
+    workspace: Workspace, name: str | None, *, progress: Progress
+) -> IndexContext:
+    """Load the data for building the indices of a graph, which is rebuilt first if needed."""
+    profile, _ = workspace.load_content(name, progress=progress)
+    graphs = workspace.graphs()
+    graph_name = name if name is not None else next(iter(graphs))
+    data = workspace.get_data_folder(graph_name)
+    names, arrays = load_names_and_arrays(data)
+    snapshot = compute_snapshot(data, profile)
+    return IndexContext(graph_name, data, graphs[graph_name], snapshot, profile, names, arrays)
 
 
 def build_indices(
-    place: Workspace,
+    workspace: Workspace,
     name: str | None,
     *,
     settings: Mapping[str, object] | None = None,
-    crew: Crew | None = None,
+    executor_options: ExecutorOptions | None = None,
     progress: Progress,
 ) -> list[IndexInfo]:
-    """Build all indices of a graph anew, and keep the settings that they were built by.
+    """Rebuild all indices of a graph, and store the settings.
 
-    `settings` are fields of `GraphSettings`; a kind without embeddings takes an older setting of
-    these away, and a kind that of a server. A `crew` writes to the server. Raises `SetupError` if a
-    setting is not sound; then the old ones stay.
+    `settings` are fields of `GraphSettings`. A kind without embeddings removes an older
+    setting of embeddings, and a kind of index removes that of a server. The executor writes
+    to the server.
+
+    Raises:
+        SetupError: a setting is invalid; then the old indices stay.
     """
-    ground = ground_of(place, name, progress=progress)
-    given = settings or {}
-    table = ground.settings.table() | {
-        key: list(value) if isinstance(value, tuple) else value for key, value in given.items()
+    context = load_index_context(workspace, name, progress=progress)
+    new_settings = settings or {}
+    table = context.settings.to_table() | {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in new_settings.items()
     }
-    match given:
+    match new_settings:
         case {"on": str(address), "index": _}:
-            raise SetupError(f"at {address} an index is of kind {server_kind(address)!r}")
+            raise SetupError(f"at {address} an index is of kind {get_server_kind(address)!r}")
         case {"on": str(address)}:
-            server_kind(address)
+            get_server_kind(address)
             table.pop("index", None)
             table.pop("properties_index", None)
         case {"index": _}:
             table.pop("on", None)
     kinds = {table.get("index"), table.get("properties_index")}
-    embedded = "on" in table or not kinds.isdisjoint(EMBEDDED)
-    if "embeddings" not in given and not embedded:
+    embedded = "on" in table or not kinds.isdisjoint(EMBEDDING_KINDS)
+    if "embeddings" not in new_settings and not embedded:
         table.pop("embeddings", None)
-    chosen = GraphSettings.of(ground.name, table)
-    if crew is not None and crew.on != "local" and chosen.on is None:
+    chosen = GraphSettings.from_table(context.name, table)
+    if executor_options is not None and executor_options.executor != "local" and chosen.on is None:
         raise SetupError("an index in files is written by one process; --executor is for --on")
-    changed = replace(ground, settings=chosen)
-    with _working(crew) as elsewhere:
+    changed = replace(context, settings=chosen)
+    with _start_workers(executor_options) as workers:
         built = {
-            key: build_index(changed, key, progress=progress, elsewhere=elsewhere) for key in KEYS
+            key: build_index(changed, key, progress=progress, workers=workers) for key in INDEX_KEYS
         }
-    with lock_file(place.folder / ".lock"):
-        if ground.name not in place.graphs():
-            raise SetupError(f"graph {ground.name!r} was removed meanwhile")
-        with_graph(place.folder, ground.name, chosen)
-    return [_info(changed, key, index) for key, index in built.items()]
+    with lock_file(workspace.folder / ".lock"):
+        if context.name not in workspace.graphs():
+            raise SetupError(f"graph {context.name!r} was removed meanwhile")
+        write_graph_settings(workspace.folder, context.name, chosen)
+    return [_build_info(changed, key, index) for key, index in built.items()]
 
 
 @contextmanager
-def _working(crew: Crew | None) -> Iterator[Elsewhere | None]:
-    """Give the workers of a crew, and end them."""
-    if crew is None or crew.on == "local":
+def _start_workers(executor_options: ExecutorOptions | None) -> Iterator[IndexWorkers | None]:
+    """Provide the workers of an executor, and stop them afterwards."""
+    if executor_options is None or executor_options.executor == "local":
         yield None
         return
-    executor: Executor = plugins.load("executor", crew.on)(crew.size, crew.address)
+    executor: Executor = plugins.load("executor", executor_options.executor)(
+        executor_options.worker_count, executor_options.address
+    )
     try:
-        yield Elsewhere(executor.submit, 2 * crew.size)
+        yield IndexWorkers(executor.submit, 2 * executor_options.worker_count)
     except executor.worker_death_errors + (CancelledError,) as error:  # noqa: RUF005 - its type is clear so
         raise SetupError(
             "a worker died, or the cluster is gone; what is written stays, and the same call goes "
@@ -120,27 +133,29 @@ def _working(crew: Crew | None) -> Iterator[Elsewhere | None]:
         executor.close()
 
 
-def index_info(place: Workspace, name: str | None, *, progress: Progress) -> list[IndexInfo]:
-    """Return what is known of each index of a graph, every byte compared with its checksum."""
-    ground = ground_of(place, name, progress=progress)
-    found = []
-    for key in KEYS:
+def inspect_indices(
+    workspace: Workspace, name: str | None, *, progress: Progress
+) -> list[IndexInfo]:
+    """Return the state of each index of a graph, with all checksums verified."""
+    context = load_index_context(workspace, name, progress=progress)
+    infos = []
+    for key in INDEX_KEYS:
         problem = None
         try:
-            index = open_index(ground, key)
-            check_files(index_folder(ground.data, key))
+            index = open_index(context, key)
+            check_files(get_index_folder(context.data, key))
         except (SetupError, ServiceError) as error:
             index, problem = None, str(error)
-        found.append(_info(ground, key, index, problem=problem))
-    return found
+        infos.append(_build_info(context, key, index, problem=problem))
+    return infos
 
 
-def _info(
-    ground: Ground, key: str, index: DiskIndex | None, *, problem: str | None = None
+def _build_info(
+    context: IndexContext, key: str, index: DiskIndex | None, *, problem: str | None = None
 ) -> IndexInfo:
-    made = made_of(ground.data, key)
-    files = (file for file in index_folder(ground.data, key).rglob("*") if file.is_file())
+    record = load_record(context.data, key)
+    files = (file for file in get_index_folder(context.data, key).rglob("*") if file.is_file())
     size = sum(file.stat().st_size for file in files) + int(getattr(index, "bytes", 0))
-    if made is None:
+    if record is None:
         return IndexInfo(key, None, None, size, None, None, problem)
-    return IndexInfo(key, made.kind, made.items, size, made.source, made.created, problem)
+    return IndexInfo(key, record.kind, record.items, size, record.source, record.created, problem)

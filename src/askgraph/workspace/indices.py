@@ -1,9 +1,9 @@
-"""The search indices of a graph: built, one process at a time, from what its settings name.
+"""Build the search indices of a graph, one process at a time, from the sources in its settings.
 
-data/GRAPH/indices/entities/       the index, as its kind writes it
-data/GRAPH/indices/entities.json   what it was built from; written last
+data/GRAPH/indices/entities/       the index in the format of its kind
+data/GRAPH/indices/entities.json   its record; written last
 
-An index is of one content of its graph, and of one setting: if either changes, it is built anew.
+An index belongs to one content of its graph and one setting; if either changes, it is rebuilt.
 """
 
 import json
@@ -40,31 +40,31 @@ from askgraph.index.sources import (
     read_tsv,
 )
 from askgraph.workspace.graph_data import (
-    Ground,
+    IndexContext,
     SourceFile,
-    differs,
-    fingerprint,
-    known_snapshot,
+    compute_snapshot,
+    fingerprint_files,
+    has_changed,
     open_endpoint,
 )
-from askgraph.workspace.run_sync import Progress, result_of
+from askgraph.workspace.run_sync import Progress, run_coroutine
 
-EMBEDDED = ("vector", "hybrid")
-"""The kinds of index that embeddings are for."""
-SERVERS = {
+EMBEDDING_KINDS = ("vector", "hybrid")
+"""The kinds of index that use embeddings."""
+KIND_BY_SCHEME = {
     "postgresql": "postgresql",
     "postgres": "postgresql",
     "https": "opensearch",
     "http": "opensearch",
 }
 """The kind of index for each scheme of a server's address."""
-_QUERY_SECONDS = 3600.0  # of a query that finds what to index
+_QUERY_TIMEOUT_SECONDS = 3600.0  # of a query that finds what to index
 
 _log = logging.getLogger("askgraph")
 
 
 @dataclass(frozen=True)
-class Source:
+class IndexSource:
     """The source of an index's resources, by kind, and by name or files."""
 
     kind: Literal["graph", "queries", "query", "rows", "dump"]
@@ -72,8 +72,8 @@ class Source:
     files: tuple[Path, ...] = ()
 
     @property
-    def words(self) -> str:
-        """The source in words; equal ones are the same source."""
+    def description(self) -> str:
+        """The source in words; equal words mean the same source."""
         if self.kind == "queries":
             return f"queries {self.name}"
         return " ".join((self.kind, *map(str, self.files)))
@@ -81,22 +81,22 @@ class Source:
 
 @dataclass(frozen=True)
 class IndexSpec:
-    """An index as the settings want it: its kind and what it is built from.
+    """An index as the settings request it: its kind and its source.
 
-    `embeddings` embed its names, if any do; `on` is the address of the server that holds it; with
-    `comments` it is searched by what describes a thing, too.
+    `embeddings` names the model for its names, if any; `on` is the address of the server
+    that holds it; with `comments`, descriptions are searched too.
     """
 
     kind: str
-    source: Source
+    source: IndexSource
     embeddings: str | None
     on: str | None
     comments: bool
 
 
 @dataclass(frozen=True)
-class Made:
-    """How an index was made: of which content of the graph, of what kind, from what, and when."""
+class IndexRecord:
+    """The record of an index: the content of the graph, the kind, the source and the date."""
 
     snapshot: str
     kind: str
@@ -110,36 +110,36 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class IndexWorkers:
     """Workers that write to the server of an index, `at_once` batches at a time."""
 
     submit: Submit
     at_once: int
 
 
-def index_folder(data: Path, key: str) -> Path:
+def get_index_folder(data: Path, key: str) -> Path:
     """Return the folder of an index below the data folder of its graph."""
     return data / "indices" / key
 
 
-def note_of(data: Path, key: str) -> Path:
-    """Return the file that says how an index was made."""
-    return index_folder(data, key).with_name(f"{key}.json")
+def get_record_file(data: Path, key: str) -> Path:
+    """Return the file with the record of an index."""
+    return get_index_folder(data, key).with_name(f"{key}.json")
 
 
-def made_of(data: Path, key: str) -> Made | None:
-    """Return how an index was made, or None if there is none that is whole."""
+def load_record(data: Path, key: str) -> IndexRecord | None:
+    """Return the record of an index, or None if the index is missing or incomplete."""
     try:
-        stored = json.loads(note_of(data, key).read_text(encoding="utf-8"))
-        files = tuple(SourceFile(**file) for file in stored.pop("files"))
-        return Made(**stored, files=files)
+        fields = json.loads(get_record_file(data, key).read_text(encoding="utf-8"))
+        files = tuple(SourceFile(**file) for file in fields.pop("files"))
+        return IndexRecord(**fields, files=files)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def server_kind(address: str) -> str:
-    """Return the kind of the indices that the server at an address holds."""
-    kind = SERVERS.get(address.partition("://")[0])
+def get_server_kind(address: str) -> str:
+    """Return the kind of the indices on the server at an address."""
+    kind = KIND_BY_SCHEME.get(address.partition("://")[0])
     if kind is None:
         raise SetupError(
             f"{address!r} is no server of indices; name postgresql://USER@HOST/DATABASE or "
@@ -148,73 +148,73 @@ def server_kind(address: str) -> str:
     return kind
 
 
-def wanted_index(ground: Ground, key: str) -> IndexSpec:
-    """Return an index as the settings want it; `SetupError` for what is no source of one."""
-    settings, literals = ground.settings, key == "literals"
-    own = settings.properties_index if key == "properties" else None
-    kind = "keyword" if literals else own or settings.index
+def build_index_spec(context: IndexContext, key: str) -> IndexSpec:
+    """Return an index as the settings request it; `SetupError` for an invalid source."""
+    settings, literals = context.settings, key == "literals"
+    properties_kind = settings.properties_index if key == "properties" else None
+    kind = "keyword" if literals else properties_kind or settings.index
     if settings.on is not None:
-        kind = server_kind(settings.on)
+        kind = get_server_kind(settings.on)
     embeddings = None if literals else settings.embeddings
-    if settings.properties_index and kind not in EMBEDDED:
+    if settings.properties_index and kind not in EMBEDDING_KINDS:
         embeddings = None  # they are for the other one
     comments = settings.comments and not literals
-    return IndexSpec(kind, _wanted_source(ground, key), embeddings, settings.on, comments)
+    return IndexSpec(kind, _choose_source(context, key), embeddings, settings.on, comments)
 
 
-def _wanted_source(ground: Ground, key: str) -> Source:
-    settings = ground.settings
-    named = {"entities": settings.entities, "properties": settings.properties}.get(key)
-    if named is None and settings.dump and key != "literals":
-        return Source("dump", files=tuple(map(ground.file, settings.dump)))
-    if named is None or named == "graph":
-        return Source("graph")
-    if named == "default" or named in graphs():
-        return Source("queries", named)
-    if "." not in Path(named).name and len(Path(named).parts) < 2:
+def _choose_source(context: IndexContext, key: str) -> IndexSource:
+    settings = context.settings
+    source_name = {"entities": settings.entities, "properties": settings.properties}.get(key)
+    if source_name is None and settings.dump and key != "literals":
+        return IndexSource("dump", files=tuple(map(context.resolve_path, settings.dump)))
+    if source_name is None or source_name == "graph":
+        return IndexSource("graph")
+    if source_name == "default" or source_name in graphs():
+        return IndexSource("queries", source_name)
+    if "." not in Path(source_name).name and len(Path(source_name).parts) < 2:
         raise SetupError(
-            f"{named!r} is no source of {key}: name 'graph' (what is known of it), a set of "
+            f"{source_name!r} is no source of {key}: name 'graph' (what is known of it), a set of "
             f"queries (default, {', '.join(graphs())}), or a file: a query (.rq), rows "
             "(.tsv), or an RDF dump"
         )
-    file = ground.file(named)
+    file = context.resolve_path(source_name)
     if file.name.endswith((".tsv", ".tsv.gz")):
-        return Source("rows", files=(file,))
-    return Source("query" if file.suffix == ".rq" else "dump", files=(file,))
+        return IndexSource("rows", files=(file,))
+    return IndexSource("query" if file.suffix == ".rq" else "dump", files=(file,))
 
 
-def _check_fit(ground: Ground, key: str) -> str:
-    """Return the kind of an index that fits what the settings want.
+def _check_current(context: IndexContext, key: str) -> str:
+    """Return the kind of an index that matches the settings.
 
-    Raises `SetupError` if there is none, and if the graph, the settings or the files that it was
-    built from have changed since.
+    Raises:
+        SetupError: the index is missing, or the graph, settings or source files have changed.
     """
-    made = made_of(ground.data, key)
-    if made is None or not index_folder(ground.data, key).is_dir():
-        raise SetupError(f"the index {key!r} of graph {ground.name!r} has not been built")
-    if made.snapshot != ground.snapshot:
-        raise SetupError(f"the index {key!r} is of an older content of graph {ground.name!r}")
-    spec = wanted_index(ground, key)
-    wanted = (spec.kind, spec.source.words, spec.embeddings, spec.on, spec.comments)
-    if (made.kind, made.source, made.embeddings, made.on, made.comments) != wanted:
-        raise SetupError(f"the index {key!r} of graph {ground.name!r} was built by other settings")
-    for known in made.files:
-        path = Path(known.path)
-        if path.exists() and differs(known, path):
+    record = load_record(context.data, key)
+    if record is None or not get_index_folder(context.data, key).is_dir():
+        raise SetupError(f"the index {key!r} of graph {context.name!r} has not been built")
+    if record.snapshot != context.snapshot:
+        raise SetupError(f"the index {key!r} is of an older content of graph {context.name!r}")
+    spec = build_index_spec(context, key)
+    expected = (spec.kind, spec.source.description, spec.embeddings, spec.on, spec.comments)
+    if (record.kind, record.source, record.embeddings, record.on, record.comments) != expected:
+        raise SetupError(f"the index {key!r} of graph {context.name!r} was built by other settings")
+    for source_file in record.files:
+        path = Path(source_file.path)
+        if path.exists() and has_changed(source_file, path):
             raise SetupError(f"{path} has changed since the index {key!r} was built")
-    return made.kind
+    return record.kind
 
 
-def open_index(ground: Ground, key: str) -> DiskIndex:
-    """Open an index as the settings want it; `SetupError` if it does not fit or is damaged."""
-    kind = _check_fit(ground, key)
-    return _load_kind(kind).open(index_folder(ground.data, key))
+def open_index(context: IndexContext, key: str) -> DiskIndex:
+    """Open an index; `SetupError` if it is out of date or damaged."""
+    kind = _check_current(context, key)
+    return _load_kind(kind).open(get_index_folder(context.data, key))
 
 
-def is_there(ground: Ground, key: str) -> bool:
-    """Whether there is an index as the settings want it; it is not opened."""
+def has_index(context: IndexContext, key: str) -> bool:
+    """Return whether an index that matches the settings exists; it is not opened."""
     try:
-        _check_fit(ground, key)
+        _check_current(context, key)
     except SetupError:
         return False
     return True
@@ -228,63 +228,64 @@ def _load_kind(kind: str) -> type[DiskIndex]:
 
 
 def build_index(
-    ground: Ground,
+    context: IndexContext,
     key: str,
     *,
     progress: Progress | None = None,
-    elsewhere: Elsewhere | None = None,
+    workers: IndexWorkers | None = None,
 ) -> DiskIndex:
-    """Build an index as the settings say, in place of the one that is there.
+    """Build an index from the settings, replacing an older one once complete.
 
-    An older one stays until the new one is complete. Raises `SetupError` if a setting or a file
-    is not sound, `ServiceError` if an endpoint or the server of the index fails.
+    Raises:
+        SetupError: a setting or a file is invalid.
+        ServiceError: an endpoint or the server of the index failed.
     """
-    with _alone(ground):
-        return _build(ground, key, progress, elsewhere)
+    with _lock_indices(context):
+        return _build_locked(context, key, progress, workers)
 
 
-def ready_index(ground: Ground, key: str, progress: Progress | None) -> DiskIndex:
-    """Open an index as the settings want it; build it first if that cannot be done."""
+def open_or_build_index(context: IndexContext, key: str, progress: Progress | None) -> DiskIndex:
+    """Open an index; build it first if it is missing, out of date or damaged."""
     try:
-        return open_index(ground, key)
+        return open_index(context, key)
     except SetupError:
         pass
-    with _alone(ground):
+    with _lock_indices(context):
         try:
-            return open_index(ground, key)  # another process may have built it
+            return open_index(context, key)  # another process may have built it
         except SetupError as problem:
-            told = _log.warning if note_of(ground.data, key).exists() else _log.info
-            told("building the index %r of graph %r: %s", key, ground.name, problem)
+            log = _log.warning if get_record_file(context.data, key).exists() else _log.info
+            log("building the index %r of graph %r: %s", key, context.name, problem)
         start = time.perf_counter()
-        index = _build(ground, key, progress)
+        index = _build_locked(context, key, progress)
         seconds = time.perf_counter() - start
         _log.info(
-            "the index %r of graph %r has %d items (%.1f s)", key, ground.name, len(index), seconds
+            "the index %r of graph %r has %d items (%.1f s)", key, context.name, len(index), seconds
         )
         return index
 
 
-def _build(
-    ground: Ground, key: str, progress: Progress | None, elsewhere: Elsewhere | None = None
+def _build_locked(
+    context: IndexContext, key: str, progress: Progress | None, workers: IndexWorkers | None = None
 ) -> DiskIndex:
-    _check_same(ground)
-    spec, folder = wanted_index(ground, key), index_folder(ground.data, key)
-    plugin, options = _load_kind(spec.kind), _embedding_options(spec)
-    resources = resources_for(ground, key, spec.source)
+    _check_unchanged(context)
+    spec, folder = build_index_spec(context, key), get_index_folder(context.data, key)
+    plugin, options = _load_kind(spec.kind), _build_embedding_options(spec)
+    resources = iterate_resources(context, key, spec.source)
     if spec.comments:
-        resources = map(_with_comment, resources)
-    files = fingerprint(spec.source.files)
+        resources = map(_add_comment, resources)
+    files = fingerprint_files(spec.source.files)
     if spec.on is not None:
-        content = [ground.snapshot, spec.source.words, [asdict(file) for file in files]]
-        options |= {"on": spec.on, "name": f"{ground.name} {key}", "source": json.dumps(content)}
-        options |= vars(elsewhere) if elsewhere else {}
-    tell = progress and _counter(ground, key, spec.source, progress)
+        content = [context.snapshot, spec.source.description, [asdict(file) for file in files]]
+        options |= {"on": spec.on, "name": f"{context.name} {key}", "source": json.dumps(content)}
+        options |= vars(workers) if workers else {}
+    report_count = progress and _create_counter(context, key, spec.source, progress)
     try:
-        index = plugin.build(resources, folder, progress=tell, **options)
-        made = Made(
-            snapshot=ground.snapshot,
+        index = plugin.build(resources, folder, progress=report_count, **options)
+        record = IndexRecord(
+            snapshot=context.snapshot,
             kind=spec.kind,
-            source=spec.source.words,
+            source=spec.source.description,
             embeddings=spec.embeddings,
             files=files,
             items=len(index),
@@ -292,105 +293,114 @@ def _build(
             on=spec.on,
             comments=spec.comments,
         )
-        for old in index_folder(ground.data, "kept").glob(f"bm25-{key}~*"):  # of what it was before
+        for old in get_index_folder(context.data, "kept").glob(
+            f"bm25-{key}~*"
+        ):  # of what it was before
             shutil.rmtree(old, ignore_errors=True)
-        write_text_atomically(note_of(ground.data, key), json.dumps(asdict(made)))
+        write_text_atomically(get_record_file(context.data, key), json.dumps(asdict(record)))
     except OSError as error:
-        _check_same(ground)
-        what = f"the index {key!r} of {ground.name!r} cannot be built"
-        raise to_setup_error(what, error) from error
+        _check_unchanged(context)
+        failure = f"the index {key!r} of {context.name!r} cannot be built"
+        raise to_setup_error(failure, error) from error
     return index
 
 
-def _with_comment(resource: Resource) -> Resource:
-    """A resource with its label and what describes it as one more name."""
+def _add_comment(resource: Resource) -> Resource:
+    """Add the label with the descriptions of a resource as another name."""
     if not resource.infos:
         return resource
-    told = f"{resource.label}: {'; '.join(resource.infos)}"
-    return replace(resource, synonyms=(*resource.synonyms, told))
+    comment = f"{resource.label}: {'; '.join(resource.infos)}"
+    return replace(resource, synonyms=(*resource.synonyms, comment))
 
 
-def _check_same(ground: Ground) -> None:
-    """Only the content that the graph was opened with may be indexed beside it."""
-    profile = load_profile(ground.data / "profile.json")
-    if known_snapshot(ground.data, profile) != ground.snapshot:
-        raise SetupError(f"graph {ground.name!r} was built anew since it was opened: open it again")
+def _check_unchanged(context: IndexContext) -> None:
+    """Raise `SetupError` if the graph was rebuilt since it was opened."""
+    profile = load_profile(context.data / "profile.json")
+    if compute_snapshot(context.data, profile) != context.snapshot:
+        raise SetupError(
+            f"graph {context.name!r} was built anew since it was opened: open it again"
+        )
 
 
-def _embedding_options(spec: IndexSpec) -> dict[str, Any]:
-    """What `build` of a kind takes for embeddings."""
+def _build_embedding_options(spec: IndexSpec) -> dict[str, Any]:
+    """Return the arguments on embeddings for `build` of an index kind."""
     if spec.embeddings is None:
         return {}
-    if spec.kind not in (*EMBEDDED, *SERVERS.values()):
+    if spec.kind not in (*EMBEDDING_KINDS, *KIND_BY_SCHEME.values()):
         raise SetupError(
-            f"an index of kind {spec.kind!r} has no embeddings; {' and '.join(EMBEDDED)} have"
+            f"an index of kind {spec.kind!r} has no embeddings; "
+            f"{' and '.join(EMBEDDING_KINDS)} have"
         )
     from askgraph.index.embeddings import embedder_of
 
-    own = {"embedder": embedder_of(spec.embeddings)}
+    options = {"embedder": embedder_of(spec.embeddings)}
     if spec.kind != "hybrid":
-        return own
-    return {"kinds": ("keyword", "vector"), "options": {"vector": own}}
+        return options
+    return {"kinds": ("keyword", "vector"), "options": {"vector": options}}
 
 
-def _counter(ground: Ground, key: str, source: Source, progress: Progress) -> Callable[[int], None]:
+def _create_counter(
+    context: IndexContext, key: str, source: IndexSource, progress: Progress
+) -> Callable[[int], None]:
     total = None
-    if source.kind == "graph" and key == "entities" and ground.arrays is not None:
-        total = ground.arrays.terms.first_blank - ground.arrays.terms.first_iri
+    if source.kind == "graph" and key == "entities" and context.arrays is not None:
+        total = context.arrays.terms.first_blank - context.arrays.terms.first_iri
     return lambda done: progress(f"indexing {key}", done, total)
 
 
 @contextmanager
-def _alone(ground: Ground) -> Iterator[None]:
+def _lock_indices(context: IndexContext) -> Iterator[None]:
     """Let one process at a time build indices of a graph."""
     try:
-        with lock_file(ground.data.parent / ".locks" / f"{ground.data.name}~indices"):
+        with lock_file(context.data.parent / ".locks" / f"{context.data.name}~indices"):
             yield
     except OSError as error:
         raise SetupError(
-            f"the indices of graph {ground.name!r} have to be built, but {ground.data} cannot be "
+            f"the indices of graph {context.name!r} have to be built, but {context.data} cannot be "
             f"written: {error.strerror or error}; make it writable, or let somebody who may write "
-            f"there run: askgraph index build {ground.name}"
+            f"there run: askgraph index build {context.name}"
         ) from error
 
 
-def resources_for(ground: Ground, key: str, source: Source) -> Iterator[Resource]:
-    """Give the resources of an index; classes are always among the entities.
+def iterate_resources(context: IndexContext, key: str, source: IndexSource) -> Iterator[Resource]:
+    """Yield the resources of an index; classes are always among the entities.
 
-    Raises `SetupError` for a file that cannot be read, `ServiceError` if an endpoint fails.
+    Raises:
+        SetupError: a file cannot be read.
+        ServiceError: an endpoint failed.
     """
     if source.kind == "graph":
-        if ground.arrays is not None:
-            read = {"entities": nodes.iterate_entities, "properties": nodes.iterate_properties}
-            return read.get(key, nodes.iterate_literals)(ground.arrays, ground.profile)
+        if context.arrays is not None:
+            readers = {"entities": nodes.iterate_entities, "properties": nodes.iterate_properties}
+            return readers.get(key, nodes.iterate_literals)(context.arrays, context.profile)
         match key:
             case "entities":
-                named = _named(ground.names, Kind.ENTITY)
-                return chain(iterate_profile_classes(ground.profile), named)
+                named_entities = _iterate_named(context.names, Kind.ENTITY)
+                return chain(iterate_profile_classes(context.profile), named_entities)
             case "properties":
-                return iterate_profile_properties(ground.profile)
+                return iterate_profile_properties(context.profile)
             case _:
-                return _named(ground.names, Kind.VALUE)
+                return _iterate_named(context.names, Kind.VALUE)
     for file in source.files:
         if not file.is_file():
             raise SetupError(f"there is no file {str(file)!r} to build the index {key!r} from")
     properties = key == "properties"
-    found: Iterable[Resource]
+    resources: Iterable[Resource]
     if source.kind == "rows":
-        found = read_tsv(source.files[0])
+        resources = read_tsv(source.files[0])
     elif source.kind == "dump":
-        found = (properties_of_dump if properties else entities_of_dump)(source.files)
+        resources = (properties_of_dump if properties else entities_of_dump)(source.files)
     else:
-        found = _ask_resources(ground, key, source)
-    return iter(found) if properties else _with_classes(found, ground.profile)
+        resources = _query_resources(context, key, source)
+    return iter(resources) if properties else _append_classes(resources, context.profile)
 
 
-def _named(names: NameIndex, kind: Kind) -> Iterator[Resource]:
-    wanted = (at for at, found in enumerate(names.kinds) if found == kind)
-    return iterate_named_resources((names.name(at) for at in wanted), [kind])
+def _iterate_named(names: NameIndex, kind: Kind) -> Iterator[Resource]:
+    positions = (position for position, name_kind in enumerate(names.kinds) if name_kind == kind)
+    return iterate_named_resources((names.name(position) for position in positions), [kind])
 
 
-def _ask_resources(ground: Ground, key: str, source: Source) -> list[Resource]:
+def _query_resources(context: IndexContext, key: str, source: IndexSource) -> list[Resource]:
     if source.kind == "query":
         try:
             query = source.files[0].read_text(encoding="utf-8-sig")
@@ -398,33 +408,38 @@ def _ask_resources(ground: Ground, key: str, source: Source) -> list[Resource]:
             raise SetupError(f"the query {source.files[0]} cannot be read: {error}") from error
     else:
         query = query_for(key, None if source.name == "default" else source.name)
-    seconds = max(_QUERY_SECONDS, ground.settings.timeout)
-    patient = replace(ground.settings, timeout=seconds, cache_mb=0)
+    seconds = max(_QUERY_TIMEOUT_SECONDS, context.settings.timeout)
+    patient_settings = replace(context.settings, timeout=seconds, cache_mb=0)
     endpoint = open_endpoint(
-        patient, ground.data, cache=ground.data, prefixes=dict(ground.profile.prefixes)
+        patient_settings, context.data, cache=context.data, prefixes=dict(context.profile.prefixes)
     )
 
-    async def ask() -> list[Resource]:
+    async def collect() -> list[Resource]:
         try:
             return [resource async for resource in query_resources(endpoint, query)]
         finally:
             await endpoint.close()
 
     try:
-        found = result_of(ask())
+        resources = run_coroutine(collect())
     except QueryError as error:
-        raise SetupError(f"{source.words}: {error}") from error
-    if not found:
+        raise SetupError(f"{source.description}: {error}") from error
+    if not resources:
         raise SetupError(
-            f"{source.words}: it finds no {key} in graph {ground.name!r}; 'default' finds some in "
+            f"{source.description}: it finds no {key} in graph {context.name!r}; 'default' "
+            "finds some in "
             "any graph with labels or types"
         )
-    return found
+    return resources
 
 
-def _with_classes(resources: Iterable[Resource], profile: Profile) -> Iterator[Resource]:
-    missing = {cls.iri for cls in profile.classes}
+def _append_classes(resources: Iterable[Resource], profile: Profile) -> Iterator[Resource]:
+    missing = {class_resource.iri for class_resource in profile.classes}
     for resource in resources:
         missing.discard(resource.iri)
         yield resource
-    yield from (cls for cls in iterate_profile_classes(profile) if cls.iri in missing)
+    yield from (
+        class_resource
+        for class_resource in iterate_profile_classes(profile)
+        if class_resource.iri in missing
+    )

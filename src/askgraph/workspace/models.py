@@ -1,4 +1,4 @@
-"""Language models by name, and the methods that are handed them: from settings to objects.
+"""Create language models by name, and the methods that use them, from settings.
 
 [models.default]
 model = "qwen3:8b"
@@ -15,9 +15,9 @@ provider = "anthropic"
 model = "claude-sonnet-4-5"
 key_env = "ANTHROPIC_API_KEY"            # the name of a variable; a key is never written here
 
-A method with a field `model` is handed a model, one with a field `further` the models that its
-setting `models` names, one with a field `others` the methods that its setting `consult` names;
-several names have + between them.
+A method with a field `model` gets a model, one with a field `further` the models that its setting
+`models` names, one with a field `others` the methods that its setting `consult` names; several
+names are joined by +.
 
 [methods.guided]
 models = "large+small"
@@ -36,26 +36,32 @@ from typing import TYPE_CHECKING, Any, cast
 from askgraph import plugins
 from askgraph.errors import NoModel, SetupError
 from askgraph.llm import LanguageModel, Options
-from askgraph.llm.budget import ModelStack, Prices
+from askgraph.llm.budget import ModelStack, PriceTable
 from askgraph.methods import Method, can_call_model
-from askgraph.workspace.settings import CHOICE, FILE, check_fields, method_settings, model_tables
+from askgraph.workspace.settings import (
+    MODEL_SETTINGS,
+    SETTINGS_FILE,
+    check_fields,
+    load_method_settings,
+    load_model_tables,
+)
 
 if TYPE_CHECKING:
-    from askgraph.llm.capability_probe import Watched
+    from askgraph.llm.capability_probe import WatchingTransport
 
 PROVIDERS = ("openai", "anthropic", "google", "transformers")
-_KEY = "ASKGRAPH_API_KEY"
-_SERVER = ("provider", "base_url")
-_WANTED = ("temperature", "seed", "effort", "max_tokens")
-_POSITIVE = (
+_KEY_VARIABLE = "ASKGRAPH_API_KEY"
+_SERVER_SETTINGS = ("provider", "base_url")
+_REQUEST_SETTINGS = ("temperature", "seed", "effort", "max_tokens")
+_POSITIVE_SETTINGS = (
     "timeout", "first_timeout", "max_tokens", "requests_per_minute", "tokens_per_minute",
     "parallel",
 )  # fmt: skip
-_OF_SERVERS = ("base_url", "key_env", "timeout", "first_timeout", "sent", "grammar")
+_REMOTE_SETTINGS = ("base_url", "key_env", "timeout", "first_timeout", "sent", "grammar")
 
-_NO_MODEL = (
+_NO_MODEL_MESSAGE = (
     "no language model is named. Name one (--model M, or the variable ASKGRAPH_MODEL), or write a "
-    f"table [models.default] in {FILE}. For a server of your own: ASKGRAPH_MODEL=qwen3:8b "
+    f"table [models.default] in {SETTINGS_FILE}. For a server of your own: ASKGRAPH_MODEL=qwen3:8b "
     "ASKGRAPH_BASE_URL=http://localhost:11434/v1 (Ollama; vLLM: http://localhost:8000/v1). For "
     "OpenAI: ASKGRAPH_MODEL=gpt-5-mini and the key in OPENAI_API_KEY"
 )
@@ -65,16 +71,17 @@ _NO_MODEL = (
 class ModelSettings:
     """One `[models.NAME]` table.
 
-    `provider` is openai (any server that speaks Chat Completions, at `base_url`), anthropic or
-    google, transformers (a model on this machine: `model` is its folder, or its name on a hub,
-    which is asked only with `download`; `device` and `dtype` are torch's), or a plugin of another
-    package. `key_env` names the variable that holds the key: without
-    it, keys go to the provider's own server alone. `temperature`, `seed`, `effort` and `max_tokens`
-    are for requests that do not set them. `timeout` is in seconds a reply, `first_timeout` until it
-    begins, `parallel` how many are under way at once; None is the provider's, or no limit. `cache`
-    keeps replies on disk, for ever. `grammar` is the form in which the server takes grammars:
-    llama.cpp or vllm. `prices` is a file with a price table, `sent` one in which all
-    that is sent to the server is logged; a relative path starts at the workspace.
+    `provider` is openai (any server that speaks Chat Completions, at `base_url`), anthropic
+    or google, transformers (a model on this machine: `model` is its folder, or its name on
+    a hub, which is contacted only with `download`; `device` and `dtype` are torch's), or a
+    plugin of another package. `key_env` names the variable that holds the key: without it,
+    keys go only to the provider's own server. `temperature`, `seed`, `effort` and
+    `max_tokens` are defaults for requests. `timeout` is in seconds per reply,
+    `first_timeout` until it begins, `parallel` the number of concurrent replies; None means
+    the provider's default, or no limit. `cache` keeps replies on disk, forever. `grammar`
+    is the server's grammar format: llama.cpp or vllm. `prices` is a file with a price
+    table, `sent` a log file of all requests to the server; relative paths start at the
+    workspace.
     """
 
     model: str
@@ -101,63 +108,65 @@ class ModelSettings:
 
 
 class Models:
-    """The models of one workspace, each made once for equal settings; close them after use.
+    """The models of one workspace, created once for equal settings; close them after use.
 
-    Their limits hold for all who share them. They serve one event loop at a time.
+    Their limits apply across all users of a model. They serve one event loop at a time.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._made: dict[ModelSettings, LanguageModel] = {}
 
-    def model(self, name: str | None = None, **overrides: object) -> LanguageModel:
+    def get_model(self, name: str | None = None, **overrides: object) -> LanguageModel:
         """Return the model of a table `[models.NAME]`, else the one with this id.
 
-        An id may name its provider, as `anthropic/claude-sonnet-4-5`, if no base URL is given.
-        Without a name it is the table `default`, else `ASKGRAPH_MODEL`. An id is looked for at
-        `ASKGRAPH_BASE_URL`, if that is set. `overrides` are fields of `ModelSettings`. Raises
-        `SetupError` for what is missing or does not fit.
+        An id may include its provider, as `anthropic/claude-sonnet-4-5`, if no base URL is set.
+        Without a name it is the table `default`, else `ASKGRAPH_MODEL`. An id goes to
+        `ASKGRAPH_BASE_URL`, if that is set. `overrides` are fields of `ModelSettings`.
+
+        Raises:
+            SetupError: a setting is missing or invalid.
         """
-        settings = self.settings(name, **overrides)
+        settings = self.resolve_settings(name, **overrides)
         if settings in self._made:
             return self._made[settings]
         # The default method needs no model.
         from askgraph.llm.limited import LimitedModel
         from askgraph.llm.retried import RetriedModel
 
-        model = _asked(settings, self._folder)
+        model = _create_model(settings, self._folder)
         requests, tokens = settings.requests_per_minute, settings.tokens_per_minute
         if requests or tokens or settings.parallel:
             model = LimitedModel(model, requests=requests, tokens=tokens, at_once=settings.parallel)
         model = RetriedModel(model, retries=settings.retries)
-        around: list[plugins.Plugin] = []
+        wrappers: list[plugins.Plugin] = []
         if settings.cache:
             cached = plugins.load("llm", "cached")
-            around.append(partial(cached, folder=self._folder / "model-cache"))
+            wrappers.append(partial(cached, folder=self._folder / "model-cache"))
         if find_spec("opentelemetry"):
-            around.append(plugins.load("llm", "telemetry"))
-        wanted = {name: getattr(settings, name) for name in _WANTED}
-        options = {name: value for name, value in wanted.items() if value is not None}
-        prices = self.prices(settings)
-        made = ModelStack(model, cast("Options", options), prices, tuple(around))
-        self._made[settings] = made
-        return made
+            wrappers.append(plugins.load("llm", "telemetry"))
+        request_values = {name: getattr(settings, name) for name in _REQUEST_SETTINGS}
+        options = {name: value for name, value in request_values.items() if value is not None}
+        prices = self.load_prices(settings)
+        stack = ModelStack(model, cast("Options", options), prices, tuple(wrappers))
+        self._made[settings] = stack
+        return stack
 
-    def settings(self, name: str | None = None, **overrides: object) -> ModelSettings:
-        """Return the settings that `model` makes a model of."""
-        tables = model_tables(self._folder)
-        given = {key: value for key, value in overrides.items() if value is not None}
-        check_fields("a language model", ModelSettings, given)
+    def resolve_settings(self, name: str | None = None, **overrides: object) -> ModelSettings:
+        """Return the settings from which `get_model` creates a model."""
+        tables = load_model_tables(self._folder)
+        explicit = {key: value for key, value in overrides.items() if value is not None}
+        check_fields("a language model", ModelSettings, explicit)
         if name is None and "default" in tables:
             name = "default"
         name = name or os.environ.get("ASKGRAPH_MODEL")
         if not name:
-            raise NoModel(_NO_MODEL)
+            raise NoModel(_NO_MODEL_MESSAGE)
         if name in tables:
-            values = {**_kept(tables[name], given), **given}
-            where = f"{FILE}: [models.{name}]"
+            values = {**_drop_server_settings(tables[name], explicit), **explicit}
+            where = f"{SETTINGS_FILE}: [models.{name}]"
         else:
-            values = {**_found(name, given), **given}
+            values = {**_infer_settings(name, explicit), **explicit}
             where = f"the language model {name!r}"
         check_fields(where, ModelSettings, values)
         if not values.get("model"):
@@ -166,105 +175,116 @@ class Models:
         if values.get("provider", "openai") == "openai" and values.get("base_url") is None:
             values["key_env"] = values.get("key_env") or "OPENAI_API_KEY"
         settings = ModelSettings(**values)
-        for limit in (*_POSITIVE, "temperature", "retries"):
+        for limit in (*_POSITIVE_SETTINGS, "temperature", "retries"):
             value = getattr(settings, limit)
-            if value is not None and not (value > 0 if limit in _POSITIVE else value >= 0):
-                least = "more than 0" if limit in _POSITIVE else "0 or more"
-                raise SetupError(f"{where}: {limit} is {value}; it must be {least}")
+            if value is not None and not (value > 0 if limit in _POSITIVE_SETTINGS else value >= 0):
+                requirement = "more than 0" if limit in _POSITIVE_SETTINGS else "0 or more"
+                raise SetupError(f"{where}: {limit} is {value}; it must be {requirement}")
         return settings
 
-    def alone(
-        self, settings: ModelSettings, transport: "Watched", grammar: str | None
+    def create_bare_model(
+        self, settings: ModelSettings, transport: "WatchingTransport", grammar: str | None
     ) -> LanguageModel:
-        """Return a model with nothing around it, over a transport and with a form of grammars."""
-        return _asked(replace(settings, grammar=grammar, sent=None), self._folder, transport)
+        """Create a model without wrappers, over a transport and with a grammar format."""
+        return _create_model(replace(settings, grammar=grammar, sent=None), self._folder, transport)
 
-    def left_alone(self) -> dict[str, float]:
-        """Return the models whose servers have just failed, and how long they are left alone."""
-        patient = {
-            one.identity.model: one.patient
-            for one in self._made.values()
-            if isinstance(one, ModelStack)
+    def list_paused_models(self) -> dict[str, float]:
+        """Return the models whose servers have just failed, with the seconds until the next try."""
+        retried_models = {
+            stack.identity.model: stack.patient
+            for stack in self._made.values()
+            if isinstance(stack, ModelStack)
         }
-        found = {name: getattr(one, "left_alone", 0.0) for name, one in patient.items()}
-        return {name: seconds for name, seconds in found.items() if seconds}
+        pauses = {name: getattr(stack, "left_alone", 0.0) for name, stack in retried_models.items()}
+        return {name: seconds for name, seconds in pauses.items() if seconds}
 
-    def prices(self, settings: ModelSettings) -> Prices | None:
+    def load_prices(self, settings: ModelSettings) -> PriceTable | None:
         """Return the price table of a model, if it has one."""
         if settings.prices is None:
             return None
-        prices = self.prices_in(settings.prices)
-        prices.of(settings.model)
+        prices = self.read_prices(settings.prices)
+        prices.get_price(settings.model)
         return prices
 
-    def prices_in(self, path: str) -> Prices:
+    def read_prices(self, path: str) -> PriceTable:
         """Return the price table in a file; a relative path starts at the workspace."""
-        return Prices.read(self._folder / Path(path).expanduser())
+        return PriceTable.load(self._folder / Path(path).expanduser())
 
     async def close(self) -> None:
-        """Close all models; they can be used again, and are connected anew."""
+        """Close all models; they reconnect if used again."""
         for model in self._made.values():
             await model.close()
 
 
-def _kept(table: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Any]:
-    """A table without what is for another server than the one that is asked now."""
-    there = {"provider": "openai", **table}
-    moved = any(given.get(key, there.get(key)) != there.get(key) for key in _SERVER)
-    left = {"key_env", "base_url"} if moved else set()
-    return {key: value for key, value in table.items() if key not in left}
+def _drop_server_settings(
+    table: Mapping[str, Any], explicit: Mapping[str, object]
+) -> dict[str, Any]:
+    """Return a table without settings for another server than the requested one."""
+    defaults = {"provider": "openai", **table}
+    is_other_server = any(
+        explicit.get(key, defaults.get(key)) != defaults.get(key) for key in _SERVER_SETTINGS
+    )
+    dropped = {"key_env", "base_url"} if is_other_server else set()
+    return {key: value for key, value in table.items() if key not in dropped}
 
 
-def _found(name: str, given: Mapping[str, object]) -> dict[str, Any]:
-    """The settings of a model id: its server is named here, by the environment, or in the id."""
-    address = given.get("base_url")
-    if address is None and "provider" not in given:
+def _infer_settings(name: str, explicit: Mapping[str, object]) -> dict[str, Any]:
+    """Infer settings from a model id; its server comes from settings, environment or the id."""
+    address = explicit.get("base_url")
+    if address is None and "provider" not in explicit:
         address = os.environ.get("ASKGRAPH_BASE_URL") or None
     values: dict[str, Any] = {"model": name}
-    provider, _, rest = name.partition("/")
+    provider, _, model_id = name.partition("/")
     if address is not None:
         values["base_url"] = address
-        if os.environ.get(_KEY):
-            values["key_env"] = _KEY
-    elif provider in PROVIDERS and rest and "provider" not in given:
-        values |= {"model": rest, "provider": provider}
+        if os.environ.get(_KEY_VARIABLE):
+            values["key_env"] = _KEY_VARIABLE
+    elif provider in PROVIDERS and model_id and "provider" not in explicit:
+        values |= {"model": model_id, "provider": provider}
     return values
 
 
-def _asked(
-    settings: ModelSettings, folder: Path, transport: "Watched | None" = None
+def _create_model(
+    settings: ModelSettings, folder: Path, transport: "WatchingTransport | None" = None
 ) -> LanguageModel:
-    """The model at its server, or on this machine, with nothing around it."""
+    """Create the model at its server, or on this machine, without wrappers."""
     provider = settings.provider
-    known = provider.replace("-", "_") in plugins.list_names("llm")
-    plugin = plugins.load("llm", provider) if known else None
-    takes = inspect.signature(plugin).parameters if plugin else {}
+    is_plugin = provider.replace("-", "_") in plugins.list_names("llm")
+    plugin = plugins.load("llm", provider) if is_plugin else None
+    parameters = inspect.signature(plugin).parameters if plugin else {}
     values: dict[str, object]
-    if plugin is not None and {"model", "device"} <= takes.keys():
-        if idle := [name for name in _OF_SERVERS if getattr(settings, name) is not None]:
+    if plugin is not None and {"model", "device"} <= parameters.keys():
+        if unused_settings := [
+            name for name in _REMOTE_SETTINGS if getattr(settings, name) is not None
+        ]:
             raise SetupError(
-                f"the model {settings.model!r} is on this machine, where {' and '.join(idle)} "
-                f"would change nothing: leave {'it' if len(idle) == 1 else 'them'} out"
+                f"the model {settings.model!r} is on this machine, where "
+                f"{' and '.join(unused_settings)} "
+                f"would change nothing: leave {'it' if len(unused_settings) == 1 else 'them'} out"
             )
         path = folder / Path(settings.model).expanduser()
         name = str(path) if path.exists() else settings.model
-        values = {one: getattr(settings, one) for one in ("device", "dtype", "download")}
-        here: LanguageModel = plugin(name, **values)
-        return here
-    if plugin is None or not {"model", "base_url", "key_env"} <= takes.keys():
+        values = {
+            setting: getattr(settings, setting) for setting in ("device", "dtype", "download")
+        }
+        local_model: LanguageModel = plugin(name, **values)
+        return local_model
+    if plugin is None or not {"model", "base_url", "key_env"} <= parameters.keys():
         raise SetupError(
             f"the provider {provider!r} is no server of language models; there are "
             f"{', '.join(PROVIDERS)}"
         )
-    named = ("base_url", "timeout", "first_timeout", "grammar")
-    wanted = {name: getattr(settings, name) for name in named} | {"transport": transport}
-    values = {name: value for name, value in wanted.items() if value is not None}
+    server_settings = ("base_url", "timeout", "first_timeout", "grammar")
+    possible_values = {name: getattr(settings, name) for name in server_settings} | {
+        "transport": transport
+    }
+    values = {name: value for name, value in possible_values.items() if value is not None}
     if settings.key_env is not None or settings.base_url is not None:
         values["key_env"] = settings.key_env
-    if idle := [name for name in values if name not in takes]:
-        raise SetupError(f"the provider {provider!r} knows no {' and no '.join(idle)}")
+    if unused_settings := [name for name in values if name not in parameters]:
+        raise SetupError(f"the provider {provider!r} knows no {' and no '.join(unused_settings)}")
     if settings.sent is not None:
-        if "sent" not in takes:
+        if "sent" not in parameters:
             raise SetupError(
                 f"the provider {provider!r} does not log what it sends: leave out `sent`, or "
                 f"choose one of {', '.join(PROVIDERS)}"
@@ -274,81 +294,89 @@ def _asked(
     return model
 
 
-Make = Callable[[str, Mapping[str, Any], Models], Method]
-"""Makes a method by name, of settings and the models that are there."""
+MethodFactory = Callable[[str, Mapping[str, Any], Models], Method]
+"""Creates a method by name, from settings and the available models."""
 
 
-def with_dependencies(
+def resolve_dependencies(
     plugin: plugins.Plugin,
     settings: Mapping[str, object],
     folder: Path,
-    make: Make,
+    make: MethodFactory,
     models: Models | None = None,
 ) -> dict[str, object]:
     """Return the settings of a method with the models and methods that they name.
 
-    A further model is named by its table, else by its id, for the server that the method's own
-    settings name. A method that is consulted has its own settings of `askgraph.toml`. If it needs
-    a model and has none of its own, it is given the same model; if it learns from examples, the
-    same `examples`, if the method that consults is told any. What is sent to models is logged in
-    the file `sent`, whosever they are.
+    A further model is named by its table, else by its id at the server of the method's own
+    settings. A consulted method has its own settings in `askgraph.toml`. If it needs a
+    model without having one, it gets the same model; if it learns from examples, it gets
+    the same `examples`. All requests to models are logged in the file `sent`.
 
-    Raises `SetupError` for what cannot be made, for a method that consults others itself, and if
-    `further` or `others` itself is set.
+    Raises:
+        SetupError: an object cannot be created, a consulted method consults others itself, or
+            `further` or `others` is set directly.
     """
-    made = models or Models(folder)
-    chosen = with_model(plugin, _with_further(plugin, settings, made, folder), made)
-    others: dict[str, Method] = {}
-    for name in _named(plugin, chosen, "others", "consult", "Method"):
-        other = plugins.load("method", name)
-        if other is plugin:
+    shared_models = models or Models(folder)
+    chosen = resolve_model(
+        plugin, _resolve_further_models(plugin, settings, shared_models, folder), shared_models
+    )
+    other_methods: dict[str, Method] = {}
+    for name in _parse_names(plugin, chosen, "others", "consult", "Method"):
+        other_plugin = plugins.load("method", name)
+        if other_plugin is plugin:
             raise SetupError(f"a method cannot consult itself: take {name!r} out of 'consult'")
-        if _handed(other, "others", "consult", "Method"):
+        if _has_object_field(other_plugin, "others", "consult", "Method"):
             raise SetupError(
                 f"a method cannot consult {name!r}, which consults methods itself: name those that "
                 "it would, in 'consult'"
             )
-        own = method_settings(folder, name)
+        other_table = load_method_settings(folder, name)
         sent = settings.get("sent")
-        ours, needs, chooses = _fields(other), needs_model(other), any(key in own for key in CHOICE)
-        given: dict[str, object] = {}
+        other_fields, needs, chooses = (
+            _get_fields(other_plugin),
+            is_model_required(other_plugin),
+            any(key in other_table for key in MODEL_SETTINGS),
+        )
+        other_settings: dict[str, object] = {}
         if "model" in chosen and needs and not chooses:
-            given["model"] = chosen["model"]
-            if "prices" in ours and "prices" not in own and "prices" in chosen:
-                given["prices"] = chosen["prices"]
+            other_settings["model"] = chosen["model"]
+            if "prices" in other_fields and "prices" not in other_table and "prices" in chosen:
+                other_settings["prices"] = chosen["prices"]
         elif sent is not None and (needs or chooses):
-            given["sent"] = sent
-        if "examples" in ours and chosen.get("examples"):
-            given["examples"] = chosen["examples"]
-        others[name.lower().replace("_", "-")] = make(name, given, made)
-    return {**chosen, "others": others} if others else chosen
+            other_settings["sent"] = sent
+        if "examples" in other_fields and chosen.get("examples"):
+            other_settings["examples"] = chosen["examples"]
+        other_methods[name.lower().replace("_", "-")] = make(name, other_settings, shared_models)
+    return {**chosen, "others": other_methods} if other_methods else chosen
 
 
-def with_model(
+def resolve_model(
     plugin: plugins.Plugin, settings: Mapping[str, object], models: Models
 ) -> dict[str, object]:
     """Return the settings of a method with the model that they name, if it has one.
 
-    The settings `model` (a name, or a model), `provider`, `base_url` and `key_env` choose it; a
-    method whose `model` has a default gets one only if they are given, or if another setting, also
-    one of its preset, asks a model (`asks`). `prices` become those of
-    the model, unless they are given, or those of the file that they name. `sent` logs what it is
-    sent; a method without a model sends nothing.
+    The settings `model` (a name, or a model), `provider`, `base_url` and `key_env` choose
+    it. A method whose `model` has a default gets one only if these are set, or if another
+    setting, also of its preset, needs a model. `prices` are those of the model, or those of
+    the file that they name. `sent` logs requests; a method without a model sends none.
     """
     values = dict(settings)
-    ours = _fields(plugin)
+    plugin_fields = _get_fields(plugin)
     if not _has_model(plugin):
-        if "sent" not in ours:
+        if "sent" not in plugin_fields:
             values.pop("sent", None)
-        if idle := [key for key in CHOICE if key in values and key not in ours]:
+        if unused_settings := [
+            key for key in MODEL_SETTINGS if key in values and key not in plugin_fields
+        ]:
             raise SetupError(
-                f"the method works without a language model: leave out {' and '.join(idle)}, or "
+                "the method works without a language model: leave out "
+                f"{' and '.join(unused_settings)}, or "
                 "choose another method"
             )
         return values
-    chosen = {key: values.pop(key) for key in CHOICE if key in values}
-    only = getattr(plugin, "only_words", False) and not settings.get("interpret")
-    if only and settings.get("model") is not None:
+    chosen = {key: values.pop(key) for key in MODEL_SETTINGS if key in values}
+    is_optional = getattr(plugin, "only_words", False) and not settings.get("interpret")
+    if is_optional and settings.get("model") is not None:
         raise SetupError(
             "the method works without a language model: leave out model, or set interpret=true, "
             "and the model says the answer in words"
@@ -358,44 +386,45 @@ def with_model(
         if chosen:
             raise SetupError(f"a model is given: {', '.join(chosen)} would change nothing")
         return {**values, "model": name}
-    asks = needs_model(plugin) or can_call_model(plugin, settings)
+    asks = is_model_required(plugin) or can_call_model(plugin, settings)
     if not asks and name is None and not chosen.keys() - {"sent"}:
         return values
-    values["model"] = models.model(name, **chosen)
-    if "prices" in ours:
+    values["model"] = models.get_model(name, **chosen)
+    if "prices" in plugin_fields:
         if "prices" not in values:
-            values["prices"] = models.prices(models.settings(name, **chosen))
+            values["prices"] = models.load_prices(models.resolve_settings(name, **chosen))
         elif isinstance(values["prices"], str):
-            values["prices"] = models.prices_in(values["prices"])
+            values["prices"] = models.read_prices(values["prices"])
     return values
 
 
-def _with_further(
+def _resolve_further_models(
     plugin: plugins.Plugin, settings: Mapping[str, object], models: Models, folder: Path
 ) -> dict[str, object]:
-    server = {key: settings[key] for key in CHOICE if key != "model" and key in settings}
+    server = {key: settings[key] for key in MODEL_SETTINGS if key != "model" and key in settings}
     log = {key: server[key] for key in ("sent",) if key in server}
     further: dict[str, LanguageModel] = {}
-    for name in _named(plugin, settings, "further", "models", "LanguageModel"):
-        tables = model_tables(folder)
+    for name in _parse_names(plugin, settings, "further", "models", "LanguageModel"):
+        tables = load_model_tables(folder)
         try:
-            further[name] = models.model(name, **(log if name in tables else server))
+            further[name] = models.get_model(name, **(log if name in tables else server))
         except SetupError as error:
-            there = ", ".join(tables) or "none"
+            table_names = ", ".join(tables) or "none"
             raise SetupError(
-                f"'models' names {name!r}: {error}. Tables [models.NAME] that are there: {there}"
+                f"'models' names {name!r}: {error}. Tables [models.NAME] that are there: "
+                f"{table_names}"
             ) from error
     return {**settings, "further": further} if further else dict(settings)
 
 
-def _named(
+def _parse_names(
     plugin: plugins.Plugin, settings: Mapping[str, object], objects: str, setting: str, kind: str
 ) -> list[str]:
-    """The names in a setting of a method that is handed objects of a kind by it, in a field.
+    """Return the names in a setting that selects objects for a field of a method.
 
-    There are none if it is not text, which is told with the other settings.
+    Empty if the setting is not text; the settings check reports that.
     """
-    if not _handed(plugin, objects, setting, kind):
+    if not _has_object_field(plugin, objects, setting, kind):
         return []
     if objects in settings:
         raise SetupError(
@@ -405,29 +434,33 @@ def _named(
     if not isinstance(text, str) or not text.strip():
         return []
     names = [name.strip() for name in text.split("+")]
-    alike = [name.lower().replace("_", "-") for name in names]
-    for name, plain in zip(names, alike, strict=True):
+    normalized = [name.lower().replace("_", "-") for name in names]
+    for name, normalized_name in zip(names, normalized, strict=True):
         if not name:
             raise SetupError(f"{setting!r} has a + without a name on either side: {text!r}")
-        if alike.count(plain) > 1:
+        if normalized.count(normalized_name) > 1:
             raise SetupError(f"{setting!r} names {name!r} twice: {text!r}")
     return names
 
 
-def _handed(plugin: plugins.Plugin, objects: str, setting: str, kind: str) -> bool:
-    ours = _fields(plugin)
-    return setting in ours and objects in ours and kind in str(ours[objects].type)
+def _has_object_field(plugin: plugins.Plugin, objects: str, setting: str, kind: str) -> bool:
+    plugin_fields = _get_fields(plugin)
+    return (
+        setting in plugin_fields
+        and objects in plugin_fields
+        and kind in str(plugin_fields[objects].type)
+    )
 
 
-def needs_model(plugin: plugins.Plugin) -> bool:
-    """Whether a method cannot be made without a language model."""
-    return _has_model(plugin) and _fields(plugin)["model"].default is MISSING
+def is_model_required(plugin: plugins.Plugin) -> bool:
+    """Return whether a method requires a language model."""
+    return _has_model(plugin) and _get_fields(plugin)["model"].default is MISSING
 
 
 def _has_model(plugin: plugins.Plugin) -> bool:
-    field = _fields(plugin).get("model")
+    field = _get_fields(plugin).get("model")
     return field is not None and "LanguageModel" in str(field.type)
 
 
-def _fields(plugin: plugins.Plugin) -> Mapping[str, Field[Any]]:
+def _get_fields(plugin: plugins.Plugin) -> Mapping[str, Field[Any]]:
     return {field.name: field for field in fields(plugin)} if is_dataclass(plugin) else {}

@@ -1,4 +1,4 @@
-"""Questions that may follow an answer, each asked to see that it has an answer itself."""
+"""Suggest questions that may follow an answer, each verified to have an answer itself."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -9,36 +9,38 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import tokens
 from askgraph.methods import Method
 from askgraph.search.tokenize.word_lists import detect_language
-from askgraph.trace import Answer, Outcome, Question, Refusal, follow_up
-from askgraph.workspace.run_sync import outcome_of
+from askgraph.trace import Answer, Outcome, Question, Refusal, build_follow_up
+from askgraph.workspace.run_sync import ask_method
 
 
-async def following(
-    asked: Question,
+async def suggest_next_questions(
+    question: Question,
     outcome: Outcome,
     method: Method,
     graph: KnowledgeGraph,
     *,
     timeout: float | None = None,
     seconds: float = 10.0,
-    turn: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
+    enter_turn: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> tuple[str, ...]:
-    """Return up to three questions that may follow an answer; none follow another outcome.
+    """Return up to three questions that may follow an answer; empty for other outcomes.
 
-    The method answers each within `timeout` seconds, else `seconds`, in a `turn` of its own; after
-    so many `seconds` none is tried any more.
+    The method answers each within `timeout` seconds, else `seconds`, in a turn of its own.
+    After `seconds` no further question is tried.
     """
     if not isinstance(outcome, Answer):
         return ()
     answer = outcome
 
     async def ask(text: str) -> Outcome:
-        question = follow_up(text, asked, answer, language=asked.language)
+        next_question = build_follow_up(text, question, answer, language=question.language)
         try:
-            async with turn():
-                return await outcome_of(question, method, [graph], timeout=timeout or seconds)
+            async with enter_turn():
+                return await ask_method(next_question, method, [graph], timeout=timeout or seconds)
         except TimedOut as error:
             return Refusal(str(error))
 
-    language = asked.language or detect_language(tokens(asked.text)) or "en"
-    return await next_questions(answer, asked.text, graph, ask, language=language, seconds=seconds)
+    language = question.language or detect_language(tokens(question.text)) or "en"
+    return await next_questions(
+        answer, question.text, graph, ask, language=language, seconds=seconds
+    )

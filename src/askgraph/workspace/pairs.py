@@ -1,7 +1,7 @@
-"""Training material: lessons and pairs, made of questions and the graphs that they ask.
+"""Make training material: lessons and pairs from questions and their graphs.
 
-A lesson is a question with graph search's candidates, each run. A pair is a question with what a
-query of it may name, and the reply that is wanted of a language model.
+A lesson is a question with the candidates of graph search, each with its result. A pair is a
+question with the terms that its query may use, and the expected reply of a language model.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from askgraph.evaluation.by_name import collect_names
 from askgraph.evaluation.questions import GoldQuestion, filter_by_graph, load_gold_table
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.writing.references import REFERENCES
-from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.lexer import declare_prefixes
 from askgraph.training.pairs import (
     Lesson,
     SkippedQuestion,
@@ -28,21 +28,21 @@ from askgraph.training.pairs import (
     open_term_search,
     write_pairs,
 )  # fmt: skip
-from askgraph.workspace import Progress, Workspace, silent
-from askgraph.workspace.graphs import run_over
-from askgraph.workspace.run_sync import result_of
-from askgraph.workspace.selection import graph_of
+from askgraph.workspace import Progress, Workspace, ignore_progress
+from askgraph.workspace.graphs import run_and_close
+from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.selection import resolve_graph
 
-_PATIENCE = 60.0  # for gold's query
-_TOLD = 20  # tags that an error names
+_GOLD_TIMEOUT_SECONDS = 60.0  # for gold's query
+_MAX_LISTED_TAGS = 20  # tags that an error names
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """Which questions of benchmarks: files, each with the graph that it asks, or None.
+class QuestionSelection:
+    """A selection of benchmark questions: files, each with its graph or None.
 
-    Of all it is those with one of the `tags`, of one `split`, of so many `graphs`, and so many of
-    each graph, drawn by the seed; more graphs hold the fewer.
+    Only questions with one of the `tags` and of one `split`, at most `number` for each of
+    at most `graphs` graphs, drawn by the seed; more graphs include the fewer.
     """
 
     files: tuple[tuple[Path, str | None], ...]
@@ -55,68 +55,90 @@ class Chosen:
     seed: int = 42
 
 
-def chosen_of(workspace: Workspace, chosen: Chosen) -> dict[str | Path, list[GoldQuestion]]:
-    """Return the questions by the place of their graph, their prefixes declared.
+def select_questions(
+    workspace: Workspace, selection: QuestionSelection
+) -> dict[str | Path, list[GoldQuestion]]:
+    """Return the selected questions by their graph, with prefixes declared.
 
-    Raises `SetupError` if a file cannot be read, and for a graph or tag that there is none of.
+    Raises:
+        SetupError: a file cannot be read, or a graph or tag does not exist.
     """
-    found: dict[str | Path, list[GoldQuestion]] = {}
+    questions_by_graph: dict[str | Path, list[GoldQuestion]] = {}
     tags: set[str] = set()
-    for path, named in chosen.files:
-        _, contents = read_benchmark(path, format=chosen.format, language=chosen.language)
-        asked = contents.questions if named is None else filter_by_graph(contents.questions, named)
-        tags.update(tag for one in asked for tag in one.tags)
-        for one in asked:
-            tagged = not chosen.tags or not set(chosen.tags).isdisjoint(one.tags)
-            if tagged and chosen.split in (None, one.split):
-                query = one.sparql and with_declared(one.sparql, contents.prefixes)
-                place = graph_of(workspace, one, path, named)
-                found.setdefault(place, []).append(replace(one, sparql=query))
-    if unknown := sorted(set(chosen.tags) - tags):
-        there = ", ".join(sorted(tags)[:_TOLD]) or "none has a tag"
-        there += f" and {len(tags) - _TOLD} more" if len(tags) > _TOLD else ""
-        raise SetupError(f"no question has the tag {unknown[0]!r}; there are: {there}")
-    places = sorted(found, key=str)
-    Random(chosen.seed).shuffle(places)
+    for path, graph_name in selection.files:
+        _, contents = read_benchmark(path, format=selection.format, language=selection.language)
+        file_questions = (
+            contents.questions
+            if graph_name is None
+            else filter_by_graph(contents.questions, graph_name)
+        )
+        tags.update(tag for question in file_questions for tag in question.tags)
+        for question in file_questions:
+            has_tag = not selection.tags or not set(selection.tags).isdisjoint(question.tags)
+            if has_tag and selection.split in (None, question.split):
+                query = question.sparql and declare_prefixes(question.sparql, contents.prefixes)
+                graph_source = resolve_graph(workspace, question, path, graph_name)
+                questions_by_graph.setdefault(graph_source, []).append(
+                    replace(question, sparql=query)
+                )
+    if unknown := sorted(set(selection.tags) - tags):
+        tag_list = ", ".join(sorted(tags)[:_MAX_LISTED_TAGS]) or "none has a tag"
+        tag_list += (
+            f" and {len(tags) - _MAX_LISTED_TAGS} more" if len(tags) > _MAX_LISTED_TAGS else ""
+        )
+        raise SetupError(f"no question has the tag {unknown[0]!r}; there are: {tag_list}")
+    graph_sources = sorted(questions_by_graph, key=str)
+    Random(selection.seed).shuffle(graph_sources)
     drawn = {}
-    for place, own in found.items():
-        if place in places[: chosen.graphs]:
-            few = chosen.number is None or len(own) <= chosen.number
-            drawn[place] = own if few else Random(chosen.seed).sample(own, chosen.number or 0)
+    for graph_source, graph_questions in questions_by_graph.items():
+        if graph_source in graph_sources[: selection.graphs]:
+            takes_all = selection.number is None or len(graph_questions) <= selection.number
+            drawn[graph_source] = (
+                graph_questions
+                if takes_all
+                else Random(selection.seed).sample(graph_questions, selection.number or 0)
+            )
     return drawn
 
 
-async def _lessons(
+async def _build_lessons(
     graph: KnowledgeGraph, questions: Sequence[GoldQuestion], ranking: str
 ) -> list[Lesson]:
     if graph.arrays is None:
         return []
     names = await asyncio.to_thread(collect_names, graph)
     prefixes = graph.prefixes.namespaces
-    found = []
-    for one in questions:
-        if not one.sparql or one.unanswerable:
+    lessons = []
+    for question in questions:
+        if not question.sparql or question.unanswerable:
             continue
         try:
-            gold = await load_gold_table(one, graph.endpoint, prefixes=prefixes, timeout=_PATIENCE)
+            gold = await load_gold_table(
+                question, graph.endpoint, prefixes=prefixes, timeout=_GOLD_TIMEOUT_SECONDS
+            )
         except AskgraphError:
             continue  # without gold nothing is learned
-        query = with_declared(one.sparql, prefixes)
-        found.append(await build_lesson(one, query, gold, graph, names=names, ranking=ranking))
-    return found
+        query = declare_prefixes(question.sparql, prefixes)
+        lessons.append(
+            await build_lesson(question, query, gold, graph, names=names, ranking=ranking)
+        )
+    return lessons
 
 
-def lessons_of(
-    workspace: Workspace, place: str | Path, questions: Sequence[GoldQuestion], ranking: str = ""
+def build_lessons(
+    workspace: Workspace,
+    graph_source: str | Path,
+    questions: Sequence[GoldQuestion],
+    ranking: str = "",
 ) -> list[Lesson]:
-    """Return the lessons of a graph that lies here; none of another one."""
-    graph = workspace.find(place)
-    return run_over(graph, _lessons(graph, questions, ranking))
+    """Return the lessons of a local graph; empty for a remote one."""
+    graph = workspace.find(graph_source)
+    return run_and_close(graph, _build_lessons(graph, questions, ranking))
 
 
 @dataclass(frozen=True)
-class MadePairs:
-    """How many questions there were, how many pairs they made, and which were left out."""
+class PairCounts:
+    """The numbers of questions and pairs, and the questions that were left out."""
 
     questions: int
     pairs: int
@@ -127,9 +149,9 @@ class MadePairs:
 class PairForm:
     """How pairs are made, in a `form` of `askgraph.methods.writing.references`.
 
-    What may be named is drawn by a seed, once or in several `copies`; or it is what graph search's
-    candidates name that are `proposed` for the question, and the reply is the best one that is
-    right.
+    The terms of a pair are drawn by a seed, once or in several `copies`. With `proposed`,
+    they come from the candidates of graph search, and the reply is the best correct
+    candidate.
     """
 
     form: str = REFERENCES
@@ -140,69 +162,86 @@ class PairForm:
 
 def make_pairs(
     workspace: Workspace,
-    questions: Chosen | None,
+    questions: QuestionSelection | None,
     output: Path,
     *,
     graph: str | None = None,
     form: PairForm = PairForm(),
-    progress: Progress = silent,
-) -> MadePairs:
-    """Write the pairs of questions, each over its graph, or of the examples kept for a graph.
+    progress: Progress = ignore_progress,
+) -> PairCounts:
+    """Write the pairs of questions, each over its graph, or of the examples stored for a graph.
 
-    Raises `SetupError` if no question makes a pair; what was in the file then stays.
+    Raises:
+        SetupError: no question makes a pair; then the file stays unchanged.
     """
     by_graph: dict[str | Path, list[GoldQuestion]]
     if questions is not None:
-        by_graph = chosen_of(workspace, questions)
+        by_graph = select_questions(workspace, questions)
     else:
         opened = workspace.graph(graph, progress=progress)
-        by_graph = {opened.name: list(_kept_questions(opened))}
-        result_of(opened.endpoint.close())
-    asked = [one for own in by_graph.values() for one in own]
-    if not any(one.sparql for one in asked):
-        what = f"the examples of {graph!r}" if questions is None else questions.files[0][0]
-        raise SetupError(f"{what}: there is no question with a query")
-    left_out = [SkippedQuestion(one.id, "it has no query") for one in asked if not one.sparql]
+        by_graph = {opened.name: list(_iterate_example_questions(opened))}
+        run_coroutine(opened.endpoint.close())
+    all_questions = [
+        question for graph_questions in by_graph.values() for question in graph_questions
+    ]
+    if not any(question.sparql for question in all_questions):
+        source = f"the examples of {graph!r}" if questions is None else questions.files[0][0]
+        raise SetupError(f"{source}: there is no question with a query")
+    left_out = [
+        SkippedQuestion(question.id, "it has no query")
+        for question in all_questions
+        if not question.sparql
+    ]
 
-    def written() -> Iterator[TrainingPair]:
+    def generate_pairs() -> Iterator[TrainingPair]:
         done = 0
-        for place, own in by_graph.items():
-            progress("pairs", done, len(asked))
-            done += len(own)
-            for one in _pairs(workspace, place, [q for q in own if q.sparql], form):
-                if isinstance(one, SkippedQuestion):
-                    left_out.append(one)
+        for graph_source, graph_questions in by_graph.items():
+            progress("pairs", done, len(all_questions))
+            done += len(graph_questions)
+            for pair in _iterate_pairs(
+                workspace,
+                graph_source,
+                [question for question in graph_questions if question.sparql],
+                form,
+            ):
+                if isinstance(pair, SkippedQuestion):
+                    left_out.append(pair)
                 else:
-                    yield one
+                    yield pair
 
-    number = write_pairs(output, written())
-    return MadePairs(len(asked), number, tuple(left_out))
+    number = write_pairs(output, generate_pairs())
+    return PairCounts(len(all_questions), number, tuple(left_out))
 
 
-def _pairs(
-    workspace: Workspace, place: str | Path, questions: Sequence[GoldQuestion], form: PairForm
+def _iterate_pairs(
+    workspace: Workspace,
+    graph_source: str | Path,
+    questions: Sequence[GoldQuestion],
+    form: PairForm,
 ) -> Iterator[TrainingPair | SkippedQuestion]:
     if form.proposed:
-        lessons = lessons_of(workspace, place, questions)
-        yield from (build_pair(one, seed=form.seed, form=form.form) for one in lessons)
-        missing = {one.id for one in questions} - {one.id for one in lessons}
+        lessons = build_lessons(workspace, graph_source, questions)
+        yield from (build_pair(item, seed=form.seed, form=form.form) for item in lessons)
+        missing = {item.id for item in questions} - {item.id for item in lessons}
         yield from (
-            SkippedQuestion(one, "gold's query cannot be run here") for one in sorted(missing)
+            SkippedQuestion(item, "gold's query cannot be run here") for item in sorted(missing)
         )
         return
-    opened = workspace.find(place)
-    asked: Iterable[TrainingQuestion] = [
-        TrainingQuestion(one.id, one.text, one.sparql or "") for one in questions
+    opened = workspace.find(graph_source)
+    training_questions: Iterable[TrainingQuestion] = [
+        TrainingQuestion(item.id, item.text, item.sparql or "") for item in questions
     ]
     try:
         with open_term_search(opened) as terms:
-            yield from build_pairs(asked, terms, seed=form.seed, copies=form.copies, form=form.form)
+            yield from build_pairs(
+                training_questions, terms, seed=form.seed, copies=form.copies, form=form.form
+            )
     finally:
-        result_of(opened.endpoint.close())
+        run_coroutine(opened.endpoint.close())
 
 
-def _kept_questions(graph: KnowledgeGraph) -> Iterator[GoldQuestion]:
+def _iterate_example_questions(graph: KnowledgeGraph) -> Iterator[GoldQuestion]:
     for number, example in enumerate(graph.examples):
-        for wording, asked in enumerate(example.wordings):
+        for wording, text in enumerate(example.wordings):
             name = f"example-{number}-{wording}"
-            yield GoldQuestion(name, asked.text, language=asked.language, sparql=example.query)
+            yield GoldQuestion(name, text.text, language=text.language, sparql=example.query)

@@ -1,4 +1,4 @@
-"""From benchmarks and methods to the tasks of a run, each with the state of its graph."""
+"""Plan the tasks of a run from benchmarks and methods, each with the state of its graph."""
 
 import asyncio
 import atexit
@@ -30,12 +30,12 @@ from askgraph.methods import (
     disable_fallback,
     has_given_links,
 )
-from askgraph.workspace import Progress, Workspace, silent
-from askgraph.workspace.graphs import build_missing
+from askgraph.workspace import Progress, Workspace, ignore_progress
+from askgraph.workspace.graphs import build_missing_indices
 from askgraph.workspace.models import Models
-from askgraph.workspace.settings import method_spec, named_setting
+from askgraph.workspace.settings import parse_method_spec, parse_setting
 
-OPEN = 16  # graphs kept open; each has a process of its own
+MAX_OPEN_GRAPHS = 16  # graphs kept open; each has a process of its own
 
 
 @dataclass(frozen=True)
@@ -48,72 +48,74 @@ class MethodChoice:
 
 
 @dataclass(frozen=True)
-class Site:
-    """What a process needs to know to answer: the workspace's folder, and the methods."""
+class WorkerContext:
+    """The data that a worker process needs: the workspace's folder, and the methods."""
 
     folder: Path
     methods: tuple[MethodChoice, ...]
 
 
 @dataclass
-class _Opened:
+class _OpenGraph:
     graph: KnowledgeGraph
     users: int = 0
 
 
 @dataclass
-class Host:
+class TaskRunner:
     """Answers tasks in this process; close it when all are done."""
 
-    site: Site
-    _graphs: OrderedDict[str, _Opened] = field(default_factory=OrderedDict)
+    context: WorkerContext
+    _graphs: OrderedDict[str, _OpenGraph] = field(default_factory=OrderedDict)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     _methods: dict[tuple[str, Path | None], Method] = field(default_factory=dict)
     _models: Models = field(init=False)
 
     def __post_init__(self) -> None:
-        self._models = Models(self.site.folder)
+        self._models = Models(self.context.folder)
 
     @classmethod
-    def of(cls, workspace: Workspace, methods: tuple[MethodChoice, ...] = ()) -> Self:
-        """Return a host for a workspace."""
-        return cls(Site(workspace.folder.absolute(), methods))
+    def from_workspace(cls, workspace: Workspace, methods: tuple[MethodChoice, ...] = ()) -> Self:
+        """Create a runner for a workspace."""
+        return cls(WorkerContext(workspace.folder.absolute(), methods))
 
-    async def work(self, task: Task) -> Done:
-        """Ask and score one question. Raises what the operator has to mend."""
-        method = self.method(task.method, task.examples)
-        async with self.graph(task.graph) as graph:
+    async def run_task(self, task: Task) -> Done:
+        """Ask and score one question. Raises errors that the operator must fix."""
+        method = self.get_method(task.method, task.examples)
+        async with self.use_graph(task.graph) as graph:
             if task.snapshot not in ("", graph.snapshot):
                 raise SetupError(
                     f"the graph {graph.name!r} here is another one than where the run was planned; "
                     "build it from the same files"
                 )
-            ask = asker(self._as_asked(task.method, method), [graph])
+            ask = asker(self._apply_confirmed(task.method, method), [graph])
             prefixes = graph.prefixes.namespaces
             return await asked(task, ask, graph.endpoint, graph=graph.name, prefixes=prefixes)
 
-    def method(self, label: str, examples: Path | None = None) -> Method:
+    def get_method(self, label: str, examples: Path | None = None) -> Method:
         """Return the method with a label, with the examples that it may learn from.
 
-        If its model fails the question fails, so that a resumed run asks it again; unless the
-        label says `fallback=yes`.
+        If its model fails, the question fails, so that a resumed run asks it again, unless the
+        label has `fallback=yes`.
         """
         if (label, examples) not in self._methods:
-            choice = self._choice(label)
+            choice = self._find_choice(label)
             settings = json.loads(choice.settings)
             if examples is not None:
                 settings["examples"] = str(examples)
-            method = Workspace(self.site.folder).method(choice.name, settings, models=self._models)
+            method = Workspace(self.context.folder).method(
+                choice.name, settings, models=self._models
+            )
             self._methods[label, examples] = disable_fallback(method, settings)
         return self._methods[label, examples]
 
     @contextlib.asynccontextmanager
-    async def graph(self, source: str | Path) -> AsyncIterator[KnowledgeGraph]:
-        """Give a graph by its name, path or URL, opened once; idle ones are closed when many."""
+    async def use_graph(self, source: str | Path) -> AsyncIterator[KnowledgeGraph]:
+        """Provide a graph by name, path or URL, opened once; surplus idle graphs close."""
         async with self._opening:
             if (key := str(source)) not in self._graphs:
-                graph = await asyncio.to_thread(Workspace(self.site.folder).find, source)
-                self._graphs[key] = _Opened(graph)
+                graph = await asyncio.to_thread(Workspace(self.context.folder).find, source)
+                self._graphs[key] = _OpenGraph(graph)
             self._graphs.move_to_end(key)
             opened = self._graphs[key]
         opened.users += 1
@@ -136,17 +138,17 @@ class Host:
             await opened.graph.endpoint.close()
         await self._models.close()
 
-    def _choice(self, label: str) -> MethodChoice:
-        return next(choice for choice in self.site.methods if choice.label == label)
+    def _find_choice(self, label: str) -> MethodChoice:
+        return next(choice for choice in self.context.methods if choice.label == label)
 
-    def _as_asked(self, label: str, method: Method) -> Method:
-        """The method; with the confirmed answers, which may be the gold, only if it says so."""
-        wanted = json.loads(self._choice(label).settings).get("confirmed")
-        return ConfirmedAnswerMethod(method) if wanted is True else method
+    def _apply_confirmed(self, label: str, method: Method) -> Method:
+        """Return the method, with confirmed answers (possibly gold) only if it sets that."""
+        uses_confirmed = json.loads(self._find_choice(label).settings).get("confirmed")
+        return ConfirmedAnswerMethod(method) if uses_confirmed is True else method
 
     async def _close_idle(self) -> None:
         for key in list(self._graphs):
-            if len(self._graphs) <= OPEN:
+            if len(self._graphs) <= MAX_OPEN_GRAPHS:
                 return
             if not self._graphs[key].users:
                 await self._graphs.pop(key).graph.endpoint.close()
@@ -155,33 +157,35 @@ class Host:
 _LOCK = threading.Lock()
 
 
-def work_in_process(site: Site, task: Task) -> Done:
-    """Do a task in this process, which keeps what it opens: for processes that only do tasks."""
+def run_in_process(context: WorkerContext, task: Task) -> Done:
+    """Run a task in this process and keep opened graphs: for worker processes."""
     with _LOCK:
-        host, loop = _host(site), _loop()
-    return asyncio.run_coroutine_threadsafe(host.work(task), loop).result()
+        runner, loop = _get_runner(context), _start_loop()
+    return asyncio.run_coroutine_threadsafe(runner.run_task(task), loop).result()
 
 
 @cache
-def _host(site: Site) -> Host:
-    host = Host(site)
-    atexit.register(lambda: asyncio.run_coroutine_threadsafe(host.close(), _loop()).result(10))
-    return host
+def _get_runner(context: WorkerContext) -> TaskRunner:
+    runner = TaskRunner(context)
+    atexit.register(
+        lambda: asyncio.run_coroutine_threadsafe(runner.close(), _start_loop()).result(10)
+    )
+    return runner
 
 
 @cache
-def _loop() -> asyncio.AbstractEventLoop:
+def _start_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="askgraph", daemon=True).start()
     return loop
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A benchmark as it is asked: some of its questions, each with the graph that it goes to.
+class BenchmarkQuestions:
+    """The selected questions of a benchmark, each with its graph.
 
-    `graphs` are what a workspace finds a graph by, one a question; `examples` files that a method
-    may learn from, one a question, or none at all.
+    `graphs` are names, paths or URLs, one per question; `examples` are files to learn from,
+    one per question, or empty.
     """
 
     name: str
@@ -194,8 +198,8 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """How a run asks: with which methods, how often, and `chosen`, what the caller selected by."""
+class RunOptions:
+    """The methods and repetitions of a run; `chosen` records the caller's selection."""
 
     methods: tuple[MethodChoice, ...]
     repeat: int = 1
@@ -205,178 +209,207 @@ class Wishes:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The tasks of a run, and what `run.json` says of it."""
+class RunPlan:
+    """The tasks of a run, and the settings for `run.json`."""
 
     tasks: tuple[Task, ...]
     settings: Mapping[str, object]
 
 
-async def planned(
-    host: Host, benchmarks: Sequence[Asked], wishes: Wishes, *, progress: Progress = silent
-) -> Plan:
-    """Return a task for each question, method and repetition; the graphs are opened for it.
+async def plan_run(
+    runner: TaskRunner,
+    benchmarks: Sequence[BenchmarkQuestions],
+    run_options: RunOptions,
+    *,
+    progress: Progress = ignore_progress,
+) -> RunPlan:
+    """Return a task for each question, method and repetition; the graphs are opened.
 
-    If a method searches indices, those that are missing are built; `progress` tells of that.
+    If a method searches indices, missing ones are built; `progress` reports that.
 
-    Raises `SetupError` for a graph or a method that there is none of, and for a method that is
-    given examples and takes none.
+    Raises:
+        SetupError: a graph or method does not exist, or a method with examples takes none.
     """
-    states = await states_of(host, benchmarks)
-    given = any(asked.examples for asked in benchmarks)
-    for choice in wishes.methods:
-        method = host.method(choice.label)
-        if given and not hasattr(method, "examples"):
+    states = await load_graph_states(runner, benchmarks)
+    has_examples = any(benchmark.examples for benchmark in benchmarks)
+    for choice in run_options.methods:
+        method = runner.get_method(choice.label)
+        if has_examples and not hasattr(method, "examples"):
             raise SetupError(
                 f"the method {choice.name!r} learns nothing from examples, so that folds would "
                 "change nothing; leave --folds and --leave-out away"
             )
-    if any(can_search_indices(host.method(choice.label)) for choice in wishes.methods):
-        for source in _sources(benchmarks):
-            async with host.graph(source) as graph:
-                await asyncio.to_thread(build_missing, graph, progress=progress)
+    if any(can_search_indices(runner.get_method(choice.label)) for choice in run_options.methods):
+        for source in _list_graph_sources(benchmarks):
+            async with runner.use_graph(source) as graph:
+                await asyncio.to_thread(build_missing_indices, graph, progress=progress)
     tasks = tuple(
-        task for benchmark in benchmarks for task in _tasks(host, benchmark, wishes, states)
+        task
+        for benchmark in benchmarks
+        for task in _iterate_tasks(runner, benchmark, run_options, states)
     )
-    methods = [(choice.label, repr(host.method(choice.label))) for choice in wishes.methods]
-    options = {**asdict(wishes.options), "repeat": wishes.repeat, **wishes.chosen}
-    settings = run_settings(
-        benchmarks, methods, states.values(), metric=wishes.metric, options=options
+    methods = [
+        (choice.label, repr(runner.get_method(choice.label))) for choice in run_options.methods
+    ]
+    options = {**asdict(run_options.options), "repeat": run_options.repeat, **run_options.chosen}
+    settings = build_run_settings(
+        benchmarks, methods, states.values(), metric=run_options.metric, options=options
     )
-    return Plan(tasks, settings)
+    return RunPlan(tasks, settings)
 
 
-def method_choices(specs: Sequence[str], settings: Sequence[str] = ()) -> tuple[MethodChoice, ...]:
-    """Read `graph-search` or `graph-search:operators=false,states=50`, and settings for all.
+def parse_method_choices(
+    specs: Sequence[str], settings: Sequence[str] = ()
+) -> tuple[MethodChoice, ...]:
+    """Parse `graph-search` or `graph-search:operators=false,states=50`, and settings for all.
 
-    A value is JSON if it can be, else text. Raises `SetupError` for a setting without a name,
-    and for two methods alike.
+    A value is JSON if possible, else text.
+
+    Raises:
+        SetupError: a setting has no name, or a method is repeated.
     """
-    shared = dict(map(named_setting, settings))
+    shared = dict(map(parse_setting, settings))
     choices = []
     for spec in specs:
-        name, own = method_spec(spec)
-        choices.append(method_choice(name, {**shared, **own}))
+        name, method_options = parse_method_spec(spec)
+        choices.append(create_method_choice(name, {**shared, **method_options}))
     labels = [choice.label for choice in choices]
-    if twice := {label for label in labels if labels.count(label) > 1}:
-        raise SetupError(f"the method {sorted(twice)[0]!r} is named twice")
+    if duplicates := {label for label in labels if labels.count(label) > 1}:
+        raise SetupError(f"the method {sorted(duplicates)[0]!r} is named twice")
     return tuple(choices)
 
 
-def method_choice(name: str, settings: Mapping[str, object]) -> MethodChoice:
-    """Return a method with settings, which its label tells."""
+def create_method_choice(name: str, settings: Mapping[str, object]) -> MethodChoice:
+    """Return a method with settings, which its label includes."""
     label = name + "".join(
-        f"{':' if not at else ','}{key}={json.dumps(value)}"
-        for at, (key, value) in enumerate(settings.items())
+        f"{':' if not position else ','}{key}={json.dumps(value)}"
+        for position, (key, value) in enumerate(settings.items())
     )
     return MethodChoice(label, name, json.dumps(settings))
 
 
-def sampled(questions: Sequence[GoldQuestion], size: int, *, seed: int) -> tuple[GoldQuestion, ...]:
-    """Return so many questions, the same for the same seed whatever their order, in file order.
+def sample_questions(
+    questions: Sequence[GoldQuestion], size: int, *, seed: int
+) -> tuple[GoldQuestion, ...]:
+    """Return a sample that depends on the seed but not on the order, in file order.
 
-    A larger sample with the same seed holds the smaller one.
+    A larger sample with the same seed includes the smaller one.
     """
 
-    def rank(question: GoldQuestion) -> bytes:
+    def hash_question(question: GoldQuestion) -> bytes:
         return hashlib.sha256(f"{seed}\t{question.id}".encode()).digest()
 
-    taken = {question.id for question in sorted(questions, key=rank)[:size]}
-    return tuple(question for question in questions if question.id in taken)
+    sample_ids = {question.id for question in sorted(questions, key=hash_question)[:size]}
+    return tuple(question for question in questions if question.id in sample_ids)
 
 
-async def states_of(host: Host, benchmarks: Iterable[Asked]) -> dict[str, tuple[str, str]]:
-    """Open the graphs of benchmarks; return name and snapshot of each, by what it is found by."""
+async def load_graph_states(
+    runner: TaskRunner, benchmarks: Iterable[BenchmarkQuestions]
+) -> dict[str, tuple[str, str]]:
+    """Open the graphs of benchmarks; return the name and snapshot of each by its source."""
     states: dict[str, tuple[str, str]] = {}
-    for source in _sources(benchmarks):
-        async with host.graph(source) as graph:
+    for source in _list_graph_sources(benchmarks):
+        async with runner.use_graph(source) as graph:
             states[str(source)] = graph.name, graph.snapshot
     return states
 
 
-def described(asked: Asked) -> dict[str, object]:
-    """Return what `run.json` says of a benchmark."""
+def describe_benchmark(benchmark: BenchmarkQuestions) -> dict[str, object]:
+    """Return the entry of a benchmark in `run.json`."""
     return {
-        "name": asked.name,
-        "format": asked.format,
-        "path": str(asked.path),
-        "sha256": file_hash(asked.path) if asked.path.is_file() else None,
-        "questions": len(asked.questions),
-        "unreadable": [[item.location, item.reason] for item in asked.contents.unreadable],
+        "name": benchmark.name,
+        "format": benchmark.format,
+        "path": str(benchmark.path),
+        "sha256": hash_file(benchmark.path) if benchmark.path.is_file() else None,
+        "questions": len(benchmark.questions),
+        "unreadable": [[item.location, item.reason] for item in benchmark.contents.unreadable],
     }
 
 
-def file_hash(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _sources(benchmarks: Iterable[Asked]) -> list[str | Path]:
-    return list(dict.fromkeys(graph for asked in benchmarks for graph in asked.graphs))
+def _list_graph_sources(benchmarks: Iterable[BenchmarkQuestions]) -> list[str | Path]:
+    return list(dict.fromkeys(graph for benchmark in benchmarks for graph in benchmark.graphs))
 
 
-def _tasks(
-    host: Host, asked: Asked, wishes: Wishes, states: Mapping[str, tuple[str, str]]
+def _iterate_tasks(
+    runner: TaskRunner,
+    benchmark: BenchmarkQuestions,
+    run_options: RunOptions,
+    states: Mapping[str, tuple[str, str]],
 ) -> Iterator[Task]:
-    examples = asked.examples or (None,) * len(asked.questions)
-    methods = {choice.label: host.method(choice.label) for choice in wishes.methods}
-    given = {label: _examples_of(method) for label, method in methods.items()}
-    files = {*examples, *chain.from_iterable(given.values())}
-    hashes = {path: file_hash(path) for path in files if path is not None}
-    for question, graph, learnt in zip(asked.questions, asked.graphs, examples, strict=True):
+    examples = benchmark.examples or (None,) * len(benchmark.questions)
+    methods = {choice.label: runner.get_method(choice.label) for choice in run_options.methods}
+    files_by_label = {label: _list_example_files(method) for label, method in methods.items()}
+    files = {*examples, *chain.from_iterable(files_by_label.values())}
+    hashes = {path: hash_file(path) for path in files if path is not None}
+    for question, graph, example_file in zip(
+        benchmark.questions, benchmark.graphs, examples, strict=True
+    ):
         snapshot = states[str(graph)][1]
         for label, method in methods.items():
-            known = (learnt,) if learnt else given[label]
-            contents = " ".join(hashes[path] for path in known) or None
+            example_files = (example_file,) if example_file else files_by_label[label]
+            contents = " ".join(hashes[path] for path in example_files) or None
             task = Task(
                 question=question,
-                benchmark=asked.name,
+                benchmark=benchmark.name,
                 graph=graph,
                 method=label,
-                examples=learnt,
+                examples=example_file,
                 gold_links=has_given_links(method),
-                prefixes=tuple(sorted(asked.contents.prefixes.items())),
-                options=wishes.options,
+                prefixes=tuple(sorted(benchmark.contents.prefixes.items())),
+                options=run_options.options,
                 snapshot=snapshot,
-                fingerprint=_fingerprint(
-                    question, repr(method), snapshot, wishes.options, contents
+                fingerprint=_compute_fingerprint(
+                    question, repr(method), snapshot, run_options.options, contents
                 ),
             )
-            yield from (replace(task, repeat=number) for number in range(wishes.repeat))
+            yield from (replace(task, repeat=number) for number in range(run_options.repeat))
 
 
-def _examples_of(method: Method) -> tuple[Path, ...]:
-    """The files of examples in the settings of a method and of those that it consults.
+def _list_example_files(method: Method) -> tuple[Path, ...]:
+    """Return the example files in the settings of a method and of those that it consults.
 
-    What is in them is a setting, too.
+    Their content counts as a setting.
     """
-    named = (getattr(one, "examples", None) for one in collect_methods(method))
-    paths = dict.fromkeys(Path(one) for one in named if one and isinstance(one, str))
+    settings = (getattr(component, "examples", None) for component in collect_methods(method))
+    paths = dict.fromkeys(
+        Path(component) for component in settings if component and isinstance(component, str)
+    )
     return tuple(path for path in paths if path.is_file())
 
 
-def _fingerprint(question: GoldQuestion, *parts: object) -> str:
-    stored = question.answers and [question.answers.variables, question.answers.rows]
-    asked = [question.text, question.language, question.sparql, stored, question.unanswerable]
-    text = json.dumps([asked, *map(repr, parts)], default=str)
+def _compute_fingerprint(question: GoldQuestion, *parts: object) -> str:
+    answer_fields = question.answers and [question.answers.variables, question.answers.rows]
+    question_fields = [
+        question.text,
+        question.language,
+        question.sparql,
+        answer_fields,
+        question.unanswerable,
+    ]
+    text = json.dumps([question_fields, *map(repr, parts)], default=str)
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
-def run_settings(
-    benchmarks: Iterable[Asked],
+def build_run_settings(
+    benchmarks: Iterable[BenchmarkQuestions],
     methods: Iterable[tuple[str, str]],
     states: Iterable[tuple[str, str]],
     *,
     metric: str,
     options: Mapping[str, object],
 ) -> dict[str, object]:
-    """Return what `run.json` says of a run; `methods` are labels with settings in words."""
+    """Return the settings of a run for `run.json`; `methods` are labels with their settings."""
     return {
         "askgraph": version("askgraph"),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "metric": metric,
-        "benchmarks": [described(asked) for asked in benchmarks],
+        "benchmarks": [describe_benchmark(benchmark) for benchmark in benchmarks],
         "methods": [{"name": name, "settings": settings} for name, settings in methods],
         "graphs": [{"name": name, "snapshot": snapshot} for name, snapshot in states],
         "options": options,

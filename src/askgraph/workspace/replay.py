@@ -1,4 +1,4 @@
-"""Replays of traces: the run behind a trace, and the same run again from the trace alone."""
+"""Replay traces: rerun a method from its trace alone, and compare the steps."""
 
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -15,7 +15,7 @@ from askgraph.graph.profile import Profile
 from askgraph.index.names import NameIndex
 from askgraph.llm import Identity
 from askgraph.methods.tools.replay import ReplayedModel, load_graph_responses
-from askgraph.sparql.judge import Asked
+from askgraph.sparql.judge import EndpointRequest
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import (
     Answer,
@@ -29,17 +29,17 @@ from askgraph.trace import (
     ToolUse,
     Trace,
     Usage,
-    attempt_of,
-    hearing,
+    get_attempt,
+    use_recorder,
 )
-from askgraph.trace.codec import Head, read
+from askgraph.trace.codec import TraceHead, from_json_value
 
 
 @dataclass(frozen=True)
 class Replay:
-    """A run and its repetition; `differs` is the first step, from 0, that is another one now.
+    """A run and its repetition; `differs` is the first step, from 0, that differs.
 
-    What a clock or a price table says makes no difference.
+    Times and prices are ignored.
     """
 
     then: Trace
@@ -48,15 +48,15 @@ class Replay:
 
     @property
     def same_answer(self) -> bool:
-        """Whether both came to the same: as sure an answer, or the same best attempt."""
-        return _answer(self.then) == _answer(self.now)
+        """Whether both runs have the same answer, confidence and best attempt."""
+        return _get_answer(self.then) == _get_answer(self.now)
 
 
-async def replayed(trace: Trace, head: Head) -> Replay:
-    """Run the method of a trace again, with no model and no endpoint.
+async def replayed(trace: Trace, head: TraceHead) -> Replay:
+    """Run the method of a trace again, without a model or an endpoint.
 
-    Raises `SetupError` if the method cannot do that, if the run came to no outcome, and if
-    it goes another way now.
+    Raises:
+        SetupError: the method cannot be replayed, the run has no outcome, or the steps differ.
     """
     last = trace.steps[-1] if trace.steps else None
     if isinstance(last, Answer) and last.confirmed:
@@ -64,69 +64,79 @@ async def replayed(trace: Trace, head: Head) -> Replay:
             f"the answer of this trace was confirmed before, as {last.confirmed.question!r}: no "
             "method was asked, and there is nothing to run again"
         )
-    method = _made(trace, head)
+    method = _create_method(trace, head)
     if not trace.steps or not isinstance(trace.steps[-1], Outcome):
         raise SetupError(
             "the run of this trace was stopped or failed before it came to an outcome: it can be "
             "shown (askgraph trace show), not run again"
         )
-    async with aclosing(_again(method, trace, head)) as stream:
+    async with aclosing(_replay_steps(method, trace, head)) as stream:
         steps = [step async for step in stream]
     now = Trace(trace.question, trace.method, tuple(steps))
-    return Replay(trace, now, _differs([*map(_core, trace.steps)], [*map(_core, now.steps)]))
+    return Replay(
+        trace,
+        now,
+        _find_difference([*map(_normalize_step, trace.steps)], [*map(_normalize_step, now.steps)]),
+    )
 
 
-def _differs(then: Sequence[object], now: Sequence[object]) -> int | None:
-    """The first step that is another one; those that were taken at once come in any order."""
+def _find_difference(then: Sequence[object], now: Sequence[object]) -> int | None:
+    """Return the first step that differs; steps taken at once may come in any order."""
     if Counter(map(repr, then)) == Counter(map(repr, now)):
         return None
-    both = enumerate(zip(then, now, strict=False))
-    return next((at for at, (one, other) in both if one != other), min(len(then), len(now)))
+    numbered_pairs = enumerate(zip(then, now, strict=False))
+    return next(
+        (position for position, (old_step, new_step) in numbered_pairs if old_step != new_step),
+        min(len(then), len(now)),
+    )
 
 
-async def _again(method: Any, trace: Trace, head: Head) -> AsyncGenerator[Step, None]:
-    """Give the steps of the run again: of an agent by its tools, else by what its graphs said."""
+async def _replay_steps(method: Any, trace: Trace, head: TraceHead) -> AsyncGenerator[Step, None]:
+    """Yield the steps of the repeated run: from an agent's tools, else from recorded responses."""
     if hasattr(method, "replay"):
         async with aclosing(method.replay(trace)) as steps:
             async for step in steps:
                 yield step
         return
-    kept = next((step for step in trace.steps if isinstance(step, Heard)), None)
-    said = load_graph_responses(trace)
-    graphs = [_silent(one.name, said.prefixes(one.name)) for one in head.graphs]
+    recorded_responses = next((step for step in trace.steps if isinstance(step, Heard)), None)
+    responses = load_graph_responses(trace)
+    graphs = [
+        _create_empty_graph(graph_state.name, responses.get_prefixes(graph_state.name))
+        for graph_state in head.graphs
+    ]
     async with aclosing(method.answer(trace.question, graphs)) as steps:
         while True:
-            with hearing(said):
+            with use_recorder(responses):
                 step = await anext(steps, None)
             if step is None:
                 return
-            if isinstance(step, Outcome) and kept is not None:
-                yield kept
+            if isinstance(step, Outcome) and recorded_responses is not None:
+                yield recorded_responses
             yield step
 
 
-class _Silent(Delegating):
-    """The endpoint of a replay: a query that was not heard when the trace was made is refused."""
+class _ReplayEndpoint(Delegating):
+    """The endpoint of a replay; it rejects queries that the trace does not contain."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     @property
     def address(self) -> str:
-        """No address."""
+        """The address of the replay."""
         return f"replay:{self._name}"
 
-    async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
+    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
         raise SetupError(
             f"the run differs from its trace: graph {self._name!r} is asked now for\n{asked.query}"
         )
 
 
-def _silent(name: str, prefixes: Mapping[str, str]) -> KnowledgeGraph:
-    """A graph that holds nothing and says nothing."""
+def _create_empty_graph(name: str, prefixes: Mapping[str, str]) -> KnowledgeGraph:
+    """Create an empty graph that rejects queries."""
     return KnowledgeGraph(
         name=name,
-        endpoint=_Silent(name),
+        endpoint=_ReplayEndpoint(name),
         profile=Profile(0, (), ()),
         names=NameIndex.of(()),
         prefixes=PrefixMap(prefixes),
@@ -134,12 +144,12 @@ def _silent(name: str, prefixes: Mapping[str, str]) -> KnowledgeGraph:
     )
 
 
-class _Unasked:
-    """A method that was consulted: what it came to is in the trace."""
+class _ConsultedMethod:
+    """A placeholder for a consulted method; the trace has its outcome."""
 
 
-def _made(trace: Trace, head: Head) -> Any:
-    """The method with the settings that it had then."""
+def _create_method(trace: Trace, head: TraceHead) -> Any:
+    """Create the method with its settings in the trace."""
     plugin: Any = plugins.load("method", trace.method)
     if head.settings.get("model") is None:
         raise SetupError(
@@ -152,13 +162,16 @@ def _made(trace: Trace, head: Head) -> Any:
         for name, value in head.settings.items():
             match name, value:
                 case "model", {}:
-                    values[name] = _model(trace, value)
+                    values[name] = _create_model(trace, value)
                 case "further", {}:
-                    values[name] = {one: _model(trace, which) for one, which in value.items()}
+                    values[name] = {
+                        component_name: _create_model(trace, identity)
+                        for component_name, identity in value.items()
+                    }
                 case "others", {}:
-                    values[name] = {one: _Unasked() for one in value}
+                    values[name] = {component_name: _ConsultedMethod() for component_name in value}
                 case _:
-                    values[name] = read(value, hints[name])
+                    values[name] = from_json_value(value, hints[name])
         return plugin(**values)
     except (KeyError, TypeError, ValueError) as error:
         raise SetupError(
@@ -167,12 +180,12 @@ def _made(trace: Trace, head: Head) -> Any:
         ) from error
 
 
-def _model(trace: Trace, identity: Mapping[str, Any]) -> ReplayedModel:
+def _create_model(trace: Trace, identity: Mapping[str, Any]) -> ReplayedModel:
     return ReplayedModel(trace, Identity(**identity) if identity else None)
 
 
-def _core(step: Step) -> object:
-    """What two runs have in common in a step."""
+def _normalize_step(step: Step) -> object:
+    """Return a step without time and cost."""
     match step:
         case ModelTurn():
             return step.choice
@@ -184,9 +197,9 @@ def _core(step: Step) -> object:
             return step
 
 
-def _answer(trace: Trace) -> tuple[type, Answer | None] | None:
+def _get_answer(trace: Trace) -> tuple[type, Answer | None] | None:
     last = trace.steps[-1] if trace.steps else None
     if not isinstance(last, Outcome):
         return None
-    best = attempt_of(last)
+    best = get_attempt(last)
     return type(last), best and replace(best, usage=Usage())

@@ -17,59 +17,63 @@ from askgraph.methods import Method, answer_with_deadline, expand_virtual_predic
 from askgraph.trace import Outcome, Question, Step, Trace
 
 if TYPE_CHECKING:
-    from askgraph.trace.codec import Head
+    from askgraph.trace.codec import TraceHead
 
 Result = TypeVar("Result")
 
 Progress = Callable[[str, int, int | None], None]
-"""Given the name of the work, how far it is, and of how much if that is known."""
+"""A callback with the name of the work, the amount done, and the total if known."""
 
 
-def silent(what: str, done: int, total: int | None) -> None:
-    """Report progress to nobody."""
+def ignore_progress(task: str, done: int, total: int | None) -> None:
+    """Ignore progress."""
 
 
-def result_of(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine to its end, also if an event loop runs already, as in a notebook."""
+def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine to its end, even if an event loop is already running, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
-    done: Future[Result] = Future()
+        return asyncio.run(coroutine)
+    future: Future[Result] = Future()
     context = contextvars.copy_context()
-    thread = threading.Thread(target=context.run, args=(_run, work, done), daemon=True)
+    thread = threading.Thread(
+        target=context.run, args=(_run_into_future, coroutine, future), daemon=True
+    )
     thread.start()
-    return done.result()
+    return future.result()
 
 
-def _run(work: Coroutine[Any, Any, Result], done: Future[Result]) -> None:
+def _run_into_future(coroutine: Coroutine[Any, Any, Result], future: Future[Result]) -> None:
     try:
-        done.set_result(asyncio.run(work))
+        future.set_result(asyncio.run(coroutine))
     except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
-        done.set_exception(error)
+        future.set_exception(error)
 
 
-async def steps_of(
+async def stream_steps(
     question: Question,
     method: Method,
     graphs: Sequence[KnowledgeGraph],
     *,
     timeout: float | None = None,
 ) -> AsyncGenerator[Step, None]:
-    """Give the steps of a method as they come; `TimedOut` after so many seconds.
+    """Yield the steps of a method as they come.
 
-    By its setting `seconds`, 20 if it has none, a method has ended with the best that it found.
+    A method ends with its best result at its setting `seconds`, 20 by default. Callers that
+    stop early must close the stream (`contextlib.aclosing`), which ends the run. The query
+    of an answer uses the graph's own predicates, even if the method used virtual ones.
 
-    Whoever stops reading earlier closes the stream (`contextlib.aclosing`), which ends the run.
-    An answer's query has the graph's own predicates, also if the method used virtual ones.
+    Raises:
+        TimedOut: the run took more than `timeout` seconds.
     """
     loop = asyncio.get_running_loop()
-    end = None if timeout is None else loop.time() + timeout
+    deadline = None if timeout is None else loop.time() + timeout
     stream = answer_with_deadline(method, question, graphs, seconds=DEFAULT_SECONDS)
     virtual = any(graph.virtual_paths for graph in graphs)
     try:
         while True:
-            clock = asyncio.timeout_at(end)
+            clock = asyncio.timeout_at(deadline)
             try:
                 async with clock:
                     step = await anext(stream, None)
@@ -86,46 +90,50 @@ async def steps_of(
         await stream.aclose()
 
 
-async def outcome_of(
+async def ask_method(
     question: Question,
     method: Method,
     graphs: Sequence[KnowledgeGraph],
     *,
     timeout: float | None = None,
 ) -> Outcome:
-    """Return what a method makes of a question; `TimedOut` after so many seconds."""
-    async with aclosing(steps_of(question, method, graphs, timeout=timeout)) as stream:
+    """Return the outcome of a method for a question; `TimedOut` after `timeout` seconds."""
+    async with aclosing(stream_steps(question, method, graphs, timeout=timeout)) as stream:
         steps = tuple([step async for step in stream])
     return Trace(question, type(method).__name__, steps).outcome
 
 
-def head_of(method: Method, graphs: Sequence[KnowledgeGraph]) -> "Head":
-    """Return what a trace says of its method and graphs: settings without objects or secrets."""
-    from askgraph.trace.codec import GraphState, Head  # most runs leave no trace
+def head_of(method: Method, graphs: Sequence[KnowledgeGraph]) -> "TraceHead":
+    """Return the head of a trace: settings without objects or secrets, and graph states."""
+    from askgraph.trace.codec import GraphState, TraceHead  # most runs leave no trace
 
     states = tuple(GraphState(graph.name, graph.snapshot) for graph in graphs)
-    return Head(_settings(unwrap(method)), states)
+    return TraceHead(_encode_settings(unwrap(method)), states)
 
 
-def _settings(method: object) -> dict[str, object]:
+def _encode_settings(method: object) -> dict[str, object]:
     kind: Any = type(method)
     if not is_dataclass(kind):
         return {}
     hints = get_type_hints(kind)
-    values = {f.name: getattr(method, f.name) for f in fields(kind) if f.init}
-    return {name: _setting(value, hints[name]) for name, value in values.items()}
+    values = {
+        setting_field.name: getattr(method, setting_field.name)
+        for setting_field in fields(kind)
+        if setting_field.init
+    }
+    return {name: _encode_setting(value, hints[name]) for name, value in values.items()}
 
 
-def _setting(value: object, hint: Any) -> object:
+def _encode_setting(value: object, hint: Any) -> object:
     if isinstance(value, LanguageModel):
-        return value.identity.told
+        return value.identity.key_fields
     if isinstance(value, Mapping):  # models or methods by name
-        return {name: _setting(one, Any) for name, one in value.items()}
+        return {name: _encode_setting(component, Any) for name, component in value.items()}
     if hasattr(value, "answer"):
-        return _settings(value)
-    from askgraph.trace.codec import told
+        return _encode_settings(value)
+    from askgraph.trace.codec import to_json_value
 
     try:
-        return told(value, hint)
+        return to_json_value(value, hint)
     except TypeError:
         return str(value)

@@ -1,4 +1,4 @@
-"""`askgraph.toml`: which graphs a workspace has, and the settings of endpoints and methods.
+"""Read and write `askgraph.toml`: the graphs of a workspace, and settings of methods and models.
 
     [graphs.space]
     sources = ["/data/space.ttl"]
@@ -16,7 +16,7 @@
     [methods.graph_search]
     states = 100
 
-The file is the user's: their comments and order survive whatever askgraph changes in it.
+The file belongs to the user: its comments and order survive changes by askgraph.
 """
 
 import json
@@ -37,9 +37,9 @@ from askgraph.plugins import explain_removal
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
-FILE = "askgraph.toml"
-_PATHS = ("ranking",)
-_WORDS: Mapping[Any, str] = {
+SETTINGS_FILE = "askgraph.toml"
+_PATH_SETTINGS = ("ranking",)
+_TYPE_NAMES: Mapping[Any, str] = {
     bool: "true or false",
     int: "a whole number",
     float: "a number",
@@ -47,11 +47,15 @@ _WORDS: Mapping[Any, str] = {
     NoneType: "null",
     tuple[str, ...]: "a list of texts",
 }
-CHOICE = ("model", "provider", "base_url", "key_env", "sent")
-"""The settings of a method that say which model it gets, and where what it is sent is logged."""
-AUTH = ("none", "basic", "bearer", "header")
-_SETTLED = 10**9  # nanoseconds after which a file that is written again has another time
-_HEAD = "# The graphs of this askgraph workspace. Edit as you like: comments and order are kept.\n"
+MODEL_SETTINGS = ("model", "provider", "base_url", "key_env", "sent")
+"""The settings of a method that choose its model, and the log file of its requests."""
+AUTH_KINDS = ("none", "basic", "bearer", "header")
+_MIN_CACHE_AGE_NANOSECONDS = (
+    10**9
+)  # nanoseconds after which a file that is written again has another time
+_FILE_HEADER = (
+    "# The graphs of this askgraph workspace. Edit as you like: comments and order are kept.\n"
+)
 
 
 @dataclass(frozen=True)
@@ -59,23 +63,23 @@ class GraphSettings:
     """One `[graphs.NAME]` table: either `sources` (files and folders) or a `url`.
 
     `auth` is none, basic, bearer or header; `user_env`, `password_env`, `token_env` and
-    `header_env` name environment variables. `timeout` is in seconds, `graphs` are the IRIs of the
-    named graphs to read (none: all), `requests_a_minute` the most that its endpoint is asked
-    (0: any number), `cache_mb` and `cache_hours` bound the cache of replies.
+    `header_env` name environment variables. `timeout` is in seconds, `graphs` are the IRIs
+    of the named graphs to read (empty: all), `requests_a_minute` limits the requests to the
+    endpoint (0: no limit), `cache_mb` and `cache_hours` limit the cache of replies.
 
-    `index` is the kind of the indices of entities and properties, or of entities alone if there is
-    a `properties_index`; `embeddings` is what embeds their names, and with `comments` these are
-    searched with what describes them besides; `on` is the address of the server that holds all
-    indices, if they are not in files. `entities` and `properties` say what these are built
-    from (see `indices`), `dump` lists RDF files for those of which neither does. `examples` is a
-    file, folder or archive of questions with queries. `enrich` is a file of definitions that are
-    added virtually (`askgraph enrich`). Relative paths of these start at the workspace's folder.
-    `name_search` says by which search of the endpoint names are found that could not be read,
-    `profile` is a file of VoID with what is known of the endpoint already.
+    `index` is the kind of the indices of entities and properties, or of entities alone if
+    there is a `properties_index`; `embeddings` is the embedding model of their names; with
+    `comments`, descriptions are searched too; `on` is the address of the server that holds
+    all indices, if they are not in files. `entities` and `properties` name the sources of
+    these indices (see `indices`), `dump` lists RDF files as the default source. `examples`
+    is a file, folder or archive of questions with queries. `enrich` is a file of virtual
+    definitions (`askgraph enrich`). Relative paths start at the workspace's folder.
+    `name_search` is the endpoint's search for names that could not be read, `profile` a
+    VoID file with metadata of the endpoint.
 
-    With `public_only` the URL and what is published beside it are reached at public addresses only,
-    and at the hosts and networks of `private_addresses`; graphs that were added over the web have
-    it. `added_by` is who added such a graph.
+    With `public_only`, the URL and linked metadata are fetched from public addresses only,
+    and from the hosts and networks of `private_addresses`; graphs added over the web have
+    it. `added_by` is the user who added such a graph.
     """
 
     sources: tuple[str, ...] = ()
@@ -109,29 +113,29 @@ class GraphSettings:
     added_by: str = ""
 
     @classmethod
-    def of(cls, name: str, table: Mapping[str, Any]) -> Self:
-        """Read a table; `SetupError` names what is unknown or of the wrong type."""
-        where, hints = f"{FILE}: [graphs.{name}]", _hints(GraphSettings)
+    def from_table(cls, name: str, table: Mapping[str, Any]) -> Self:
+        """Parse a table; `SetupError` names unknown settings and wrong types."""
+        where, hints = f"{SETTINGS_FILE}: [graphs.{name}]", _get_type_hints(GraphSettings)
         for key, value in table.items():
             if key not in hints:
                 raise SetupError(
                     f"{where} has an unknown setting {key!r}; there are {', '.join(hints)}"
                 )
-            kinds = [kind for kind in _kinds_in(hints[key]) if kind is not NoneType]
-            if not any(_fits(value, kind) for kind in kinds):
-                raise SetupError(f"{where} {key} must be {_WORDS[kinds[0]]}, it is {value!r}")
+            kinds = [kind for kind in _list_types(hints[key]) if kind is not NoneType]
+            if not any(_has_type(value, kind) for kind in kinds):
+                raise SetupError(f"{where} {key} must be {_TYPE_NAMES[kinds[0]]}, it is {value!r}")
         values: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
         }
         settings = cls(**values)
         if bool(settings.sources) == bool(settings.url):
             raise SetupError(f"{where} must have either `sources` or a `url`")
-        if settings.auth not in AUTH:
-            raise SetupError(f"{where} auth {settings.auth!r} is none of {', '.join(AUTH)}")
+        if settings.auth not in AUTH_KINDS:
+            raise SetupError(f"{where} auth {settings.auth!r} is none of {', '.join(AUTH_KINDS)}")
         return settings
 
-    def table(self) -> dict[str, Any]:
-        """Return what differs from the defaults, as TOML has it."""
+    def to_table(self) -> dict[str, Any]:
+        """Return the fields that differ from the defaults, as TOML values."""
         return {
             field.name: list(value) if isinstance(value, tuple) else value
             for field in fields(self)
@@ -139,46 +143,48 @@ class GraphSettings:
         }
 
 
-def graph_settings(folder: Path) -> dict[str, GraphSettings]:
+def load_graph_settings(folder: Path) -> dict[str, GraphSettings]:
     """Return the settings of all graphs of a workspace, in the order of the file."""
-    tables = _table(folder, "graphs")
-    return {name: GraphSettings.of(name, table) for name, table in tables.items()}
+    tables = _read_tables(folder, "graphs")
+    return {name: GraphSettings.from_table(name, table) for name, table in tables.items()}
 
 
-def method_settings(folder: Path, method: str) -> dict[str, Any]:
-    """Return the `[methods.NAME]` table of a method; dashes and underscores are alike.
+def load_method_settings(folder: Path, method: str) -> dict[str, Any]:
+    """Return the `[methods.NAME]` table of a method; dashes equal underscores.
 
     Relative paths in it (`ranking`) start at the workspace's folder.
     """
-    tables = {name.replace("-", "_"): table for name, table in _table(folder, "methods").items()}
+    tables = {
+        name.replace("-", "_"): table for name, table in _read_tables(folder, "methods").items()
+    }
     table = dict(tables.get(method.replace("-", "_"), {}))
-    for key in _PATHS:
+    for key in _PATH_SETTINGS:
         value = table.get(key)
         if isinstance(value, str) and (Path(value).suffix or Path(value).parent.name):
             table[key] = str(folder / Path(value).expanduser())
     return table
 
 
-def model_tables(folder: Path) -> dict[str, dict[str, Any]]:
+def load_model_tables(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the `[models.NAME]` tables by name."""
-    return _table(folder, "models")
+    return _read_tables(folder, "models")
 
 
-def serve_table(folder: Path) -> dict[str, Any]:
-    """Return the table `[serve]`, with the settings of the server."""
-    table = _document(folder).get("serve", {})
+def load_serve_table(folder: Path) -> dict[str, Any]:
+    """Return the table `[serve]` with the settings of the server."""
+    table = _read_document(folder).get("serve", {})
     if not isinstance(table, dict):
-        raise SetupError(f"{folder / FILE}: 'serve' must be a table, as [serve]")
+        raise SetupError(f"{folder / SETTINGS_FILE}: 'serve' must be a table, as [serve]")
     return table
 
 
-def with_graph(folder: Path, name: str, settings: GraphSettings) -> None:
-    """Add a graph to the file, or replace what it says of this one."""
+def write_graph_settings(folder: Path, name: str, settings: GraphSettings) -> None:
+    """Add a graph to the file, or replace its settings."""
 
     def change(document: "TOMLDocument") -> None:
-        graphs = _super_table(document, "graphs")
+        graphs = _get_super_table(document, "graphs")
         old = graphs.get(name)
-        new = settings.table()
+        new = settings.to_table()
         if old is None:
             graphs[name] = new
             return
@@ -188,45 +194,49 @@ def with_graph(folder: Path, name: str, settings: GraphSettings) -> None:
             if old.get(key) != value:
                 old[key] = value
 
-    _changed(folder, change)
+    _update_file(folder, change)
 
 
-def with_method(folder: Path, name: str, settings: Mapping[str, str]) -> None:
-    """Put settings into the table of a method; the others that it has stay."""
+def write_method_settings(folder: Path, name: str, settings: Mapping[str, str]) -> None:
+    """Write settings into the table of a method; its other settings stay."""
 
     def change(document: "TOMLDocument") -> None:
-        methods = _super_table(document, "methods")
-        plain = {known.replace("-", "_"): known for known in methods}
-        methods.setdefault(plain.get(name.replace("-", "_"), name), {}).update(settings)
+        methods = _get_super_table(document, "methods")
+        names_by_module = {method_name.replace("-", "_"): method_name for method_name in methods}
+        methods.setdefault(names_by_module.get(name.replace("-", "_"), name), {}).update(settings)
 
-    _changed(folder, change)
+    _update_file(folder, change)
 
 
-def without(folder: Path, name: str) -> None:
-    """Take a graph out of the file."""
+def remove_graph_settings(folder: Path, name: str) -> None:
+    """Remove a graph from the file."""
 
     def change(document: "TOMLDocument") -> None:
         document.get("graphs", {}).pop(name, None)
 
-    _changed(folder, change)
+    _update_file(folder, change)
 
 
-def _table(folder: Path, kind: str) -> dict[str, dict[str, Any]]:
-    tables = _document(folder).get(kind, {})
-    if not isinstance(tables, dict) or not all(isinstance(t, dict) for t in tables.values()):
+def _read_tables(folder: Path, kind: str) -> dict[str, dict[str, Any]]:
+    tables = _read_document(folder).get(kind, {})
+    if not isinstance(tables, dict) or not all(
+        isinstance(table, dict) for table in tables.values()
+    ):
         raise SetupError(
-            f"{folder / FILE}: [{kind}] must hold a table for each name, as [{kind}.NAME]"
+            f"{folder / SETTINGS_FILE}: [{kind}] must hold a table for each name, as [{kind}.NAME]"
         )
     return tables
 
 
-def _document(folder: Path) -> dict[str, Any]:
-    path = folder / FILE
+def _read_document(folder: Path) -> dict[str, Any]:
+    path = folder / SETTINGS_FILE
     try:
-        known = path.stat()
-        if time.time_ns() - known.st_mtime_ns < _SETTLED:
+        file_state = path.stat()
+        if time.time_ns() - file_state.st_mtime_ns < _MIN_CACHE_AGE_NANOSECONDS:
             return tomllib.loads(path.read_text(encoding="utf-8"))
-        return deepcopy(_remembered(path, known.st_mtime_ns, known.st_size, known.st_ino))
+        return deepcopy(
+            _parse_cached(path, file_state.st_mtime_ns, file_state.st_size, file_state.st_ino)
+        )
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
@@ -234,23 +244,23 @@ def _document(folder: Path) -> dict[str, Any]:
 
 
 @lru_cache(16)
-def _remembered(path: Path, *state: int) -> dict[str, Any]:
-    """A file in this state, which each question asks for several times."""
+def _parse_cached(path: Path, *state: int) -> dict[str, Any]:
+    """Parse a file in this state; each question needs it several times."""
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def _super_table(document: "TOMLDocument", name: str) -> Any:
+def _get_super_table(document: "TOMLDocument", name: str) -> Any:
     import tomlkit
 
     return document.setdefault(name, tomlkit.table(is_super_table=True))
 
 
-def _changed(folder: Path, change: Callable[["TOMLDocument"], None]) -> None:
+def _update_file(folder: Path, change: Callable[["TOMLDocument"], None]) -> None:
     import tomlkit  # takes a third of the time to open a workspace, which most commands only read
     from tomlkit.exceptions import ParseError
 
-    path = folder / FILE
-    text = path.read_text(encoding="utf-8") if path.exists() else _HEAD
+    path = folder / SETTINGS_FILE
+    text = path.read_text(encoding="utf-8") if path.exists() else _FILE_HEADER
     try:
         document = tomlkit.parse(text)
     except ParseError as error:
@@ -262,48 +272,52 @@ def _changed(folder: Path, change: Callable[["TOMLDocument"], None]) -> None:
 def check_settings(
     name: str, plugin: Callable[..., object], settings: Mapping[str, object]
 ) -> None:
-    """Raise `SetupError` for a setting that a method has no field for, or a value not of its type.
+    """Raise `SetupError` for a setting without a field of the method, or a value of a wrong type.
 
-    A field of a type that settings cannot tell, such as one of the method's own, takes anything.
+    A field of a type that settings cannot express accepts any value.
     """
     if isinstance(plugin, type) and is_dataclass(plugin):
         check_fields(f"method {name!r}", plugin, settings)
 
 
-def check_fields(whose: str, kind: type, settings: Mapping[str, object]) -> None:
-    """Raise `SetupError` for a setting that a dataclass has no field for, or of another type."""
-    known = [field.name for field in fields(kind) if field.init]
-    hints = _hints(kind)
+def check_fields(owner: str, kind: type, settings: Mapping[str, object]) -> None:
+    """Raise `SetupError` for a setting without a field of the dataclass, or of a wrong type."""
+    field_names = [field.name for field in fields(kind) if field.init]
+    hints = _get_type_hints(kind)
     for setting, value in settings.items():
-        if setting not in known:
-            own = f"setting of {whose}".replace("_", "-")
-            if removal := explain_removal("setting", setting) or explain_removal(own, setting):
-                raise SetupError(f"{whose}: {removal}")
-            there = f"it has {', '.join(known)}" if known else "it has none"
+        if setting not in field_names:
+            qualified_name = f"setting of {owner}".replace("_", "-")
+            if removal := explain_removal("setting", setting) or explain_removal(
+                qualified_name, setting
+            ):
+                raise SetupError(f"{owner}: {removal}")
+            field_list = f"it has {', '.join(field_names)}" if field_names else "it has none"
             raise SetupError(
-                f"{whose} does not take these settings: there is no {setting!r}; {there}"
+                f"{owner} does not take these settings: there is no {setting!r}; {field_list}"
             )
-        wanted = _kinds_in(hints.get(setting, object))
-        if all(kind in _WORDS for kind in wanted) and not any(_fits(value, k) for k in wanted):
+        types = _list_types(hints.get(setting, object))
+        if all(kind in _TYPE_NAMES for kind in types) and not any(
+            _has_type(value, expected_type) for expected_type in types
+        ):
             raise SetupError(
-                f"{whose} does not take these settings: {setting!r} is "
-                f"{' or '.join(_WORDS[kind] for kind in wanted)}, not {value!r}"
+                f"{owner} does not take these settings: {setting!r} is "
+                f"{' or '.join(_TYPE_NAMES[kind] for kind in types)}, not {value!r}"
             )
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
+def _get_type_hints(kind: type) -> dict[str, Any]:
     try:
         return get_type_hints(kind)
     except NameError:  # a type that is only there for type checkers
         return {}
 
 
-def _kinds_in(hint: Any) -> tuple[Any, ...]:
+def _list_types(hint: Any) -> tuple[Any, ...]:
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
-def _fits(value: object, kind: Any) -> bool:
+def _has_type(value: object, kind: Any) -> bool:
     if isinstance(value, bool):
         return kind is bool
     if get_origin(kind) is tuple:
@@ -311,19 +325,21 @@ def _fits(value: object, kind: Any) -> bool:
     return isinstance(value, (int, float) if kind is float else kind)
 
 
-def method_spec(spec: str) -> tuple[str, dict[str, object]]:
+def parse_method_spec(spec: str) -> tuple[str, dict[str, object]]:
     """Return the name in `graph-search` or `graph-search:operators=false`, and the settings.
 
-    Raises `SetupError` for a setting without a name or value.
+    Raises:
+        SetupError: a setting has no name or value.
     """
-    name, _, own = spec.partition(":")
-    return name, dict(named_setting(text) for text in own.split(",") if text.strip())
+    name, _, options = spec.partition(":")
+    return name, dict(parse_setting(text) for text in options.split(",") if text.strip())
 
 
-def named_setting(text: str) -> tuple[str, object]:
-    """Return the name and the value of `NAME=VALUE`; the value is JSON if it can be, else text.
+def parse_setting(text: str) -> tuple[str, object]:
+    """Return the name and the value of `NAME=VALUE`; the value is JSON if possible, else text.
 
-    Raises `SetupError` for another text.
+    Raises:
+        SetupError: the text has another form.
     """
     name, equals, value = text.partition("=")
     if not name.strip() or not equals:

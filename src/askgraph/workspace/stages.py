@@ -1,6 +1,6 @@
-"""The stages of the multi-stage method, measured alone and together on benchmarks.
+"""Measure the stages of the multi-stage method, alone and together, on benchmarks.
 
-Its writer may be trained on some of them and asked about others.
+Its writer may be trained on some benchmarks and evaluated on others.
 """
 
 import asyncio
@@ -31,26 +31,32 @@ from askgraph.evaluation.studies.stages import (
     tune_parameters,
 )
 from askgraph.index import Resource, SearchIndex
-from askgraph.methods.shared.index_cache import Bm25, bm25_of, ranked_names
+from askgraph.methods.shared.index_cache import Bm25Parameters, open_bm25_index, parse_bm25
 from askgraph.methods.writing.references import PLAIN, REFERENCES
 from askgraph.training.pairs import read_pairs
 from askgraph.training.settings import TrainSettings
-from askgraph.workspace import Progress, Workspace, silent
-from askgraph.workspace.evaluation import Crew, evaluated, whole_run
-from askgraph.workspace.pairs import Chosen, PairForm, make_pairs
-from askgraph.workspace.plans import Asked, Host, MethodChoice, Wishes, file_hash
-from askgraph.workspace.selection import Selection, selected
-from askgraph.workspace.settings import method_settings, with_method
+from askgraph.workspace import Progress, Workspace, ignore_progress
+from askgraph.workspace.evaluation import ExecutorOptions, evaluate_benchmarks, run_to_completion
+from askgraph.workspace.pairs import PairForm, QuestionSelection, make_pairs
+from askgraph.workspace.plans import (
+    BenchmarkQuestions,
+    MethodChoice,
+    RunOptions,
+    TaskRunner,
+    hash_file,
+)
+from askgraph.workspace.selection import Selection, select_benchmarks
+from askgraph.workspace.settings import load_method_settings, write_method_settings
 
-INDICES = {"entities": "entities", "properties": "predicates"}
-"""The indices that are searched, and what is found in them."""
+TERMS_BY_INDEX = {"entities": "entities", "properties": "predicates"}
+"""The searched indices, and the terms that each finds."""
 
-Gold = Mapping[tuple[str, str], QueryLinks]
+GoldLinks = Mapping[tuple[str, str], QueryLinks]
 
 
 @dataclass(frozen=True)
-class Staged:
-    """A run of all configurations, its cases, and by benchmark what an index finds."""
+class StagesResult:
+    """A run of all configurations, its cases, and for each benchmark the recall of the indices."""
 
     run: EvaluationRun
     cases: tuple[StageCase, ...]
@@ -58,151 +64,169 @@ class Staged:
 
 
 @dataclass(frozen=True)
-class Searched:
-    """A question as an index of its graph is searched for it."""
+class IndexQuery:
+    """A question with the index of its graph and the expected results."""
 
     benchmark: str
     index: SearchIndex[Resource]
-    sought: RecallQuery
+    expected: RecallQuery
 
 
-async def staged(
+async def evaluate_stages(
     workspace: Workspace,
-    asked: Sequence[Asked],
+    benchmarks: Sequence[BenchmarkQuestions],
     selection: Selection,
     *,
     settings: Mapping[str, object],
     metric: str,
-    crew: Crew,
+    executor_options: ExecutorOptions,
     folder: Path | None = None,
     progress: Told | None = None,
-    preparing: Progress = silent,
-) -> Staged:
-    """Ask each question in each configuration, and read from the traces what each stage found.
+    index_progress: Progress = ignore_progress,
+) -> StagesResult:
+    """Ask each question in each configuration, and read the results of each stage from the traces.
 
-    `settings` are those of the method in all configurations. Raises `SetupError` for what cannot
-    work, before any question is asked.
+    `settings` are those of the method in all configurations.
+
+    Raises:
+        SetupError: the configuration cannot work; no question has been asked yet.
     """
     methods = tuple(
-        MethodChoice(name, METHOD, json.dumps({**settings, **own, "filter": "off"}))
-        for name, own in CONFIGURATIONS.items()
+        MethodChoice(name, METHOD, json.dumps({**settings, **benchmark_queries, "filter": "off"}))
+        for name, benchmark_queries in CONFIGURATIONS.items()
     )
-    wishes = Wishes(methods, metric=metric, chosen=selection.json())
+    run_options = RunOptions(methods, metric=metric, chosen=selection.to_json())
     with tempfile.TemporaryDirectory() as temporary:
-        run = await evaluated(
-            workspace, asked, wishes, selection, crew,
-            folder=folder or Path(temporary) / "stages", progress=progress, preparing=preparing,
+        run = await evaluate_benchmarks(
+            workspace, benchmarks, run_options, selection, executor_options,
+            folder=folder or Path(temporary) / "stages", progress=progress,
+            index_progress=index_progress,
         )  # fmt: skip
         details = {detail.key: detail for detail in run.iterate_details()}
-    recalls: dict[str, list[RecallResult]] = {one.name: [] for one in asked}
-    async with Host.of(workspace) as host:
-        gold = await gold_of(host, asked)
-        for key, what in INDICES.items():
-            sought = await searched_for(host, asked, key, gold, progress=preparing)
-            for name, found in recalls.items():
-                own = [(each.index, each.sought) for each in sought if each.benchmark == name]
-                found.append(await asyncio.to_thread(measure_recall, what, own))
+    recalls: dict[str, list[RecallResult]] = {benchmark.name: [] for benchmark in benchmarks}
+    async with TaskRunner.from_workspace(workspace) as runner:
+        gold = await load_gold_links(runner, benchmarks)
+        for key, terms in TERMS_BY_INDEX.items():
+            queries = await build_index_queries(
+                runner, benchmarks, key, gold, progress=index_progress
+            )
+            for name, benchmark_recalls in recalls.items():
+                benchmark_queries = [
+                    (query.index, query.expected) for query in queries if query.benchmark == name
+                ]
+                benchmark_recalls.append(
+                    await asyncio.to_thread(measure_recall, terms, benchmark_queries)
+                )
     cases = tuple(
         build_stage_case(record, details[record.key], gold[record.benchmark, record.id])
         for record in run.records
         if record.key in details
     )
-    return Staged(run, cases, recalls)
+    return StagesResult(run, cases, recalls)
 
 
-async def gold_of(host: Host, asked: Sequence[Asked]) -> Gold:
+async def load_gold_links(
+    runner: TaskRunner, benchmarks: Sequence[BenchmarkQuestions]
+) -> GoldLinks:
     """Return the IRIs of each gold query, by benchmark and id."""
-    found: dict[tuple[str, str], QueryLinks] = {}
-    for one in asked:
-        for question, source in zip(one.questions, one.graphs, strict=True):
-            async with host.graph(source) as graph:
-                prefixes = {**one.contents.prefixes, **graph.prefixes.namespaces}
-            found[one.name, question.id] = extract_links(question.sparql, prefixes=prefixes)
-    return found
+    gold: dict[tuple[str, str], QueryLinks] = {}
+    for benchmark in benchmarks:
+        for question, source in zip(benchmark.questions, benchmark.graphs, strict=True):
+            async with runner.use_graph(source) as graph:
+                prefixes = {**benchmark.contents.prefixes, **graph.prefixes.namespaces}
+            gold[benchmark.name, question.id] = extract_links(question.sparql, prefixes=prefixes)
+    return gold
 
 
-async def searched_for(
-    host: Host,
-    asked: Sequence[Asked],
+async def build_index_queries(
+    runner: TaskRunner,
+    benchmarks: Sequence[BenchmarkQuestions],
     key: str,
-    gold: Gold,
+    gold: GoldLinks,
     *,
-    bm25: Bm25 | None = None,
-    progress: Progress = silent,
-) -> list[Searched]:
-    """Return each question with what should be found, and the index of its graph, `key`.
+    bm25: Bm25Parameters | None = None,
+    progress: Progress = ignore_progress,
+) -> list[IndexQuery]:
+    """Return each question with its expected results and the index `key` of its graph.
 
-    `progress` is told how far the indices are that have to be built for it.
+    `progress` reports the building of indices.
     """
     opened: dict[str, SearchIndex[Resource]] = {}
-    found: list[Searched] = []
-    sources = {str(source) for one in asked for source in one.graphs}
-    for one in asked:
-        for question, source in zip(one.questions, one.graphs, strict=True):
+    queries: list[IndexQuery] = []
+    sources = {str(source) for benchmark in benchmarks for source in benchmark.graphs}
+    for benchmark in benchmarks:
+        for question, source in zip(benchmark.questions, benchmark.graphs, strict=True):
             if str(source) not in opened:
-                async with host.graph(source) as graph:
-                    index = await asyncio.to_thread(ranked_names, graph, key, bm25 or Bm25())
+                async with runner.use_graph(source) as graph:
+                    index = await asyncio.to_thread(
+                        open_bm25_index, graph, key, bm25 or Bm25Parameters()
+                    )
                 opened[str(source)] = index
                 progress(f"indexing {key}", len(opened), len(sources))
-            known = gold[one.name, question.id]
-            wanted = known.entities if key == "entities" else known.predicates
-            found.append(
-                Searched(one.name, opened[str(source)], RecallQuery(question.text, wanted))
+            question_links = gold[benchmark.name, question.id]
+            expected_iris = (
+                question_links.entities if key == "entities" else question_links.predicates
             )
-    return found
+            queries.append(
+                IndexQuery(
+                    benchmark.name, opened[str(source)], RecallQuery(question.text, expected_iris)
+                )
+            )
+    return queries
 
 
-async def linked_shares(
-    workspace: Workspace, run: EvaluationRun, asked: Sequence[Asked], what: str
+async def score_links(
+    workspace: Workspace, run: EvaluationRun, benchmarks: Sequence[BenchmarkQuestions], terms: str
 ) -> dict[str, float]:
-    """Return the F1 of the entities or predicates (`what`) that a run of the method found.
+    """Return the F1 of the entities or predicates (`terms`) that a run of the method linked.
 
     By the key of the record, for questions whose gold has any.
     """
-    async with Host.of(workspace) as host:
-        gold = await gold_of(host, asked)
+    async with TaskRunner.from_workspace(workspace) as runner:
+        gold = await load_gold_links(runner, benchmarks)
     records = {record.key: record for record in run.records}
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for detail in run.iterate_details():
         if record := records.get(detail.key):
             case = build_stage_case(record, detail, gold[record.benchmark, record.id])
-            if getattr(case.gold, what):
-                found[record.key] = getattr(compare_links(case.linked, case.gold), what).f1
-    return found
+            if getattr(case.gold, terms):
+                scores[record.key] = getattr(compare_links(case.linked, case.gold), terms).f1
+    return scores
 
 
-async def recalls_of(
+async def compute_recalls(
     workspace: Workspace,
-    asked: Asked,
+    benchmark: BenchmarkQuestions,
     numbers: Mapping[str, str],
     *,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> dict[str, float]:
-    """Return the recall of BM25 with these `numbers`, as 2.95/0.2, for entities and predicates.
+    """Return the recall of BM25 with these `numbers`, such as 2.95/0.2, by terms.
 
-    The keys are as `entities @10`.
+    The keys have the form `entities @10`.
     """
-    found: dict[str, float] = {}
-    async with Host.of(workspace) as host:
-        gold = await gold_of(host, [asked])
-        for key, what in INDICES.items():
-            bm25 = bm25_of(numbers[what])
-            sought = await searched_for(host, [asked], key, gold, bm25=bm25, progress=progress)
-            recall = measure_recall(what, [(each.index, each.sought) for each in sought])
-            found |= {f"{what} @{limit}": share for limit, share in recall.shares_by_limit}
-    return found
+    recalls: dict[str, float] = {}
+    async with TaskRunner.from_workspace(workspace) as runner:
+        gold = await load_gold_links(runner, [benchmark])
+        for key, terms in TERMS_BY_INDEX.items():
+            bm25 = parse_bm25(numbers[terms])
+            queries = await build_index_queries(
+                runner, [benchmark], key, gold, bm25=bm25, progress=progress
+            )
+            recall = measure_recall(terms, [(query.index, query.expected) for query in queries])
+            recalls |= {f"{terms} @{limit}": share for limit, share in recall.shares_by_limit}
+    return recalls
 
 
 METHOD = "multi-stage"
-_SETTINGS = {"entities": "bm25_entities", "predicates": "bm25_predicates"}
+_BM25_SETTINGS = {"entities": "bm25_entities", "predicates": "bm25_predicates"}
 
 
 @dataclass(frozen=True)
 class TunedIndex:
-    """What the search found for one index, and what it is worth on questions that it did not see.
+    """The tuning result of one index, and its recall on test questions.
 
-    `tested` is the recall with the numbers before and after, None if there were no such
-    questions.
+    `tested` is the recall with the numbers before and after, None without test questions.
     """
 
     what: str
@@ -212,50 +236,68 @@ class TunedIndex:
 
 async def tune_bm25(
     workspace: Workspace,
-    training: Sequence[Asked],
-    test: Sequence[Asked] = (),
+    training: Sequence[BenchmarkQuestions],
+    test: Sequence[BenchmarkQuestions] = (),
     *,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> tuple[TunedIndex, ...]:
-    """Search the numbers for entities and for predicates, each by itself, from the present ones.
+    """Tune the BM25 numbers for entities and for predicates separately, from the present ones.
 
-    Raises `SetupError` if a test question is a training question too.
+    Raises:
+        SetupError: a test question is also a training question.
     """
-    seen = {question.text.casefold() for one in training for question in one.questions}
-    if twice := [q for one in test for q in one.questions if q.text.casefold() in seen]:
-        raise SetupError(f"{twice[0].id!r} is a test question and a training question")
+    training_texts = {
+        question.text.casefold() for benchmark in training for question in benchmark.questions
+    }
+    if repeated := [
+        test_question
+        for benchmark in test
+        for test_question in benchmark.questions
+        if test_question.text.casefold() in training_texts
+    ]:
+        raise SetupError(f"{repeated[0].id!r} is a test question and a training question")
     loop = asyncio.get_running_loop()
-    settings = method_settings(workspace.folder, METHOD)
+    settings = load_method_settings(workspace.folder, METHOD)
     results = []
-    async with Host.of(workspace) as host:
-        gold = await gold_of(host, (*training, *test))
-        for key, what in INDICES.items():
+    async with TaskRunner.from_workspace(workspace) as runner:
+        gold = await load_gold_links(runner, (*training, *test))
+        for key, terms in TERMS_BY_INDEX.items():
 
             def measure(
-                bm25: Bm25, asked: Sequence[Asked] = training, key: str = key, what: str = what
+                bm25: Bm25Parameters,
+                benchmarks: Sequence[BenchmarkQuestions] = training,
+                key: str = key,
+                measured_terms: str = terms,
             ) -> RecallResult:
-                work = searched_for(host, asked, key, gold, bm25=bm25)
-                sought = asyncio.run_coroutine_threadsafe(work, loop).result()
-                return measure_recall(what, [(one.index, one.sought) for one in sought])
+                work = build_index_queries(runner, benchmarks, key, gold, bm25=bm25)
+                queries = asyncio.run_coroutine_threadsafe(work, loop).result()
+                return measure_recall(
+                    measured_terms, [(query.index, query.expected) for query in queries]
+                )
 
-            def tell(done: int, what: str = what) -> None:
+            def report_progress(done: int, what: str = terms) -> None:
                 progress(f"k1 and b for {what}", done, MAX_EVALUATION_COUNT)
 
-            kept = settings.get(_SETTINGS[what])
-            start = bm25_of(str(kept)) if kept is not None else Bm25()
-            found = await asyncio.to_thread(tune_parameters, measure, start=start, progress=tell)
+            setting = settings.get(_BM25_SETTINGS[terms])
+            start = parse_bm25(str(setting)) if setting is not None else Bm25Parameters()
+            tuning = await asyncio.to_thread(
+                tune_parameters, measure, start=start, progress=report_progress
+            )
             tested = [
                 await asyncio.to_thread(measure, numbers, test)
-                for numbers in ((found.before, found.after) if test else ())
+                for numbers in ((tuning.before, tuning.after) if test else ())
             ]
-            results.append(TunedIndex(what, found, (tested[0], tested[1]) if tested else None))
+            results.append(TunedIndex(terms, tuning, (tested[0], tested[1]) if tested else None))
     return tuple(results)
 
 
-def keep_tuned(workspace: Workspace, found: Sequence[TunedIndex]) -> None:
-    """Write the numbers into `askgraph.toml`, as settings of the method that reads them."""
-    values = {_SETTINGS[one.what]: str(one.tuned.after) for one in found}
-    with_method(workspace.folder, METHOD, values)
+def store_tuned(workspace: Workspace, tuned_indices: Sequence[TunedIndex]) -> None:
+    """Write the numbers into `askgraph.toml`, as settings of the method."""
+    values = {
+        _BM25_SETTINGS[tuned_index.what]: str(tuned_index.tuned.after)
+        for tuned_index in tuned_indices
+    }
+    write_method_settings(workspace.folder, METHOD, values)
 
 
 Trainer = Callable[..., object]
@@ -271,25 +313,26 @@ class DataSet:
     test: Path
     graph: str | None = None
 
-    def split(self, wanted: str) -> str | None:
-        """The split of its file that is wanted, None for all that is in a file of its own."""
-        return wanted if self.train == self.test else None
+    def select_split(self, split_name: str) -> str | None:
+        """Return the split to read from the file; None for a separate file."""
+        return split_name if self.train == self.test else None
 
 
 @dataclass(frozen=True)
-class Cross:
-    """A model trained on each of some data sets, or on all but each (`others`), asked about all.
+class CrossTrainingStudy:
+    """A model trained on each data set, or on all others (`leave_one_out`); tested on all.
 
-    `base` is the model that is trained, `folder` keeps pairs, models and answers: stopped, the same
-    study goes on. `plain` is the form of what it writes, `numbers` are questions of each data set
-    to train on (all, if there are none), `method` further settings of multi-stage.
+    `base` is the model to train, `folder` keeps pairs, models and answers, so that a
+    stopped study can resume. `plain` is the form of the output, `numbers` the numbers of
+    training questions of each data set (empty: all), `method` further settings of multi-
+    stage.
     """
 
     base: str
     sets: Sequence[DataSet]
     folder: Path
     settings: TrainSettings
-    others: bool = False
+    leave_one_out: bool = False
     plain: bool = False
     numbers: Sequence[int] = ()
     method: Mapping[str, object] = field(default_factory=dict)
@@ -298,75 +341,94 @@ class Cross:
     download: bool = False
 
 
-def crossed(
-    workspace: Workspace, study: Cross, train: Trainer, *, progress: Progress = silent
+def run_cross_training(
+    workspace: Workspace,
+    study: CrossTrainingStudy,
+    train: Trainer,
+    *,
+    progress: Progress = ignore_progress,
 ) -> tuple[list[TransferRow], Mapping[str, str]]:
-    """Train what is not trained yet, ask what is not asked yet; return the F1 of each model.
+    """Train missing models, run missing evaluations, and return the F1 of each model.
 
-    With it come the formats of the data sets, by their names. The right terms stand in the pairs;
-    what is asked is linked as `method` says, so that entities=given, predicates=given leaves the
-    writer alone (figure 3 of Alekseev et al., NLDB 2025). Raises `SetupError` for fewer than two
-    data sets, and as training and evaluating do.
+    The second result has the formats of the data sets by name. The pairs have the correct
+    terms; the questions are linked as `method` says, so that entities=given,
+    predicates=given isolates the writer (figure 3 of Alekseev et al., NLDB 2025).
+
+    Raises:
+        SetupError: there are fewer than two data sets; also errors of training and evaluation.
     """
-    names = [one.name for one in study.sets]
+    names = [item.name for item in study.sets]
     if len(set(names)) < max(2, len(names)):
         raise SetupError("two data sets or more are wanted, each of another name (NAME=FILE)")
-    selections = [Selection(graph=one.graph, split=one.split("test")) for one in study.sets]
-    asked = [
-        replace(selected(workspace, [str(one.test)], chosen)[0], name=one.name)
-        for one, chosen in zip(study.sets, selections, strict=True)
+    selections = [
+        Selection(graph=item.graph, split=item.select_split("test")) for item in study.sets
     ]
-    files = {one.name: _pairs_file(workspace, one, study, progress) for one in study.sets}
+    benchmarks = [
+        replace(select_benchmarks(workspace, [str(item.test)], chosen)[0], name=item.name)
+        for item, chosen in zip(study.sets, selections, strict=True)
+    ]
+    files = {
+        item.name: _prepare_pairs_file(workspace, item, study, progress) for item in study.sets
+    }
     seed, form = study.settings.seed, {"form": "plain"} if study.plain else {}
     rows = []
     for name in names:
-        trained = tuple(one for one in names if (one != name) is study.others)
+        trained = tuple(item for item in names if (item != name) is study.leave_one_out)
         for number in study.numbers or (None,):
             label = "+".join(trained) + (f"-{number}" if number else "")
-            model = study.folder / "models" / _WORDLESS.sub("-", label)
-            pairs, data = read_pairs([files[one] for one in trained])
-            questions = sorted({one.id.partition("#")[0] for one in pairs})
+            model = study.folder / "models" / _UNSAFE_CHARACTERS.sub("-", label)
+            pairs, data = read_pairs([files[item] for item in trained])
+            questions = sorted({item.id.partition("#")[0] for item in pairs})
             Random(seed).shuffle(questions)
-            taken = set(questions[:number])
-            kept = [one for one in pairs if one.id.partition("#")[0] in taken]
+            selected_questions = set(questions[:number])
+            selected_pairs = [
+                item for item in pairs if item.id.partition("#")[0] in selected_questions
+            ]
             train(
-                study.base, kept, model, settings=study.settings, data=f"{data} {number or 'all'}",
+                study.base, selected_pairs, model, settings=study.settings,
+                data=f"{data} {number or 'all'}",
                 device=study.device, download=study.download, progress=progress,
             )  # fmt: skip
             writer = {"writer": "model", **form, "model": f"transformers/{model.absolute()}"}
             choice = MethodChoice("trained", METHOD, json.dumps({**study.method, **writer}))
 
-            def tell(record: Record, done: int, planned: int, at: str = model.name) -> None:
+            def report_progress(
+                record: Record, done: int, planned: int, at: str = model.name
+            ) -> None:
                 progress(f"asking {at}", done, planned)
 
-            run = whole_run(
+            run = run_to_completion(
                 workspace,
-                asked,
-                Wishes((choice,), metric=study.metric),
+                benchmarks,
+                RunOptions((choice,), metric=study.metric),
                 Selection(),
                 study.folder / "answers" / model.name,
-                progress=tell,
+                progress=report_progress,
             )
-            f1: dict[str, list[float]] = {one.name: [] for one in asked}
+            f1: dict[str, list[float]] = {item.name: [] for item in benchmarks}
             for record in run.records:
                 f1[record.benchmark].append(record.get_score(study.metric).f1)
             means = {name: fmean(scores) for name, scores in f1.items()}
             rows.append(TransferRow(trained, means, number))
-    return rows, {one.name: one.format for one in asked}
+    return rows, {item.name: item.format for item in benchmarks}
 
 
-def _pairs_file(workspace: Workspace, one: DataSet, study: Cross, progress: Progress) -> Path:
-    """Return the file with the pairs of a data set, which are made if they are not there."""
+def _prepare_pairs_file(
+    workspace: Workspace, data_set: DataSet, study: CrossTrainingStudy, progress: Progress
+) -> Path:
+    """Return the file with the pairs of a data set; it is created if missing."""
     seed = study.settings.seed
-    about = f"{file_hash(one.train)} {one.graph} {study.plain} {seed}"
-    digest = hashlib.sha256(about.encode()).hexdigest()[:12]
-    path = study.folder / "pairs" / f"{_WORDLESS.sub('-', one.name)}-{digest}.jsonl"
+    key_text = f"{hash_file(data_set.train)} {data_set.graph} {study.plain} {seed}"
+    digest = hashlib.sha256(key_text.encode()).hexdigest()[:12]
+    path = study.folder / "pairs" / f"{_UNSAFE_CHARACTERS.sub('-', data_set.name)}-{digest}.jsonl"
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
-        chosen = Chosen(((one.train, one.graph),), split=one.split("train"), seed=seed)
+        chosen = QuestionSelection(
+            ((data_set.train, data_set.graph),), split=data_set.select_split("train"), seed=seed
+        )
         form = PairForm(PLAIN if study.plain else REFERENCES, seed=seed)
         make_pairs(workspace, chosen, path, form=form, progress=progress)
     return path
 
 
-_WORDLESS = re.compile(r"[^\w.+-]+")
+_UNSAFE_CHARACTERS = re.compile(r"[^\w.+-]+")

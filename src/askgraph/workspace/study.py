@@ -1,6 +1,6 @@
-"""Studies: the tables of papers run again, each row a run in a folder, made if it is missing.
+"""Reproduce tables of papers: each row is a run in a folder, made if it is missing.
 
-Four papers vary the settings of a method; one varies the graph, of which variants are made.
+Four papers vary the settings of a method; one varies the graph, with generated variants.
 """
 
 import hashlib
@@ -32,39 +32,39 @@ from askgraph.evaluation.studies.representations import Experiment, Figures, com
 from askgraph.graph.advice import AdviceKind
 from askgraph.graph.definitions import Definitions, format_definitions
 from askgraph.trace import Usage
-from askgraph.workspace import Progress, Workspace, silent
+from askgraph.workspace import Progress, Workspace, ignore_progress
 from askgraph.workspace.enrichment import (
-    definitions_for,
+    build_advised_definitions,
     enrich_virtually,
-    kept_comments,
+    load_or_draft_comments,
 )
-from askgraph.workspace.evaluation import Crew, evaluated, whole_run
-from askgraph.workspace.index_operations import index_info
+from askgraph.workspace.evaluation import ExecutorOptions, evaluate_benchmarks, run_to_completion
+from askgraph.workspace.index_operations import inspect_indices
 from askgraph.workspace.models import Models
 from askgraph.workspace.plans import (
-    Asked,
+    BenchmarkQuestions,
     MethodChoice,
-    Wishes,
-    method_choice,
-    method_choices,
+    RunOptions,
+    create_method_choice,
+    parse_method_choices,
 )
-from askgraph.workspace.run_sync import result_of
-from askgraph.workspace.selection import Selection, selected
-from askgraph.workspace.settings import method_spec, named_setting
-from askgraph.workspace.stages import INDICES, linked_shares, recalls_of
+from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.selection import Selection, select_benchmarks
+from askgraph.workspace.settings import parse_method_spec, parse_setting
+from askgraph.workspace.stages import TERMS_BY_INDEX, compute_recalls, score_links
 
-_BOUNDARIES = frozenset(["individuals", "schema"])
-_SERVER = ("model", "base_url", "provider")
-_INVERSE: tuple[AdviceKind, ...] = ("declared", "inverse")
+_BOUNDARY_SETTINGS = frozenset(["individuals", "schema"])
+_SERVER_SETTINGS = ("model", "base_url", "provider")
+_INVERSE_ADVICE: tuple[AdviceKind, ...] = ("declared", "inverse")
 
 
 @dataclass(frozen=True)
 class Study:
-    """What is studied: a benchmark over variants of a graph, by one method.
+    """A study of a benchmark over variants of a graph, by one method.
 
-    `variants` are graphs of the workspace that are variants already ("plain", "inverse",
-    "inverse-shortcuts" …); others are made virtually of `graph`, by `definitions` or else by what
-    is advised. `folder` keeps the runs: stopped, the same study goes on.
+    `variants` are existing graphs of the workspace ("plain", "inverse", "inverse-shortcuts"
+    …); others are made virtually from `graph`, by `definitions` or by the advice. `folder`
+    keeps the runs, so that a stopped study can resume.
     """
 
     benchmark: str
@@ -83,12 +83,12 @@ class Study:
 
     @property
     def selection(self) -> Selection:
-        """Which questions are asked."""
+        """The selection of questions."""
         return Selection(graph=self.graph, format=self.format, limit=self.limit)
 
-    def asked(self, workspace: Workspace, graph: str) -> tuple[Asked, ...]:
-        """Return the questions, as asked of a variant."""
-        return selected(workspace, [f"{self.benchmark}@{graph}"], self.selection)
+    def select_questions(self, workspace: Workspace, graph: str) -> tuple[BenchmarkQuestions, ...]:
+        """Return the questions for a variant of the graph."""
+        return select_benchmarks(workspace, [f"{self.benchmark}@{graph}"], self.selection)
 
     @property
     def plugin(self) -> Any:
@@ -96,112 +96,118 @@ class Study:
         return plugins.load("method", self.method.partition(":")[0])
 
     @property
-    def bounded(self) -> bool:
-        """Whether the method has the boundaries of what it shows as settings."""
-        return set(self.plugin.__dataclass_fields__) >= _BOUNDARIES
+    def has_boundaries(self) -> bool:
+        """Whether the method has settings for the boundaries of its output."""
+        return set(self.plugin.__dataclass_fields__) >= _BOUNDARY_SETTINGS
 
     @property
-    def comments(self) -> Path:
-        """The file of the comments that a model has drafted."""
+    def comments_file(self) -> Path:
+        """The file of the comments drafted by a model."""
         return self.folder / "comments.toml"
 
     @property
-    def drafter(self) -> dict[str, str | None] | None:
-        """The model of the method, by the settings that name it; None if it takes no model."""
+    def drafting_model(self) -> dict[str, str | None] | None:
+        """The settings of the method's model; None if it takes no model."""
         if "model" not in self.plugin.__dataclass_fields__:
             return None
-        settings = dict(map(named_setting, self.settings)) | method_spec(self.method)[1]
-        return {name: str(settings[name]) for name in _SERVER if name in settings}
+        settings = dict(map(parse_setting, self.settings)) | parse_method_spec(self.method)[1]
+        return {name: str(settings[name]) for name in _SERVER_SETTINGS if name in settings}
 
-    def run_of(self, one: Experiment) -> str:
-        """Return the name of an experiment's run; of two alike for the method it is the same."""
-        return f"{one.variant}-{one.individuals}-{one.schema}" if self.bounded else one.variant
+    def get_run_name(self, experiment: Experiment) -> str:
+        """Return the name of an experiment's run; the same if the method sees no difference."""
+        return (
+            f"{experiment.variant}-{experiment.individuals}-{experiment.schema}"
+            if self.has_boundaries
+            else experiment.variant
+        )
 
 
 @dataclass(frozen=True)
-class Studied:
-    """The figures of each experiment that could be made, and the records behind them.
+class StudyResult:
+    """The figures of each experiment that could run, and its records.
 
-    `bounded` says whether the method has boundaries: if it has none, experiments that differ in
-    them only are one run. `left_out` says which experiments could not be made, and why.
+    Without `has_boundaries`, experiments that differ only in them share
+    a run. `left_out` lists the experiments that could not run, and the reasons.
     """
 
     figures: Mapping[Experiment, Figures]
     records: Mapping[Experiment, tuple[Record, ...]]
-    bounded: bool
+    has_boundaries: bool
     left_out: tuple[str, ...] = ()
 
-    def costs(self, metric: str) -> dict[Experiment, tuple[Interval, Usage]]:
-        """Return the interval of the mean of each experiment, and what it cost."""
+    def compute_costs(self, metric: str) -> dict[Experiment, tuple[Interval, Usage]]:
+        """Return the confidence interval of the mean of each experiment, and its cost."""
         return {
-            one: (Report(records, metric).compute_interval(), sum_usage(records))
-            for one, records in self.records.items()
+            experiment: (Report(records, metric).compute_interval(), sum_usage(records))
+            for experiment, records in self.records.items()
         }
 
 
-def studied(
+def run_study(
     workspace: Workspace,
     study: Study,
     *,
     progress: Callable[[str], Told] | None = None,
-    preparing: Progress = silent,
-) -> Studied:
-    """Do the runs of a study that are not done yet, and return its figures.
+    index_progress: Progress = ignore_progress,
+) -> StudyResult:
+    """Run missing experiments of a study, and return its figures.
 
-    `progress` is asked for what is told of each run, by its name. Raises `SetupError` as evaluating
-    does.
+    `progress` returns the callback of a run, by its name. Raises `SetupError` like an
+    evaluation.
     """
-    _refuse_unknown(workspace, study)
+    _check_names(workspace, study)
     figures: dict[Experiment, Figures] = {}
     records: dict[Experiment, tuple[Record, ...]] = {}
     done: dict[str, tuple[Record, ...]] = {}
-    lacks: dict[str, list[str]] = {}
-    for one in study.experiments:
-        if lack := lacking(workspace, study, one):
-            lacks.setdefault(lack, []).append(str(one.number))
+    experiments_by_requirement: dict[str, list[str]] = {}
+    for experiment in study.experiments:
+        if requirement := find_missing_requirement(workspace, study, experiment):
+            experiments_by_requirement.setdefault(requirement, []).append(str(experiment.number))
             continue
-        graph = _variant(workspace, study, one, preparing)
-        name = study.run_of(one)
+        graph = _prepare_variant(workspace, study, experiment, index_progress)
+        name = study.get_run_name(experiment)
         if name not in done:
-            boundaries = [f"individuals={one.individuals}", f"schema={one.schema}"]
-            own = boundaries if study.bounded else []
+            boundaries = [f"individuals={experiment.individuals}", f"schema={experiment.schema}"]
+            boundary_settings = boundaries if study.has_boundaries else []
             selection = replace(study.selection, graph=graph)
-            wishes = Wishes(
-                methods=method_choices([study.method], [*study.settings, *own]),
+            run_options = RunOptions(
+                methods=parse_method_choices([study.method], [*study.settings, *boundary_settings]),
                 repeat=study.repeat,
                 metric=study.metric,
-                chosen=selection.json(),
+                chosen=selection.to_json(),
             )
-            done[name] = whole_run(
+            done[name] = run_to_completion(
                 workspace,
-                study.asked(workspace, graph),
-                wishes,
+                study.select_questions(workspace, graph),
+                run_options,
                 selection,
                 study.folder / name,
                 progress=progress(name) if progress else None,
             ).records
-        records[one] = done[name]
-        figures[one] = compute_figures(done[name], study.metric, study.tags)
+        records[experiment] = done[name]
+        figures[experiment] = compute_figures(done[name], study.metric, study.tags)
     left_out = (
-        f"experiment{'s' * (len(numbers) > 1)} {', '.join(numbers)}: {lack}"
-        for lack, numbers in lacks.items()
+        f"experiment{'s' * (len(numbers) > 1)} {', '.join(numbers)}: {requirement}"
+        for requirement, numbers in experiments_by_requirement.items()
     )
-    return Studied(figures, records, study.bounded, tuple(left_out))
+    return StudyResult(figures, records, study.has_boundaries, tuple(left_out))
 
 
-def lacking(workspace: Workspace, study: Study, one: Experiment) -> str:
-    """Return what an experiment cannot be run without, or nothing."""
-    if not one.comments or one.variant in study.variants:
+def find_missing_requirement(workspace: Workspace, study: Study, experiment: Experiment) -> str:
+    """Return the missing requirement of an experiment; empty if it can run."""
+    if not experiment.comments or experiment.variant in study.variants:
         return ""
     if study.definitions is not None:
         return "" if study.definitions.comments else "no definition has comments (--definitions)"
-    if study.comments.is_file():
+    if study.comments_file.is_file():
         return ""
-    named: dict[str, str | None] | None = study.drafter
-    if named is None:
+    model_settings: dict[str, str | None] | None = study.drafting_model
+    if model_settings is None:
         return f"{study.method} has no model that could draft comments (--definitions)"
     try:
-        Models(workspace.folder).settings(named.pop("model", None), **named)
+        Models(workspace.folder).resolve_settings(
+            model_settings.pop("model", None), **model_settings
+        )
     except NoModel:
         return (
             "no definition has comments (--definitions), and no language model is named that could "
@@ -210,60 +216,87 @@ def lacking(workspace: Workspace, study: Study, one: Experiment) -> str:
     return ""
 
 
-def _refuse_unknown(workspace: Workspace, study: Study) -> None:
-    """Say before the first run what a later one would stumble over."""
+def _check_names(workspace: Workspace, study: Study) -> None:
+    """Raise `SetupError` for unknown variants or tags before the first run."""
     graphs = workspace.graphs()
     for kinds, name in study.variants.items():
         if name not in graphs:
             raise SetupError(f"the variant {kinds}={name}: there is no graph {name!r}")
-    asked = study.asked(workspace, study.graph)
-    known = {tag for one in asked for question in one.questions for tag in question.tags}
-    if unknown := [tag for tag in study.tags if tag not in known]:
-        there = ", ".join(sorted(known)) or "none"
-        raise SetupError(f"no question has the tag {unknown[0]!r}; there are: {there}")
+    benchmarks = study.select_questions(workspace, study.graph)
+    known_tags = {
+        tag for benchmark in benchmarks for question in benchmark.questions for tag in question.tags
+    }
+    if unknown := [tag for tag in study.tags if tag not in known_tags]:
+        tag_list = ", ".join(sorted(known_tags)) or "none"
+        raise SetupError(f"no question has the tag {unknown[0]!r}; there are: {tag_list}")
 
 
-def _variant(workspace: Workspace, study: Study, one: Experiment, progress: Progress) -> str:
-    """The graph of an experiment: given, or made of the plain one."""
-    if one.variant in study.variants:
-        return study.variants[one.variant]
-    if one.variant == "plain":
+def _prepare_variant(
+    workspace: Workspace, study: Study, experiment: Experiment, progress: Progress
+) -> str:
+    """Return the graph of an experiment: an existing one, or made from the plain one."""
+    if experiment.variant in study.variants:
+        return study.variants[experiment.variant]
+    if experiment.variant == "plain":
         return study.graph
-    wanted = {"inverse": one.inverse, "shortcuts": one.shortcuts, "comments": one.comments}
+    kinds = {
+        "inverse": experiment.inverse,
+        "shortcuts": experiment.shortcuts,
+        "comments": experiment.comments,
+    }
     if study.definitions is not None:
-        definitions = study.definitions.select(**wanted, names=False)
+        definitions = study.definitions.select(**kinds, names=False)
     else:
         comments = Definitions()
-        if one.comments:  # drafted by the model of the method, once for all that is studied
-            comments = kept_comments(
-                workspace, study.graph, study.comments, **(study.drafter or {}), progress=progress
+        if experiment.comments:  # drafted by the model of the method, once for all that is studied
+            comments = load_or_draft_comments(
+                workspace,
+                study.graph,
+                study.comments_file,
+                **(study.drafting_model or {}),
+                progress=progress,
             )
-        inverse = definitions_for(workspace, study.graph, _INVERSE, progress=progress)
-        shortcuts = definitions_for(workspace, study.graph, progress=progress)
-        properties = {p.iri: p for p in inverse.properties} if one.inverse else {}
-        properties |= {p.iri: p for p in shortcuts.properties} if one.shortcuts else {}
+        inverse = build_advised_definitions(
+            workspace, study.graph, _INVERSE_ADVICE, progress=progress
+        )
+        shortcuts = build_advised_definitions(workspace, study.graph, progress=progress)
+        properties = (
+            {property.iri: property for property in inverse.properties}
+            if experiment.inverse
+            else {}
+        )
+        properties |= (
+            {property.iri: property for property in shortcuts.properties}
+            if experiment.shortcuts
+            else {}
+        )
         definitions = Definitions(
             tuple(properties.values()),
             comments.comments,
             prefixes={**inverse.prefixes, **shortcuts.prefixes, **comments.prefixes},
         )
-    name = f"{study.graph}.{one.variant}"
-    kept = workspace.folder / "enrichments" / f"{name}.toml"
-    if found := workspace.graphs().get(name):
-        own = (f"enrichments/{name}.toml", workspace.graphs()[study.graph].sources)
-        if (found.enrich, found.sources) != own:
+    name = f"{study.graph}.{experiment.variant}"
+    definitions_file = workspace.folder / "enrichments" / f"{name}.toml"
+    if variant_settings := workspace.graphs().get(name):
+        expected_settings = (f"enrichments/{name}.toml", workspace.graphs()[study.graph].sources)
+        if (variant_settings.enrich, variant_settings.sources) != expected_settings:
             raise SetupError(
                 f"the graph {name!r} was not made by a study of {study.graph!r}: name it with "
-                f"--variant {one.variant}={name}, or take it away (askgraph remove {name})"
+                f"--variant {experiment.variant}={name}, or take it away (askgraph remove {name})"
             )
-        same = kept.is_file() and kept.read_text(encoding="utf-8") == format_definitions(
-            definitions
-        )
-        if same and (found.comments or not one.comments):
+        is_same = definitions_file.is_file() and definitions_file.read_text(
+            encoding="utf-8"
+        ) == format_definitions(definitions)
+        if is_same and (variant_settings.comments or not experiment.comments):
             return name
         workspace.remove(name)
     enrich_virtually(
-        workspace, study.graph, definitions, as_name=name, searched=one.comments, progress=progress
+        workspace,
+        study.graph,
+        definitions,
+        as_name=name,
+        searched=experiment.comments,
+        progress=progress,
     )
     return name
 
@@ -272,9 +305,9 @@ def _variant(workspace: Workspace, study: Study, one: Experiment, progress: Prog
 class PaperStudy:
     """The tables of a paper over benchmarks and graphs; `folder` keeps a run for each setting.
 
-    `model` answers where the paper's model is not among what is `given` by name: models, embedders,
-    linkers, and "fixed", a file of examples picked by hand. `examples` are the questions to learn
-    from; else those of the graph, or of other folds if the selection has any.
+    `model` replaces the paper's model unless `resources` names one: models, embedders, linkers,
+    and "fixed", a file of hand-picked examples. `examples` are the questions to learn from;
+    by default those of the graph, or of other folds if the selection has any.
     """
 
     paper: Paper
@@ -284,31 +317,31 @@ class PaperStudy:
     tables: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     model: str | None = None
-    given: Mapping[str, str] = field(default_factory=dict)
+    resources: Mapping[str, str] = field(default_factory=dict)
     examples: Path | None = None
     selection: Selection = field(default_factory=Selection)
     repeat: int = 1
     retries: int = 0
-    crew: Crew = field(default_factory=Crew)
+    crew: ExecutorOptions = field(default_factory=ExecutorOptions)
 
     @property
     def options(self) -> EvaluationOptions:
-        """How questions are asked and scored."""
+        """The options of asking and scoring."""
         chosen = self.selection
         return EvaluationOptions(
             retries=self.retries, stored_gold=chosen.gold is not None, language=chosen.language
         )
 
-    def asked(self, workspace: Workspace) -> tuple[Asked, ...]:
-        """Return the benchmarks, of each graph that is named; `SetupError` for what is not."""
+    def select_questions(self, workspace: Workspace) -> tuple[BenchmarkQuestions, ...]:
+        """Return the benchmarks, for each named graph; `SetupError` for unknown names."""
         graphs = [f"@{name}" for name in self.graphs] or [""]
-        sources = [f"{one}{graph}" for one in self.benchmarks for graph in graphs]
-        return selected(workspace, sources, self.selection)
+        sources = [f"{benchmark}{graph}" for benchmark in self.benchmarks for graph in graphs]
+        return select_benchmarks(workspace, sources, self.selection)
 
 
 @dataclass(frozen=True)
 class PlannedRow:
-    """A row as it will be run, or what is `missing` for that; equal runs have one name."""
+    """A row with its run, or its `missing` requirement; equal runs have one name."""
 
     table: PaperTable
     row: PaperRow
@@ -317,145 +350,174 @@ class PlannedRow:
     missing: str = ""
 
     @property
-    def run(self) -> str:
+    def run_name(self) -> str:
         """The name of the run's folder."""
-        told = f"{self.choice.label} {self.folds}"
-        return f"{self.choice.name}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
+        run_key = f"{self.choice.label} {self.folds}"
+        return f"{self.choice.name}-{hashlib.sha256(run_key.encode()).hexdigest()[:8]}"
 
 
-def planned_rows(
-    workspace: Workspace, study: PaperStudy, asked: Sequence[Asked]
+def plan_rows(
+    workspace: Workspace, study: PaperStudy, benchmarks: Sequence[BenchmarkQuestions]
 ) -> list[PlannedRow]:
-    """Return the rows of the tables that are wanted, each with its settings or what it lacks.
+    """Return the rows of the requested tables, each with its settings or missing requirement.
 
-    Raises `SetupError` for what is given under a name that no row has.
+    Raises:
+        SetupError: a name in `resources` belongs to no row.
     """
     tables = study.paper.select_tables(study.tables)
     rows = [row for table in study.paper.tables for row in table.rows]
-    known = {"fixed", *study.paper.needs, *(row.model for row in rows if row.model)}
-    if unknown := sorted(study.given.keys() - known):
+    known_names = {"fixed", *study.paper.needs, *(row.model for row in rows if row.model)}
+    if unknown := sorted(study.resources.keys() - known_names):
         raise SetupError(
             f"--with {unknown[0]!r}: no row of {study.paper.name} needs that; there are "
-            + ", ".join(sorted(known))
+            + ", ".join(sorted(known_names))
         )
-    graphs = {str(graph) for one in asked for graph in one.graphs}
-    taught = all(name in workspace.graphs() and workspace.known_examples(name) for name in graphs)
-    return [_planned(study, table, row, taught) for table in tables for row in table.rows]
+    graphs = {str(graph) for benchmark in benchmarks for graph in benchmark.graphs}
+    has_examples = all(
+        name in workspace.graphs() and workspace.load_examples(name) for name in graphs
+    )
+    return [_plan_row(study, table, row, has_examples) for table in tables for row in table.rows]
 
 
-def _planned(study: PaperStudy, table: PaperTable, row: PaperRow, taught: bool) -> PlannedRow:
-    """A row with what it is set to: what is set for all, then its method's, then its own."""
-    name, own = method_spec(row.method)
-    settings = {**dict(map(named_setting, study.settings)), **own, **row.settings}
-    wants: list[str] = []
+def _plan_row(
+    study: PaperStudy, table: PaperTable, row: PaperRow, has_examples: bool
+) -> PlannedRow:
+    """Plan a row: the settings for all rows, then its method's, then its own."""
+    name, method_options = parse_method_spec(row.method)
+    settings = {**dict(map(parse_setting, study.settings)), **method_options, **row.settings}
+    requirements: list[str] = []
 
-    def given(key: str) -> str:
-        if key not in study.given:
-            wants.append(f"--with {key!r}=… names {study.paper.needs[key]}")
-        return study.given.get(key, "")
+    def require(key: str) -> str:
+        if key not in study.resources:
+            requirements.append(f"--with {key!r}=… names {study.paper.needs[key]}")
+        return study.resources.get(key, "")
 
     for key, value in settings.items():
         if isinstance(value, str) and value[:1] + value[-1:] == "{}":
-            settings[key] = given(value[1:-1])
+            settings[key] = require(value[1:-1])
     if row.model in study.paper.needs:
-        settings["model"] = given(row.model)
-    elif model := study.given.get(row.model) or study.model:
+        settings["model"] = require(row.model)
+    elif model := study.resources.get(row.model) or study.model:
         settings["model"] = model
-    folds = _learning(study, row, settings, taught, wants)
-    return PlannedRow(table, row, method_choice(name, settings), folds, "; ".join(wants))
+    folds = _settle_examples(study, row, settings, has_examples, requirements)
+    return PlannedRow(
+        table, row, create_method_choice(name, settings), folds, "; ".join(requirements)
+    )
 
 
-def _learning(
-    study: PaperStudy, row: PaperRow, settings: dict[str, object], taught: bool, wants: list[str]
+def _settle_examples(
+    study: PaperStudy,
+    row: PaperRow,
+    settings: dict[str, object],
+    has_examples: bool,
+    requirements: list[str],
 ) -> int | None:
-    """Settle what a row learns from; return in how many folds, if it does so from other folds."""
-    plugin: Any = plugins.load("method", method_spec(row.method)[0])
-    takes = "examples" in plugin.__dataclass_fields__ and row.learns != "graph"
-    fixed = study.given.get("fixed") if row.learns == "fixed" else None
+    """Set the examples of a row; return the number of folds if it learns from other folds."""
+    plugin: Any = plugins.load("method", parse_method_spec(row.method)[0])
+    accepts_examples = "examples" in plugin.__dataclass_fields__ and row.learns != "graph"
+    fixed = study.resources.get("fixed") if row.learns == "fixed" else None
     file = fixed or (study.examples and str(study.examples.absolute()))
     if not row.learns or "examples" in settings:
         return None
-    if takes and file:
+    if accepts_examples and file:
         settings["examples"] = str(Path(file).absolute())
-    elif takes and study.selection.folds:
+    elif accepts_examples and study.selection.folds:
         return study.selection.folds
-    elif not taught:
-        own = "the graph has no examples: askgraph add NAME SOURCE --examples FILE --replace"
-        wants.append(f"name questions with --examples, or --folds K; {own}" if takes else own)
+    elif not has_examples:
+        hint = "the graph has no examples: askgraph add NAME SOURCE --examples FILE --replace"
+        requirements.append(
+            f"name questions with --examples, or --folds K; {hint}" if accepts_examples else hint
+        )
     return None
 
 
-def paper_studied(
+def run_paper_study(
     workspace: Workspace,
     study: PaperStudy,
     *,
     progress: Callable[[str], Told] | None = None,
-    preparing: Progress = silent,
+    index_progress: Progress = ignore_progress,
 ) -> dict[str, list[MeasuredRow]]:
-    """Do the runs of a paper's tables that are not done yet; return the lines of each table.
+    """Run missing rows of a paper's tables; return the lines of each table.
 
-    A row that cannot be run says why. `progress` is asked for what is told of each run. Raises
-    `SetupError` if no row that asks questions can be run for what is wrong with the setup, and
-    `ServiceError` if a service ends a run; the same call goes on.
+    A row that cannot run reports the reason. `progress` returns the callback of a run.
+
+    Raises:
+        SetupError: no row that asks questions can run because of the setup.
+        ServiceError: a service ended a run; the same call resumes.
     """
-    asked = study.asked(workspace)
-    found: dict[str, list[MeasuredRow]] = {}
+    benchmarks = study.select_questions(workspace)
+    lines_by_table: dict[str, list[MeasuredRow]] = {}
     runs: dict[str, EvaluationRun | SetupError] = {}
-    rows = planned_rows(workspace, study, asked)
-    for number, one in enumerate(rows, 1):
-        if one.table.asks_questions and not one.missing and one.run not in runs:
+    rows = plan_rows(workspace, study, benchmarks)
+    for number, planned_row in enumerate(rows, 1):
+        if (
+            planned_row.table.asks_questions
+            and not planned_row.missing
+            and planned_row.run_name not in runs
+        ):
             study.folder.mkdir(parents=True, exist_ok=True)
-            what = f"{number} of {len(rows)}, {one.table.name}: {one.row.name}"
-            selection = replace(study.selection, folds=one.folds)
-            answers = one.table.measure == "answers"
-            metric = next(iter(one.table.heads)) if answers else "best_column"
-            wishes = Wishes((one.choice,), study.repeat, study.options, metric, selection.json())
+            run_title = f"{number} of {len(rows)}, {planned_row.table.name}: {planned_row.row.name}"
+            selection = replace(study.selection, folds=planned_row.folds)
+            answers = planned_row.table.measure == "answers"
+            metric = next(iter(planned_row.table.heads)) if answers else "best_column"
+            run_options = RunOptions(
+                (planned_row.choice,), study.repeat, study.options, metric, selection.to_json()
+            )
             try:
-                runs[one.run] = result_of(
-                    evaluated(
-                        workspace, asked, wishes, selection, study.crew,
-                        folder=study.folder / one.run, preparing=preparing,
-                        progress=progress(what) if progress else None,
+                runs[planned_row.run_name] = run_coroutine(
+                    evaluate_benchmarks(
+                        workspace, benchmarks, run_options, selection, study.crew,
+                        folder=study.folder / planned_row.run_name, index_progress=index_progress,
+                        progress=progress(run_title) if progress else None,
                     )
                 )  # fmt: skip
             except SetupError as error:
-                runs[one.run] = error
-        line = _line(workspace, one, asked, runs.get(one.run), preparing)
-        found.setdefault(one.table.name, []).append(line)
-    errors = [one for one in runs.values() if isinstance(one, SetupError)]
+                runs[planned_row.run_name] = error
+        line = _build_line(
+            workspace, planned_row, benchmarks, runs.get(planned_row.run_name), index_progress
+        )
+        lines_by_table.setdefault(planned_row.table.name, []).append(line)
+    errors = [planned_row for planned_row in runs.values() if isinstance(planned_row, SetupError)]
     if errors and len(errors) == len(runs):
         raise errors[0]
-    return found
+    return lines_by_table
 
 
-def _line(
+def _build_line(
     workspace: Workspace,
-    one: PlannedRow,
-    asked: Sequence[Asked],
+    planned_row: PlannedRow,
+    benchmarks: Sequence[BenchmarkQuestions],
     run: EvaluationRun | SetupError | None,
-    preparing: Progress,
+    index_progress: Progress,
 ) -> MeasuredRow:
-    """What was found for a row."""
-    model = str(json.loads(one.choice.settings).get("model", ""))
-    measure = one.table.measure
-    if one.missing:
-        return MeasuredRow(one.row, reason=one.missing)
+    """Build the line of a row from its run, from gold queries, or from indices."""
+    model = str(json.loads(planned_row.choice.settings).get("model", ""))
+    measure = planned_row.table.measure
+    if planned_row.missing:
+        return MeasuredRow(planned_row.row, reason=planned_row.missing)
     if isinstance(run, SetupError):
-        return MeasuredRow(one.row, reason=str(run), model=model)
+        return MeasuredRow(planned_row.row, reason=str(run), model=model)
     if run is not None and measure != "indices":
         linked = measure in ("entities", "predicates")
-        shares = result_of(linked_shares(workspace, run, asked, measure)) if linked else {}
-        found = measure_records(run.records, measure, one.table.heads, shares)
-        return MeasuredRow(one.row, found, model=model, run=one.run)
+        shares = run_coroutine(score_links(workspace, run, benchmarks, measure)) if linked else {}
+        measurements = measure_records(run.records, measure, planned_row.table.heads, shares)
+        return MeasuredRow(planned_row.row, measurements, model=model, run=planned_row.run_name)
     if measure != "indices":
         return MeasuredRow(
-            one.row, tuple(_read_gold(workspace, one, each, preparing) for each in asked)
+            planned_row.row,
+            tuple(
+                _measure_gold(workspace, planned_row, benchmark, index_progress)
+                for benchmark in benchmarks
+            ),
         )
     sizes, kinds = [], dict[str, None]()
-    for name in dict.fromkeys(str(graph) for each in asked for graph in each.graphs):
-        known = name in workspace.graphs()
-        for info in index_info(workspace, name, progress=preparing) if known else []:
-            if info.key == one.row.name and info.items is not None:
+    for name in dict.fromkeys(str(graph) for benchmark in benchmarks for graph in benchmark.graphs):
+        is_in_workspace = name in workspace.graphs()
+        for info in (
+            inspect_indices(workspace, name, progress=index_progress) if is_in_workspace else []
+        ):
+            if info.key == planned_row.row.name and info.items is not None:
                 figures = {
                     "items": build_exact_interval(info.items),
                     "bytes": build_exact_interval(info.bytes),
@@ -463,21 +525,29 @@ def _line(
                 sizes.append(Measurement(name, "", 0, figures))
                 kinds[str(info.kind)] = None
     missing = "" if sizes else "no index is built yet: askgraph index build NAME"
-    return MeasuredRow(one.row, tuple(sizes), missing, ", ".join(kinds))
+    return MeasuredRow(planned_row.row, tuple(sizes), missing, ", ".join(kinds))
 
 
-def _read_gold(
-    workspace: Workspace, one: PlannedRow, asked: Asked, preparing: Progress
+def _measure_gold(
+    workspace: Workspace,
+    planned_row: PlannedRow,
+    benchmark: BenchmarkQuestions,
+    index_progress: Progress,
 ) -> Measurement:
-    """What needs no run: read from the gold queries, or searched in indices."""
-    found: Mapping[str, Interval | None]
-    match one.table.measure:
+    """Measure a row without a run: from the gold queries, or by searching indices."""
+    figures: Mapping[str, Interval | None]
+    match planned_row.table.measure:
         case "modifiers":
-            found = count_modifier(asked.questions, one.row.name)
+            figures = count_modifier(benchmark.questions, planned_row.row.name)
         case "hops":
-            found = measure_hops(asked.questions, asked.contents.prefixes)
+            figures = measure_hops(benchmark.questions, benchmark.contents.prefixes)
         case _:
-            numbers = {what: str(one.row.settings[f"bm25_{what}"]) for what in INDICES.values()}
-            recalls = result_of(recalls_of(workspace, asked, numbers, progress=preparing))
-            found = {name: build_exact_interval(share) for name, share in recalls.items()}
-    return Measurement(str(asked.graphs[0]), asked.name, len(asked.questions), found)
+            numbers = {
+                terms: str(planned_row.row.settings[f"bm25_{terms}"])
+                for terms in TERMS_BY_INDEX.values()
+            }
+            recalls = run_coroutine(
+                compute_recalls(workspace, benchmark, numbers, progress=index_progress)
+            )
+            figures = {name: build_exact_interval(share) for name, share in recalls.items()}
+    return Measurement(str(benchmark.graphs[0]), benchmark.name, len(benchmark.questions), figures)

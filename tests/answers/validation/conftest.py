@@ -8,9 +8,9 @@ from pyoxigraph import RdfFormat, parse
 from tests.graphs import MOONS
 
 from askgraph import sample
-from askgraph.answers.validation import Finding, Knowledge, Services
-from askgraph.answers.validation.graph_knowledge import array_knowledge, profile_knowledge
-from askgraph.answers.validation.validate import findings_on
+from askgraph.answers.validation import Finding, Knowledge, ServiceKnowledge
+from askgraph.answers.validation.graph_knowledge import add_array_knowledge, build_profile_knowledge
+from askgraph.answers.validation.validate import find_faults
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.local_profile import build_profile
 from askgraph.sparql.prefixes import PrefixMap
@@ -33,25 +33,27 @@ def known(turtle: str) -> Knowledge:
     """What the triples of a text tell, with its prefixes."""
     arrays = build_arrays(parse(turtle.encode(), RdfFormat.TURTLE))
     own = PrefixMap(dict(re.findall(r"@prefix (\S*): <(.*?)>", turtle)))
-    return replace(array_knowledge(profile_knowledge(build_profile(arrays)), arrays), prefixes=own)
+    return replace(
+        add_array_knowledge(build_profile_knowledge(build_profile(arrays)), arrays), prefixes=own
+    )
 
 
 @pytest.fixture(scope="session")
-def moons() -> Services:
-    return Services(known(MOONS))
+def moons() -> ServiceKnowledge:
+    return ServiceKnowledge(known(MOONS))
 
 
 @pytest.fixture(scope="session")
-def space() -> Services:
-    return Services(known(sample.graph_path().read_text(encoding="utf-8")))
+def space() -> ServiceKnowledge:
+    return ServiceKnowledge(known(sample.graph_path().read_text(encoding="utf-8")))
 
 
 @pytest.fixture(scope="session")
-def cups() -> Services:
-    return Services(known(MANY))
+def cups() -> ServiceKnowledge:
+    return ServiceKnowledge(known(MANY))
 
 
-def only(query: str, services: Services) -> Finding:
+def only(query: str, services: ServiceKnowledge) -> Finding:
     """The one finding on a query."""
-    (finding,) = findings_on(HEAD + query, services)
+    (finding,) = find_faults(HEAD + query, services)
     return finding

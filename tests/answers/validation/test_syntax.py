@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from tests.answers.validation.conftest import HEAD, only
 from tests.each import for_each
 
-from askgraph.answers.validation import Kind, Services
-from askgraph.answers.validation.validate import findings_on, validated
+from askgraph.answers.validation import FaultKind, ServiceKnowledge
+from askgraph.answers.validation.validate import find_faults, validate_query
 
 UNREADABLE = [
     ("SELECT ?m { ?m a onto:Moon ?m onto:orbits ?p }", 1.0),
@@ -19,15 +19,15 @@ UNREADABLE = [
 
 @for_each(("query", "sure"), UNREADABLE)
 def test_what_only_some_parsers_read_is_not_called_wrong(
-    query: str, sure: float, moons: Services
+    query: str, sure: float, moons: ServiceKnowledge
 ) -> None:
     finding = only(query, moons)
-    assert (finding.kind, finding.certainty) == (Kind.SYNTAX, sure)
+    assert (finding.kind, finding.certainty) == (FaultKind.SYNTAX, sure)
 
 
-def test_names_may_be_relative_to_a_base(moons: Services) -> None:
+def test_names_may_be_relative_to_a_base(moons: ServiceKnowledge) -> None:
     query = "BASE <http://example.org/> SELECT ?m { ?m <onto#orbits> <Jupiter> ; <onto#raduis> ?r }"
-    (finding,) = findings_on(query, moons)
+    (finding,) = find_faults(query, moons)
     assert finding.term == "http://example.org/onto#raduis"
 
 
@@ -44,14 +44,16 @@ HUGE = {
 
 
 @for_each("what", HUGE)
-def test_a_huge_query_is_not_called_wrong_for_its_size(what: str, moons: Services) -> None:
-    assert not validated(HEAD + f"SELECT * {{ {HUGE[what]} }}", moons).is_wrong
+def test_a_huge_query_is_not_called_wrong_for_its_size(what: str, moons: ServiceKnowledge) -> None:
+    assert not validate_query(HEAD + f"SELECT * {{ {HUGE[what]} }}", moons).is_wrong
 
 
-def test_a_list_is_looked_for_in_a_graph_that_has_none(moons: Services, cups: Services) -> None:
+def test_a_list_is_looked_for_in_a_graph_that_has_none(
+    moons: ServiceKnowledge, cups: ServiceKnowledge
+) -> None:
     for services in (moons, cups):
         long = " ".join(map(str, range(3000)))
-        found = findings_on(HEAD + f"SELECT * {{ ?m ?p ({long}) }}", services)
+        found = find_faults(HEAD + f"SELECT * {{ ?m ?p ({long}) }}", services)
         assert {one.term.rpartition("#")[2] for one in found} == {"first", "rest"}
 
 
@@ -63,8 +65,8 @@ PIECES = st.sampled_from(
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PIECES, max_size=25))
-def test_no_text_breaks_it(moons: Services, pieces: list[str]) -> None:
-    found = validated(HEAD + " ".join(pieces), moons)
+def test_no_text_breaks_it(moons: ServiceKnowledge, pieces: list[str]) -> None:
+    found = validate_query(HEAD + " ".join(pieces), moons)
     assert found.repaired
     for finding in found.findings:
         assert 0 <= finding.certainty <= 1
@@ -81,10 +83,10 @@ PRODUCTS = [
 
 @for_each(("query", "sure"), PRODUCTS)
 def test_things_that_are_named_are_compared_on_purpose(
-    query: str, sure: float, moons: Services
+    query: str, sure: float, moons: ServiceKnowledge
 ) -> None:
     finding = only(query, moons)
-    assert (finding.kind, finding.certainty) == (Kind.UNJOINED, sure)
+    assert (finding.kind, finding.certainty) == (FaultKind.UNJOINED, sure)
 
 
 COMPARED = [
@@ -101,12 +103,14 @@ COMPARED = [
 
 @for_each(("condition", "reason"), COMPARED)
 def test_conditions_that_exclude_each_other_are_found(
-    condition: str, reason: str, cups: Services
+    condition: str, reason: str, cups: ServiceKnowledge
 ) -> None:
-    found = findings_on(HEAD + f"SELECT * {{ ?x :size ?n FILTER({condition}) }}", cups)
+    found = find_faults(HEAD + f"SELECT * {{ ?x :size ?n FILTER({condition}) }}", cups)
     assert [finding.message for finding in found] == ([reason] if reason else [])
 
 
-def test_bounds_exclude_each_other_in_a_graph_of_which_nothing_is_known(cups: Services) -> None:
+def test_bounds_exclude_each_other_in_a_graph_of_which_nothing_is_known(
+    cups: ServiceKnowledge,
+) -> None:
     query = "SELECT * { SERVICE <http://elsewhere.example/> { ?x ?p ?n FILTER(?n > 5 && ?n < 3) } }"
-    assert only(query, cups).kind is Kind.FILTER
+    assert only(query, cups).kind is FaultKind.FILTER

@@ -27,18 +27,18 @@ from tests.answers.validation.conftest import known
 from tests.graphs import store_of
 
 from askgraph import sample
-from askgraph.answers.validation import WRONG, Kind, Knowledge, Services
-from askgraph.answers.validation.graph_knowledge import profile_knowledge
-from askgraph.answers.validation.validate import validated
+from askgraph.answers.validation import MIN_WRONG_CERTAINTY, FaultKind, Knowledge, ServiceKnowledge
+from askgraph.answers.validation.graph_knowledge import build_profile_knowledge
+from askgraph.answers.validation.validate import validate_query
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import ServiceError
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.local_profile import build_profile
 from askgraph.graph.void import parse_void
 from askgraph.graph.void_text import serialize_void
-from askgraph.sparql.rdf_files import Statements
+from askgraph.sparql.rdf_files import RdfStatements
 from askgraph.sparql.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 _SECONDS = 2.0  # for a query; some of those that chance makes would take for ever
 Term: TypeAlias = NamedNode | BlankNode | Literal | Triple
@@ -67,12 +67,12 @@ class Graph:
     triples: tuple[Triple, ...]
     store: Store
     endpoint: OxigraphEndpoint
-    known: dict[str, Services]
+    known: dict[str, ServiceKnowledge]
 
     def has(self, query: str) -> bool:
         """Whether an ASK query is true; one that takes too long is as good as false."""
         try:
-            return result_of(self.endpoint.ask(query, timeout=_SECONDS))
+            return run_coroutine(self.endpoint.ask(query, timeout=_SECONDS))
         except ServiceError:
             return False
 
@@ -87,16 +87,18 @@ def graph_of(turtle: str, folder: Path) -> Graph:
     store = store_of(turtle)
     profile = build_profile(build_arrays(parse(turtle.encode(), RdfFormat.TURTLE)))
     void = parse_void(
-        Statements.parsed(serialize_void(profile).encode(), RdfFormat.TURTLE, base="urn:void")
+        RdfStatements.parse_document(
+            serialize_void(profile).encode(), RdfFormat.TURTLE, base="urn:void"
+        )
     )
     assert void is not None
     ways: dict[str, Knowledge] = {
         "triples": known(turtle),
-        "profile": profile_knowledge(profile),
-        "ends alone": profile_knowledge(replace(profile, partitions=())),
-        "VoID": profile_knowledge(void),
+        "profile": build_profile_knowledge(profile),
+        "ends alone": build_profile_knowledge(replace(profile, partitions=())),
+        "VoID": build_profile_knowledge(void),
     }
-    services = {name: Services(one) for name, one in ways.items()}
+    services = {name: ServiceKnowledge(one) for name, one in ways.items()}
     return Graph(triples, store, OxigraphEndpoint(folder, memory=2 * 1024**3), services)
 
 
@@ -113,7 +115,7 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Graph
     }
     yield made
     for graph in made.values():
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 @dataclass
@@ -231,7 +233,11 @@ def test_a_query_that_has_solutions_is_sound(
     assume(graph.has(f"ASK {{ {making.given()} {body[2:]}"))
     query = f"{head} {body}"
     for way, services in graph.known.items():
-        said = validated(query, services)
-        sure = [f for f in said.findings if f.certainty >= WRONG and f.kind is not Kind.UNJOINED]
+        said = validate_query(query, services)
+        sure = [
+            f
+            for f in said.findings
+            if f.certainty >= MIN_WRONG_CERTAINTY and f.kind is not FaultKind.UNJOINED
+        ]
         assert sure == [], f"by its {way}: {query}"
         assert said.repaired == query

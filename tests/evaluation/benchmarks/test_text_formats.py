@@ -14,7 +14,7 @@ from askgraph.evaluation.benchmarks.json_records import Qald
 from askgraph.evaluation.benchmarks.n3_corpus import N3Corpus
 from askgraph.evaluation.benchmarks.simplequestions import SimpleQuestions
 from askgraph.evaluation.benchmarks.text2sparql import Text2Sparql
-from askgraph.sparql.judge import checked
+from askgraph.sparql.judge import check_query
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -100,7 +100,7 @@ def test_ids_and_graphs(tmp_path: Path) -> None:
     )
     assert str(ask.sparql).endswith("ASK {\nex:Phobos ex:orbits _:y .\n}")
     for question in contents.questions:
-        checked(str(question.sparql))
+        check_query(str(question.sparql))
     assert [item.reason for item in contents.unreadable] == [
         "it has 0 quoted graphs (rdf:value); expected one",
         "it has no text",

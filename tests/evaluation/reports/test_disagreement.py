@@ -10,7 +10,7 @@ import typer
 from tests.evaluation.reports.records import record, run_of
 from typer.testing import CliRunner
 
-from askgraph.cli import expanded
+from askgraph.cli import expand_command
 from askgraph.cli.evaluate import metrics
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.compare import compare_sides, select_side, to_comparison_object
@@ -26,7 +26,7 @@ SAME = {("dfsl", "flattened")}  # by definition
 
 def told(*arguments: str) -> str:
     app = typer.Typer()
-    app.command()(expanded(metrics, "metrics"))
+    app.command()(expand_command(metrics, "metrics"))
     done = CliRunner().invoke(app, list(arguments))
     assert done.exit_code == 0, done.output
     return done.stdout

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from tests.each import for_each
 
-from askgraph.answers.console import plain_text
+from askgraph.answers.console import render_plain_text
 from askgraph.evaluation.reports.sheet import (
     Cell,
     Sheet,
@@ -118,12 +118,12 @@ def test_sheets_as_json_and_on_terminals() -> None:
     ]
     # The terminal shows what looks like markup as it is.
     sheet = Sheet("[bold]t", (SheetColumn("[red]a"),), (("[/x] [link=y]",),), ("[b]",))
-    assert plain_text(to_blocks(sheet, width=80), width=80).split() == [
+    assert render_plain_text(to_blocks(sheet, width=80), width=80).split() == [
         *("[bold]t", "[red]a", "─" * 13),
         *("[/x]", "[link=y]", "[b]"),
     ]
     # Where there is room nothing is broken.
-    lines = plain_text(to_blocks(FITTED, width=120), width=120).splitlines()
+    lines = render_plain_text(to_blocks(FITTED, width=120), width=120).splitlines()
     assert lines[2].split() == ["method", *HEADS] and lines[4].split() == [METHOD, *FIGURES]
     # The room goes to the longest text.
     sheet = Sheet("", (SheetColumn("id"), SheetColumn("query")), (("q1", "SELECT " * 20),))
@@ -164,7 +164,9 @@ def test_csv_comes_back_as_it_was(sheet: Sheet) -> None:
 @given(sheets())
 def test_every_sheet_can_be_json_and_a_block(sheet: Sheet) -> None:
     assert json.loads(json.dumps(sheet.to_json()))["title"] == sheet.title
-    assert plain_text(to_blocks(sheet, width=100), width=100).strip() or not sheet.title.strip()
+    assert (
+        render_plain_text(to_blocks(sheet, width=100), width=100).strip() or not sheet.title.strip()
+    )
 
 
 METHOD = "graph-search:operators=false"
@@ -179,7 +181,7 @@ FIGURES = ["26.0", "21.0", "0.0", "60.5", "47.1", "72.5", "23.1", "59.0"]
 
 @for_each(("width", "tables"), [(200, 1), (100, 1), (80, 1), (50, 2), (33, 5)])
 def test_figures_stay_whole_at_every_width(width: int, tables: int) -> None:
-    text = plain_text(to_blocks(FITTED, width=width), width=width)
+    text = render_plain_text(to_blocks(FITTED, width=width), width=width)
     assert [word for word in text.split() if word in FIGURES] == FIGURES
     assert max(map(cell_len, text.splitlines())) <= width
     assert text.count("operators=false") == tables

@@ -7,7 +7,7 @@ import pytest
 from tests.each import for_each
 from tests.evaluation.conftest import StoreEndpoint
 
-from askgraph.answers.codec import answer_object
+from askgraph.answers.codec import to_json_object
 from askgraph.errors import SetupError
 from askgraph.evaluation import ResultTable
 from askgraph.evaluation.questions import GoldQuestion
@@ -150,8 +150,8 @@ def test_batches_as_predictions(tmp_path: Path) -> None:
         Clarification("Which?", (), answer),
         Refusal("none"),
     )
-    records = [{"id": str(at), **answer_object(found)} for at, found in enumerate(outcomes)]
-    failed = {"id": "5", **answer_object(Refusal("no answer within 1 s")), "error": "no answer"}
+    records = [{"id": str(at), **to_json_object(found)} for at, found in enumerate(outcomes)]
+    failed = {"id": "5", **to_json_object(Refusal("no answer within 1 s")), "error": "no answer"}
     read = read_predictions(lines(tmp_path, *records, failed))
     assert [(one.status, one.sparql, one.answers) for one in read] == [
         ("answer", QUERY, ResultTable(("m",), ())),

@@ -53,10 +53,10 @@ from askgraph.evaluation.studies.stages import (
     tune_parameters,
 )
 from askgraph.index import Resource, SearchIndex
-from askgraph.methods.shared.cooccurrence import REACHES
-from askgraph.methods.shared.index_cache import Bm25
+from askgraph.methods.shared.cooccurrence import REACH_TEXTS
+from askgraph.methods.shared.index_cache import Bm25Parameters
 from askgraph.trace import Usage
-from askgraph.workspace.settings import method_spec
+from askgraph.workspace.settings import parse_method_spec
 
 
 @for_each("name", PAPERS)
@@ -64,7 +64,7 @@ def test_every_row_sets_what_its_method_has(name: str) -> None:
     paper = read_paper(name)
     rows = [(table, row) for table in paper.tables for row in table.rows]
     for table, row in rows:
-        plugin: Any = plugins.load("method", method_spec(row.method)[0])
+        plugin: Any = plugins.load("method", parse_method_spec(row.method)[0])
         assert set(row.settings) <= {field.name for field in fields(plugin)}, row
         assert row.learns in ("", "examples", "fixed", "graph")
         assert set(row.published) <= set(table.heads)
@@ -248,7 +248,7 @@ def test_published_scores_are_read_packed_or_not(tmp_path: Path) -> None:
 
 
 METRIC = "best_column"
-NONE, AT_ONCE, FURTHER, NOWHERE = REACHES
+NONE, AT_ONCE, FURTHER, NOWHERE = REACH_TEXTS
 
 
 def case(
@@ -315,7 +315,7 @@ def test_measuring_stages(index: SearchIndex[Resource]) -> None:
     st.lists(
         st.tuples(
             st.sampled_from([0.0, 0.5, 1.0]),
-            st.sampled_from(REACHES),
+            st.sampled_from(REACH_TEXTS),
             st.sampled_from(["answer", "refusal"]),
             st.integers(0, 3),
             st.floats(0, 1),
@@ -356,14 +356,14 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex[Resource]:
     return built
 
 
-START = Bm25()
+START = Bm25Parameters()
 
 
 @given(st.floats(0.1, 10), st.floats(0, 1))
 def test_the_best_of_a_smooth_hill_is_found_nearby(k1: float, b: float) -> None:
-    asked: list[Bm25] = []
+    asked: list[Bm25Parameters] = []
 
-    def measure(one: Bm25) -> RecallResult:
+    def measure(one: Bm25Parameters) -> RecallResult:
         asked.append(one)
         height = 1 - abs(one.k1 - k1) / 20 - abs(one.b - b) / 2
         return RecallResult("entities", 1, ((10, height), (100, 1.0)))

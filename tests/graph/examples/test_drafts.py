@@ -9,7 +9,7 @@ from tests.methods.tools.exploring import served
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples.drafts import ExampleDraft, generate_drafts
-from askgraph.sparql.judge import checked
+from askgraph.sparql.judge import check_query
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ async def test_questions_are_worded_from_labels_and_sampled_names(moons: Knowled
     assert any(question.startswith("What is the radius of ") for question in questions)
     # Every query declares its prefixes and parses.
     queries = [query for draft in found for query in draft.queries]
-    assert [checked(query).text for query in queries] == queries
+    assert [check_query(query).text for query in queries] == queries
     # Kinds take turns.
     assert len({draft.kind for draft in found[:5]}) == 5
     # The same seed gives the same drafts, and another one others.

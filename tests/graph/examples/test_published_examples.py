@@ -9,7 +9,7 @@ from askgraph.graph.archives import iterate_members
 from askgraph.graph.examples import ExampleCollection
 from askgraph.graph.examples.folder import ExampleFolder
 from askgraph.graph.examples.shacl import find_syntax_fault, read_shacl
-from askgraph.sparql.parser import read
+from askgraph.sparql.parser import parse_tree
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[4] / "shared" / "data")
 ARCHIVE = DATA / "sib-examples" / "examples.tar.gz"
@@ -29,7 +29,7 @@ def found() -> ExampleCollection:
 def test_every_query_is_read_and_each_fifth_by_the_strict_parser_too(
     found: ExampleCollection,
 ) -> None:
-    assert [one.iri for one in found.examples if read(one.query).form != one.form] == []
+    assert [one.iri for one in found.examples if parse_tree(one.query).form != one.form] == []
     assert [one.iri for one in found.examples[::5] if find_syntax_fault(one.query)] == []
 
 

@@ -19,7 +19,7 @@ from askgraph.index.sources import (
     resources_of,
     write_tsv,
 )
-from askgraph.sparql.judge import checked
+from askgraph.sparql.judge import check_query
 from askgraph.sparql.results import SelectResult
 
 GRAPH = """
@@ -54,7 +54,7 @@ def test_the_graphs_of_the_paper_have_queries() -> None:
 @for_each("key", ["entities", "properties"])
 def test_each_query_is_sound_has_the_columns_and_can_be_paged(key: str, graph: str | None) -> None:
     query = query_for(key, graph)
-    checked(query)
+    check_query(query)
     assert query.endswith("GROUP BY ?iri\n")
     empty = pyoxigraph.Store().query(query)
     assert isinstance(empty, QuerySolutions)

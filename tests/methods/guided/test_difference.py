@@ -9,12 +9,12 @@ from tests.each import for_each
 from tests.methods.tools.exploring import SAMPLE, SPACE, explored, served
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods.guided.prompt import unlike
-from askgraph.methods.guided.verdict import told_apart
+from askgraph.methods.guided.prompt import describe_query_difference
+from askgraph.methods.guided.verdict import describe_result_difference
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import TermWriter
-from askgraph.sparql.judge import admitted
-from askgraph.sparql.parser import read
+from askgraph.sparql.judge import admit_query
+from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Question
 
@@ -50,9 +50,9 @@ def test_a_candidate_says_what_it_asks_other_than_the_first(
 ) -> None:
     first = "SELECT ?m { ?m ont:orbits space:Saturn }"
     prefixes = space.prefixes.namespaces
-    one, other = (read(admitted(text, prefixes=prefixes).text) for text in (query, first))
+    one, other = (parse_tree(admit_query(text, prefixes=prefixes).text) for text in (query, first))
 
-    assert unlike(one, other, TermWriter(Context(space, Question("?")))) == told
+    assert describe_query_difference(one, other, TermWriter(Context(space, Question("?")))) == told
 
 
 def apart(graph: KnowledgeGraph, first: str, second: str, *, limit: int | None = None) -> str:
@@ -61,7 +61,7 @@ def apart(graph: KnowledgeGraph, first: str, second: str, *, limit: int | None =
     async def told() -> str:
         async with explored(graph) as opened:
             answers = [await answer(opened, query, limit) for query in (first, second)]
-            return await told_apart(Context(opened, Question("?")), *answers)
+            return await describe_result_difference(Context(opened, Question("?")), *answers)
 
     return asyncio.run(told())
 

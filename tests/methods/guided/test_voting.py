@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.methods.guided.verdict import Signs, answer_confidence
+from askgraph.methods.guided.verdict import Signs, estimate_answer_confidence
 from askgraph.methods.guided.voting import (
-    Agreement,
+    AnswerGroup,
     Opinion,
-    agreements,
-    merged,
-    voted,
+    count_votes,
+    group_opinions,
+    merge_streams,
 )
 from askgraph.sparql.results import SelectResult, Term
 from askgraph.trace import Answer
@@ -56,7 +56,7 @@ OPINIONS = st.lists(
 )
 
 
-def shown(agreement: Agreement) -> tuple[object, ...]:
+def shown(agreement: AnswerGroup) -> tuple[object, ...]:
     answer = agreement.answer
     return frozenset(answer.result.rows), answer.boolean, agreement.sources, agreement.weight
 
@@ -64,13 +64,13 @@ def shown(agreement: Agreement) -> tuple[object, ...]:
 def test_rows_that_differ_in_context_alone_agree() -> None:
     with_label = tuple((row[0], Literal("A")) for row in things("ab"))
 
-    found = agreements([opinion("one", things("ba")), opinion("two", with_label)])
+    found = group_opinions([opinion("one", things("ba")), opinion("two", with_label)])
 
     assert [one.sources for one in found] == [("one", "two")]
 
 
 def test_two_that_agree_outweigh_a_better_one() -> None:
-    vote = voted(
+    vote = count_votes(
         [
             opinion("best", things("a"), 0.7),
             opinion("two", things("b"), 0.6),
@@ -79,7 +79,7 @@ def test_two_that_agree_outweigh_a_better_one() -> None:
     )
 
     assert vote is not None
-    assert vote.chosen.sources == ("three", "two")
+    assert vote.winner.sources == ("three", "two")
     assert vote.runner_up is not None and vote.runner_up.sources == ("best",)
     assert vote.confidence > 0.6 > 1 - vote.confidence > sum(vote.chances[1:]) > 0
 
@@ -88,30 +88,30 @@ def test_samples_of_one_source_weigh_less_than_as_many_sources() -> None:
     samples = [opinion("model", things("a")) for _ in range(3)]
     others = [opinion(source, things("b")) for source in ("one", "two")]
 
-    vote = voted([*samples, *others])
+    vote = count_votes([*samples, *others])
 
-    assert vote is not None and vote.chosen.sources == ("one", "two")
+    assert vote is not None and vote.winner.sources == ("one", "two")
 
 
 @pytest.mark.parametrize("empties", [1, 2, 3])
 def test_an_empty_result_does_not_win_against_rows_of_similar_weight(empties: int) -> None:
     nothing = [opinion(f"empty {at}", things(""), 0.6) for at in range(empties)]
 
-    vote = voted([*nothing, opinion("one", things("a"), 0.5)])
+    vote = count_votes([*nothing, opinion("one", things("a"), 0.5)])
 
-    assert vote is not None and vote.chosen.sources == ("one",)
+    assert vote is not None and vote.winner.sources == ("one",)
 
 
 def test_an_empty_result_is_what_is_left_where_nobody_gives_rows() -> None:
-    vote = voted([opinion("one", things("")), opinion("two", things(""))])
+    vote = count_votes([opinion("one", things("")), opinion("two", things(""))])
 
-    assert vote is not None and vote.chosen.is_empty and len(vote.chances) == 1
-    assert voted([]) is None
+    assert vote is not None and vote.winner.is_empty and len(vote.chances) == 1
+    assert count_votes([]) is None
 
 
 @given(st.floats(0.01, 0.96))
 def test_a_lone_opinion_is_believed_as_its_weight_says(weight: float) -> None:
-    vote = voted([opinion("one", things("a"), weight)])
+    vote = count_votes([opinion("one", things("a"), weight)])
 
     assert vote is not None and vote.confidence == pytest.approx(weight)
 
@@ -122,16 +122,18 @@ def test_the_order_of_the_opinions_makes_no_difference(
 ) -> None:
     moved = data.draw(st.permutations(opinions))
 
-    assert [shown(one) for one in agreements(moved)] == [shown(one) for one in agreements(opinions)]
+    assert [shown(one) for one in group_opinions(moved)] == [
+        shown(one) for one in group_opinions(opinions)
+    ]
 
 
 @given(OPINIONS)
 def test_every_opinion_is_in_one_agreement_and_chances_are_those_of_one_truth(
     opinions: list[Opinion],
 ) -> None:
-    vote, found = voted(opinions), agreements(opinions)
+    vote, found = count_votes(opinions), group_opinions(opinions)
 
-    assert vote is not None and vote.chosen.answer == found[0].answer
+    assert vote is not None and vote.winner.answer == found[0].answer
     assert sum(len(one.opinions) for one in found) == len(opinions)
     assert 0 < sum(vote.chances) <= 1 + 1e-9
     assert list(vote.chances) == sorted(vote.chances, reverse=True)
@@ -141,7 +143,10 @@ def test_every_opinion_is_in_one_agreement_and_chances_are_those_of_one_truth(
 def test_another_source_that_agrees_makes_surer(weights: list[float]) -> None:
     opinions = [opinion(str(at), things("a"), weight) for at, weight in enumerate(weights)]
 
-    before, after = voted(opinions), voted([*opinions, opinion("more", things("a"), 0.5)])
+    before, after = (
+        count_votes(opinions),
+        count_votes([*opinions, opinion("more", things("a"), 0.5)]),
+    )
 
     assert before is not None and after is not None
     assert before.confidence < after.confidence <= 1 or before.confidence > 0.999
@@ -152,7 +157,7 @@ def test_the_same_query_with_other_answer_columns_is_ranked_by_these() -> None:
     both = SelectResult(("x", "y"), rows)
     opinions = [Opinion("one", Answer("Q", "g", both, (name,), "", 0.5)) for name in both.variables]
 
-    votes = [voted(opinions), voted(opinions[::-1])]
+    votes = [count_votes(opinions), count_votes(opinions[::-1])]
 
     assert [vote and vote.answer.answer_columns for vote in votes] == [("x",), ("x",)]
 
@@ -173,7 +178,7 @@ signs = st.builds(
 
 @given(signs)
 def test_a_belief_lies_between_nothing_and_certainty(known: Signs) -> None:
-    assert 0 < answer_confidence(known) < 1
+    assert 0 < estimate_answer_confidence(known) < 1
 
 
 @given(signs, share, share)
@@ -184,24 +189,29 @@ def test_more_agreement_never_lowers_a_belief(known: Signs, some: float, other: 
         ({"against": less}, {"against": more}),
         ({"said": more}, {"said": less}),
     ):
-        believed = answer_confidence(replace(known, **better))  # type: ignore[arg-type]
-        assert answer_confidence(replace(known, **worse)) <= believed  # type: ignore[arg-type]
+        believed = estimate_answer_confidence(replace(known, **better))  # type: ignore[arg-type]
+        assert estimate_answer_confidence(replace(known, **worse)) <= believed  # type: ignore[arg-type]
 
 
 @given(signs)
 def test_nothing_that_speaks_against_an_answer_raises_its_belief(known: Signs) -> None:
     fine = replace(known, empty=False, truncated=False, misfit=False, revised=False, findings=0)
     for flaw in ("empty", "truncated", "misfit", "revised"):
-        assert answer_confidence(replace(fine, **{flaw: True})) < answer_confidence(fine)
-    assert answer_confidence(replace(fine, findings=1)) < answer_confidence(fine)
-    assert answer_confidence(replace(known, findings=known.findings + 1)) <= answer_confidence(
-        known
-    )
+        assert estimate_answer_confidence(
+            replace(fine, **{flaw: True})
+        ) < estimate_answer_confidence(fine)
+    assert estimate_answer_confidence(replace(fine, findings=1)) < estimate_answer_confidence(fine)
+    assert estimate_answer_confidence(
+        replace(known, findings=known.findings + 1)
+    ) <= estimate_answer_confidence(known)
 
 
 def test_what_graph_search_is_sure_of_and_the_model_gives_too_is_believed() -> None:
-    agreed, alone = answer_confidence(Signs(searched=0.93)), answer_confidence(Signs())
-    contested = answer_confidence(Signs(against=0.93))
+    agreed, alone = (
+        estimate_answer_confidence(Signs(searched=0.93)),
+        estimate_answer_confidence(Signs()),
+    )
+    contested = estimate_answer_confidence(Signs(against=0.93))
 
     assert agreed > 0.9
     assert contested < alone < agreed
@@ -225,7 +235,7 @@ async def test_all_items_come_in_the_order_of_each_stream() -> None:
     closed: list[str] = []
     streams = counted("a", 3, closed), counted("b", 2, closed), counted("c", 0, closed)
 
-    found = [item async for item in merged(*streams)]
+    found = [item async for item in merge_streams(*streams)]
 
     assert sorted(found) == ["a0", "a1", "a2", "b0", "b1"]
     assert [item for item in found if item[0] == "a"] == ["a0", "a1", "a2"]
@@ -237,13 +247,13 @@ async def test_the_first_error_is_raised_and_ends_the_others() -> None:
     streams = counted("a", 1, closed, fail=True), counted("b", 1000, closed, wait=1.0)
 
     with pytest.raises(ValueError, match="a"):
-        [item async for item in merged(*streams)]
+        [item async for item in merge_streams(*streams)]
     assert sorted(closed) == ["a", "b"]
 
 
 async def test_closing_early_closes_all_streams() -> None:
     closed: list[str] = []
-    stream = merged(counted("a", 5, closed), counted("b", 1000, closed, wait=1.0))
+    stream = merge_streams(counted("a", 5, closed), counted("b", 1000, closed, wait=1.0))
 
     assert await anext(stream) == "a0"
     await stream.aclose()

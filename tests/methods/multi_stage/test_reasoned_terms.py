@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from tests.each import for_each
 
 from askgraph.errors import SetupError
-from askgraph.methods.multi_stage.staged_terms import numbers_in
-from askgraph.methods.shared.index_cache import bm25_of
+from askgraph.methods.multi_stage.staged_terms import parse_picked_numbers
+from askgraph.methods.shared.index_cache import parse_bm25
 
 
 @for_each(
@@ -27,7 +27,7 @@ from askgraph.methods.shared.index_cache import bm25_of
     ],
 )
 def test_the_last_marker_line_counts(text: str, expected: tuple[int, ...]) -> None:
-    assert numbers_in(text, 5) == expected
+    assert parse_picked_numbers(text, 5) == expected
 
 
 @given(st.text(), st.lists(st.integers(1, 20), min_size=1, unique=True))
@@ -36,12 +36,12 @@ def test_whatever_is_thought_before_the_last_line_what_it_says_is_read(
 ) -> None:
     said = f"{thought}\nPICK: {', '.join(map(str, numbers))}"
 
-    assert numbers_in(said, 20) == tuple(numbers)
+    assert parse_picked_numbers(said, 20) == tuple(numbers)
 
 
 @given(st.text(), st.integers(0, 50))
 def test_only_numbers_of_candidates_come_each_once(text: str, most: int) -> None:
-    found = numbers_in(text, most)
+    found = parse_picked_numbers(text, most)
 
     assert len(set(found)) == len(found) and all(1 <= number <= most for number in found)
 
@@ -49,4 +49,4 @@ def test_only_numbers_of_candidates_come_each_once(text: str, most: int) -> None
 @for_each("text", ["", "1.2", "1.2/2", "-1/0.5", "a/b", "1.2/nan"])
 def test_numbers_that_bm25_cannot_take_are_refused(text: str) -> None:
     with pytest.raises(SetupError, match="K1/B"):
-        bm25_of(text)
+        parse_bm25(text)

@@ -11,8 +11,8 @@ from tests.methods.tools.exploring import served
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import Confirmation, QueryExample, Wording, digest_result
-from askgraph.methods.shared.confirmed import confirmed_steps
-from askgraph.trace import Answer, Confirmed, Earlier, Question, Step, Thought
+from askgraph.methods.shared.confirmed_answers import answer_from_confirmed
+from askgraph.trace import Answer, ConfirmedQuestion, PreviousQuestion, Question, Step, Thought
 
 ORBITS = "?moon <http://example.org/onto#orbits>"
 PHOBOS = QueryExample(
@@ -35,7 +35,7 @@ def moons(tmp_path: Path) -> Iterator[KnowledgeGraph]:
 
 
 async def steps_of(question: Question, *graphs: KnowledgeGraph) -> list[Step]:
-    async with aclosing(confirmed_steps(question, graphs)) as stream:
+    async with aclosing(answer_from_confirmed(question, graphs)) as stream:
         return [step async for step in stream]
 
 
@@ -61,7 +61,7 @@ async def test_the_same_question_gets_the_confirmed_query_and_who_confirmed_it(
     assert isinstance(answer, Answer)
     assert [str(term) for (term,) in answer.result.rows] == ["<http://example.org/Phobos>"]
     assert answer.confidence == 1.0
-    assert answer.confirmed == Confirmed(
+    assert answer.confirmed == ConfirmedQuestion(
         "Which moons has Mars?", "2026-01-02T00:00:00+00:00", "Ada", "urn:a:1"
     )
     assert (answer.usage.llm_calls, answer.usage.requests >= 1) == (0, True)
@@ -73,7 +73,7 @@ async def test_another_question_gets_none_nor_does_what_nobody_confirmed(
     for question in (
         Question("Which moon has Mars?", "en"),
         Question("Which moons has Mars?", "de"),
-        Question("Which moons has Mars?", "en", (Earlier("Is there life?", "ASK { }"),)),
+        Question("Which moons has Mars?", "en", (PreviousQuestion("Is there life?", "ASK { }"),)),
     ):
         assert await steps_of(question, moons) == []
     for origin in ("written", "generated"):

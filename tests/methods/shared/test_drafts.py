@@ -15,20 +15,20 @@ from askgraph.errors import BudgetSpent
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.examples import Wording
 from askgraph.graph.local_profile import build_profile
-from askgraph.llm.budget import Account, Budget, charged
-from askgraph.llm.scripted import Reply, ScriptedModel
-from askgraph.methods.shared.drafts import drafted_comments, reworded
-from askgraph.methods.shared.several_graphs import Written, written_query
+from askgraph.llm.budget import BudgetAccount, ModelBudget, charge_model
+from askgraph.llm.scripted import ScriptedModel, ScriptedReply
+from askgraph.methods.shared.drafts import draft_comments, reword_questions
+from askgraph.methods.shared.several_graphs import ParsedQuery, parse_query
 
 PLACE = "http://example.org/"
 TERMS = [PLACE + name for name in ("Deal", "seller", "partOf", "gone")]
 PROMPT = Path(__file__).parents[2] / "prompts" / "term-comments.txt"
 
 
-async def drafted(*replies: Reply) -> tuple[list[tuple[str, str]], ScriptedModel]:
+async def drafted(*replies: ScriptedReply) -> tuple[list[tuple[str, str]], ScriptedModel]:
     profile = build_profile(build_arrays(parse(FIRMS, RdfFormat.TURTLE)))
-    model, account = ScriptedModel(replies), Account(Budget())
-    found = await drafted_comments(TERMS, profile, charged(model, account), account)
+    model, account = ScriptedModel(replies), BudgetAccount(ModelBudget())
+    found = await draft_comments(TERMS, profile, charge_model(model, account), account)
     assert all(one.why.startswith("drafted by ") for one in found)
     return [(one.term.removeprefix(PLACE), one.text) for one in found], model
 
@@ -72,10 +72,10 @@ def said_wordings(*wordings: tuple[int, str, str]) -> str:
 
 
 async def worded(
-    *replies: Reply, languages: tuple[str, ...] = ("en",), calls: int | None = None
+    *replies: ScriptedReply, languages: tuple[str, ...] = ("en",), calls: int | None = None
 ) -> tuple[list[tuple[Wording, ...]], ScriptedModel]:
-    model, account = ScriptedModel(replies), Account(Budget(calls))
-    return await reworded(ASKED, languages, charged(model, account), account), model
+    model, account = ScriptedModel(replies), BudgetAccount(ModelBudget(calls))
+    return await reword_questions(ASKED, languages, charge_model(model, account), account), model
 
 
 async def test_one_call_words_all_questions_in_all_languages() -> None:
@@ -130,7 +130,7 @@ QUERY = "SELECT ?x WHERE { ?x ?y ?z }"
     ],
 )
 def test_the_last_query_of_a_reply_is_found(reply: str) -> None:
-    assert written_query(reply) == Written(QUERY)
+    assert parse_query(reply) == ParsedQuery(QUERY)
 
 
 @for_each(
@@ -146,7 +146,7 @@ def test_the_last_query_of_a_reply_is_found(reply: str) -> None:
 def test_the_graph_and_the_columns_that_a_query_names_are_taken_off_it(
     lines: str, graph: str, columns: tuple[str, ...]
 ) -> None:
-    assert written_query(f"```sparql\n{lines}\n{QUERY}\n```") == Written(QUERY, graph, columns)
+    assert parse_query(f"```sparql\n{lines}\n{QUERY}\n```") == ParsedQuery(QUERY, graph, columns)
 
 
 @for_each(
@@ -159,11 +159,11 @@ def test_the_graph_and_the_columns_that_a_query_names_are_taken_off_it(
     ],
 )
 def test_what_is_no_query_is_none(reply: str) -> None:
-    assert written_query(reply) is None
+    assert parse_query(reply) is None
 
 
 @given(st.text())
 def test_any_reply_can_be_read(reply: str) -> None:
-    found = written_query(reply)
+    found = parse_query(reply)
 
     assert found is None or found.query

@@ -5,29 +5,29 @@ from dataclasses import replace
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import Origin, QueryExample, Wording
 from askgraph.methods.shared.examples import (
-    NearExample,
-    Shot,
-    Term,
-    diverse,
-    examples_near,
-    matched_text,
-    nearest,
-    other_than,
+    Demonstration,
+    ExampleTerm,
+    GraphExample,
+    build_matched_text,
+    exclude_question,
+    find_nearby_examples,
+    find_nearest,
+    select_diverse,
 )
 
-MARS = Shot(QueryExample("Which moons orbit Mars?", "SELECT ?m { ?m :orbits :Mars }"), ())
-COUNT = Shot(QueryExample("How many dogs has Ann?", "SELECT (COUNT(?d) AS ?n) { … }"), ())
-RADIUS = Shot(
+MARS = Demonstration(QueryExample("Which moons orbit Mars?", "SELECT ?m { ?m :orbits :Mars }"), ())
+COUNT = Demonstration(QueryExample("How many dogs has Ann?", "SELECT (COUNT(?d) AS ?n) { … }"), ())
+RADIUS = Demonstration(
     QueryExample("What is the radius of Io?", "SELECT ?r { :Io :radius ?r }"),
-    (Term("http://e/Io", "Io"), Term("http://e/radius", "radius", relation=True)),
+    (ExampleTerm("http://e/Io", "Io"), ExampleTerm("http://e/radius", "radius", is_relation=True)),
 )
 
 
 def test_by_form_an_example_that_asks_alike_goes_before_one_with_the_same_words() -> None:
     question = "How many moons orbit Mars?"
 
-    assert nearest(question, (), [COUNT, MARS], limit=1, match="question") == [MARS]
-    assert nearest(question, (), [MARS, COUNT], limit=1, match="form") == [COUNT]
+    assert find_nearest(question, (), [COUNT, MARS], limit=1, match="question") == [MARS]
+    assert find_nearest(question, (), [MARS, COUNT], limit=1, match="form") == [COUNT]
 
 
 def test_the_nearest_wording_of_an_example_counts() -> None:
@@ -36,30 +36,37 @@ def test_the_nearest_wording_of_an_example_counts() -> None:
     )
 
     assert (
-        nearest("How many cats has Ann?", (), [MARS, Shot(asked, ())], limit=1)[0].example == asked
+        find_nearest("How many cats has Ann?", (), [MARS, Demonstration(asked, ())], limit=1)[
+            0
+        ].example
+        == asked
     )
 
 
 def test_the_question_itself_is_no_example_one_about_another_number_is() -> None:
     text = "Give me all those missions to the outer planets of the Solar System after {}"
-    shot = Shot(QueryExample(text.format(1990), "SELECT …"), ())
+    shot = Demonstration(QueryExample(text.format(1990), "SELECT …"), ())
 
     for question in ("Which moons orbit Mars?", "which moons orbit mars"):
-        assert other_than(question, [MARS, COUNT]) == [COUNT]
-    assert other_than(text.format(1991), [shot]) == [shot]
-    assert other_than(text.format(1990), [shot]) == []
+        assert exclude_question(question, [MARS, COUNT]) == [COUNT]
+    assert exclude_question(text.format(1991), [shot]) == [shot]
+    assert exclude_question(text.format(1990), [shot]) == []
 
 
 def test_only_whole_words_are_masked() -> None:
-    masked = matched_text("What is the position of Io?", (Term("http://e/Io", "Io"),), "masked")
+    masked = build_matched_text(
+        "What is the position of Io?", (ExampleTerm("http://e/Io", "Io"),), "masked"
+    )
 
     assert masked == "What is the position of <thing>?"
 
 
 def test_masked_things_leave_what_is_asked_of_them() -> None:
-    terms = (Term("http://e/Mars", "Mars"),)
+    terms = (ExampleTerm("http://e/Mars", "Mars"),)
 
-    [first] = nearest("What is the radius of Mars?", terms, [MARS, RADIUS], limit=1, match="masked")
+    [first] = find_nearest(
+        "What is the radius of Mars?", terms, [MARS, RADIUS], limit=1, match="masked"
+    )
 
     assert first == RADIUS
 
@@ -75,7 +82,7 @@ def shown(
     graph: KnowledgeGraph, text: str, *examples: QueryExample, limit: int = 5, **more: object
 ) -> list[str]:
     stored = replace(graph, examples=examples)
-    found = examples_near([text], [stored], limit=limit, **more)  # type: ignore[arg-type]
+    found = find_nearby_examples([text], [stored], limit=limit, **more)  # type: ignore[arg-type]
     return [one.example.question for one in found]
 
 
@@ -119,7 +126,7 @@ def test_of_equally_near_ones_what_is_written_goes_before_what_is_generated(
     written = replace(generated, query=generated.query.replace("small", "tiny"), origin="written")
     stored = replace(moons, examples=(generated, written))
 
-    found = examples_near(["Which moon is large?"], [stored], limit=1)
+    found = find_nearby_examples(["Which moon is large?"], [stored], limit=1)
 
     assert [one.example.origin for one in found] == ["written"]
 
@@ -139,8 +146,8 @@ def test_the_question_itself_is_no_example_but_a_part_of_it_is(moons: KnowledgeG
     stored = replace(moons, examples=(ORBITS_MARS, CODE_MARS))
     text = "which moons orbit MARS"
 
-    alone = examples_near([text], [stored], limit=5)
-    split = examples_near(["Compare two planets", text], [stored], limit=5)
+    alone = find_nearby_examples([text], [stored], limit=5)
+    split = find_nearby_examples(["Compare two planets", text], [stored], limit=5)
 
     assert [one.example for one in alone] == [CODE_MARS]
     assert split[0].example == ORBITS_MARS
@@ -153,7 +160,7 @@ def test_a_question_that_shares_no_word_still_gets_examples(moons: KnowledgeGrap
 def test_examples_of_all_graphs_are_ordered_together(moons: KnowledgeGraph) -> None:
     near, far = replace(moons, examples=(ORBITS_MARS,)), replace(moons, examples=(CODE_MARS,))
 
-    found = examples_near(["Which moons orbit Jupiter?"], [far, near], limit=2)
+    found = find_nearby_examples(["Which moons orbit Jupiter?"], [far, near], limit=2)
 
     assert [one.graph for one in found] == [near, far]
 
@@ -166,9 +173,9 @@ def test_with_an_embedder_meaning_counts_besides_words(moons: KnowledgeGraph) ->
 
 def test_a_query_that_cannot_be_read_is_like_no_other(moons: KnowledgeGraph) -> None:
     broken = QueryExample("Which moons orbit Mars now?", "SELECT WHERE")
-    found = [NearExample(moons, one) for one in (broken, ORBITS_MARS)]
+    found = [GraphExample(moons, one) for one in (broken, ORBITS_MARS)]
 
-    assert diverse(found, limit=5) == found
+    assert select_diverse(found, limit=5) == found
 
 
 def test_a_query_that_gives_triples_is_no_example_of_an_answer(moons: KnowledgeGraph) -> None:

@@ -3,8 +3,8 @@
 from tests.each import for_each
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods.shared.follow_up import standalone
-from askgraph.trace import Earlier, Question
+from askgraph.methods.shared.follow_up import make_standalone
+from askgraph.trace import PreviousQuestion, Question
 
 PREFIX = "PREFIX s: <https://example.org/space/> PREFIX o: <https://example.org/space/ontology#> "
 LARGEST = PREFIX + "SELECT ?m { ?m a o:Moon ; o:diameter ?d } ORDER BY DESC(?d) LIMIT 1"
@@ -50,8 +50,8 @@ ALL = PREFIX + "SELECT ?m { ?m a o:Moon }"
 async def test_a_few_words_take_the_place_of_those_of_their_kind(
     space: KnowledgeGraph, before: list[str], text: str, whole: str
 ) -> None:
-    earlier = tuple(Earlier(one, ALL) for one in before)
-    found = await standalone(Question(text, before=earlier), [space])
+    earlier = tuple(PreviousQuestion(one, ALL) for one in before)
+    found = await make_standalone(Question(text, before=earlier), [space])
     assert found.text == whole
     assert found.before == ()
 
@@ -69,8 +69,8 @@ async def test_a_pronoun_stands_for_the_one_thing_found_before(
     space: KnowledgeGraph, text: str, whole: str
 ) -> None:
     language = "de" if text.startswith("W") and "Who" not in text and "What" not in text else None
-    question = Question(text, language, (Earlier("Which is the largest moon?", LARGEST),))
-    assert (await standalone(question, [space])).text == whole
+    question = Question(text, language, (PreviousQuestion("Which is the largest moon?", LARGEST),))
+    assert (await make_standalone(question, [space])).text == whole
 
 
 @for_each(
@@ -88,8 +88,8 @@ async def test_a_pronoun_stands_for_the_one_thing_found_before(
 async def test_what_is_whole_or_cannot_be_completed_stays(
     space: KnowledgeGraph, before: str, query: str, text: str
 ) -> None:
-    question = Question(text, before=(Earlier(before, query),))
-    assert await standalone(question, [space]) is question
+    question = Question(text, before=(PreviousQuestion(before, query),))
+    assert await make_standalone(question, [space]) is question
 
 
 @for_each(
@@ -142,16 +142,16 @@ async def test_what_is_whole_or_cannot_be_completed_stays(
 async def test_a_word_for_several_things_stands_for_what_was_asked_for(
     space: KnowledgeGraph, before: list[str], text: str, whole: str
 ) -> None:
-    earlier = tuple(Earlier(one, ALL) for one in before)
-    assert (await standalone(Question(text, before=earlier), [space])).text == whole
+    earlier = tuple(PreviousQuestion(one, ALL) for one in before)
+    assert (await make_standalone(Question(text, before=earlier), [space])).text == whole
 
 
 async def test_a_pronoun_for_what_the_question_names_itself_stays(space: KnowledgeGraph) -> None:
-    earlier = (Earlier("moons of uranus", ALL),)
+    earlier = (PreviousQuestion("moons of uranus", ALL),)
     question = Question("Which astronauts died before they were 50?", before=earlier)
-    assert (await standalone(question, [space])).text == question.text
+    assert (await make_standalone(question, [space])).text == question.text
 
 
 async def test_a_question_of_its_own_stays(space: KnowledgeGraph) -> None:
     question = Question("And Saturn?")
-    assert await standalone(question, [space]) is question
+    assert await make_standalone(question, [space]) is question

@@ -4,8 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.llm import Assistant, Message, System, ToolCall, ToolResult, User, estimated_tokens
-from askgraph.methods.shared import Piece, fitted, shortened, tokens_of
+from askgraph.llm import Assistant, Message, System, ToolCall, ToolResult, User, estimate_tokens
+from askgraph.methods.shared import (
+    TextVariants,
+    estimate_message_tokens,
+    fit_texts,
+    shorten_results,
+)
 
 LONG = "a row of the graph; " * 200
 
@@ -19,13 +24,13 @@ def conversation(turns: int) -> list[Message]:
 
 
 def test_a_short_conversation_is_left_as_it_is() -> None:
-    assert shortened(conversation(2), 100_000) == conversation(2)
+    assert shorten_results(conversation(2), 100_000) == conversation(2)
 
 
 def test_the_oldest_results_are_shortened_first_and_the_last_stays_whole() -> None:
     messages = conversation(6)
 
-    kept = shortened(messages, tokens_of(messages) - 1)
+    kept = shorten_results(messages, estimate_message_tokens(messages) - 1)
 
     lengths = [len(m.text) for m in kept if isinstance(m, ToolResult)]
     assert lengths[0] < 400 and lengths[-1] == len(LONG) + 2
@@ -41,7 +46,7 @@ def test_results_that_are_plain_text_are_shortened_where_their_places_are_given(
     ]
     messages: list[Message] = [System("rules"), User(LONG), *turns]
 
-    kept = shortened(messages, 10, results={3, 5})
+    kept = shorten_results(messages, 10, results={3, 5})
 
     assert [one == old for one, old in zip(kept, messages, strict=True)] == [
         True, True, True, False, True, True,
@@ -52,23 +57,23 @@ def test_results_that_are_plain_text_are_shortened_where_their_places_are_given(
 def test_what_is_no_result_is_never_touched(turns: int, most: int) -> None:
     messages = conversation(turns)
 
-    kept = shortened(messages, most)
+    kept = shorten_results(messages, most)
 
     assert len(kept) == len(messages)
     for old, new in zip(messages, kept, strict=True):
         assert new == old or isinstance(old, ToolResult)
-    assert tokens_of(kept) <= tokens_of(messages)
+    assert estimate_message_tokens(kept) <= estimate_message_tokens(messages)
 
 
 SHARES = {"a": 0.5, "b": 0.5}
 
 
-def piece(*lengths: int) -> Piece:
-    return Piece(tuple("x" * 4 * length for length in lengths))
+def piece(*lengths: int) -> TextVariants:
+    return TextVariants(tuple("x" * 4 * length for length in lengths))
 
 
 def tokens(texts: list[str]) -> list[int]:
-    return [estimated_tokens(text) for text in texts]
+    return [estimate_tokens(text) for text in texts]
 
 
 @for_each(
@@ -83,9 +88,9 @@ def tokens(texts: list[str]) -> list[int]:
     ],
 )
 def test_kinds_of_texts_share_the_room(
-    first: list[Piece], second: list[Piece], shown: tuple[list[int], list[int]]
+    first: list[TextVariants], second: list[TextVariants], shown: tuple[list[int], list[int]]
 ) -> None:
-    found = fitted({"a": first, "b": second}, SHARES, room=100)
+    found = fit_texts({"a": first, "b": second}, SHARES, max_tokens=100)
 
     assert (tokens(found["a"]), tokens(found["b"])) == shown
 
@@ -93,8 +98,8 @@ def test_kinds_of_texts_share_the_room(
 def test_pieces_that_come_in_turn_have_no_gaps() -> None:
     kinds = {"a": [piece(10), piece(900), piece(10)], "b": []}
 
-    assert len(fitted(kinds, SHARES, room=100)["a"]) == 2
-    assert len(fitted(kinds, SHARES, room=100, in_turn=("a",))["a"]) == 1
+    assert len(fit_texts(kinds, SHARES, max_tokens=100)["a"]) == 2
+    assert len(fit_texts(kinds, SHARES, max_tokens=100, prefix_kinds=("a",))["a"]) == 1
 
 
 @given(
@@ -111,6 +116,6 @@ def test_the_room_is_never_exceeded(lengths: dict[str, list[list[int]]], room: i
         for kind, listed in lengths.items()
     }
 
-    shown = fitted(kinds, SHARES, room=room)
+    shown = fit_texts(kinds, SHARES, max_tokens=room)
 
     assert sum(sum(tokens(texts)) for texts in shown.values()) <= max(0, room)

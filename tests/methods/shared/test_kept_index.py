@@ -13,11 +13,16 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.descriptions import DatasetDescription
 from askgraph.index import Resource
-from askgraph.methods.shared.index_cache import Bm25, keep_index, kept_index, ranked_names
-from askgraph.methods.shared.retrieval import description_pieces
+from askgraph.methods.shared.index_cache import (
+    Bm25Parameters,
+    build_index,
+    get_index,
+    open_bm25_index,
+)
+from askgraph.methods.shared.retrieval import build_description_texts
 from askgraph.workspace import Workspace
 from askgraph.workspace.index_operations import build_indices
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 
 @pytest.fixture
@@ -25,26 +30,26 @@ def pets(tmp_path: Path) -> Iterator[KnowledgeGraph]:
     (tmp_path / "pets.ttl").write_text(PETS)
     graph = Workspace(tmp_path / "workspace").open(tmp_path / "pets.ttl")
     yield graph
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 DOG, CAT = Resource("d:dog", "dog", infos=("owner",)), Resource("c:cat", "cat")
 
 
 def test_an_index_is_kept_for_its_source_and_embedder(pets: KnowledgeGraph) -> None:
-    index = keep_index(pets, "classes", ("one",), [DOG, CAT])
+    index = build_index(pets, "classes", ("one",), [DOG, CAT])
 
-    assert kept_index(pets, "classes", ("one",)) is index
-    assert kept_index(pets, "classes", ("two",)) is None
-    assert kept_index(pets, "examples", ("one",)) is None
-    assert kept_index(pets, "classes", ("one",), "hashed") is None
+    assert get_index(pets, "classes", ("one",)) is index
+    assert get_index(pets, "classes", ("two",)) is None
+    assert get_index(pets, "examples", ("one",)) is None
+    assert get_index(pets, "classes", ("one",), "hashed") is None
 
 
 @pytest.mark.parametrize("embedder", ["", "hashed"])
 def test_words_and_spellings_are_found_and_what_is_told_of_a_thing(
     pets: KnowledgeGraph, embedder: str
 ) -> None:
-    index = keep_index(pets, "classes", embedder, [DOG, CAT], embedder)
+    index = build_index(pets, "classes", embedder, [DOG, CAT], embedder)
 
     assert [index.search(text)[0].item for text in ("dogs", "catt", "its owner")] == [DOG, CAT, DOG]
 
@@ -56,12 +61,12 @@ def test_the_files_of_an_index_go_with_it_and_a_failure_leaves_none(
     monkeypatch.setattr(tempfile, "tempdir", str(files))
     files.mkdir()
     with pytest.raises(SetupError, match="no embedder"):
-        keep_index(pets, "classes", 1, [DOG], "nothing")
+        build_index(pets, "classes", 1, [DOG], "nothing")
     assert list(files.iterdir()) == []
-    keep_index(pets, "classes", 1, [DOG])
+    build_index(pets, "classes", 1, [DOG])
     before = list(files.iterdir())
 
-    keep_index(pets, "classes", 2, [CAT])
+    build_index(pets, "classes", 2, [CAT])
     gc.collect()
 
     after = list(files.iterdir())
@@ -72,12 +77,12 @@ def test_names_by_bm25_are_kept_with_the_index_that_they_are_of(tmp_path: Path) 
     (tmp_path / "pets.ttl").write_text(PETS)
     place = Workspace(tmp_path / "workspace")
     place.add("pets", [tmp_path / "pets.ttl"])
-    kept = place.data("pets") / "indices" / "kept"
+    kept = place.get_data_folder("pets") / "indices" / "kept"
 
     def built() -> dict[Path, int]:
         graph = place.graph("pets")
-        assert len(ranked_names(graph, "entities", Bm25())) > 0
-        result_of(graph.endpoint.close())
+        assert len(open_bm25_index(graph, "entities", Bm25Parameters())) > 0
+        run_coroutine(graph.endpoint.close())
         return {one: one.stat().st_mtime_ns for one in kept.rglob("*")}
 
     first = built()
@@ -97,7 +102,7 @@ def pets_graph(tmp_path: Path) -> Iterator[KnowledgeGraph]:
     graph = Workspace(tmp_path / "workspace").open(tmp_path / "pets.ttl")
     described = DatasetDescription("Dataset", "Pet Register", SAID, publisher="Ann", version="3.1")
     yield replace(graph, descriptions=(described,))
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 @pytest.mark.parametrize(
@@ -107,7 +112,7 @@ def pets_graph(tmp_path: Path) -> Iterator[KnowledgeGraph]:
 def test_a_question_that_names_it_or_what_it_tells_gets_it(
     pets_graph: KnowledgeGraph, question: str
 ) -> None:
-    [piece] = description_pieces([question], pets_graph)
+    [piece] = build_description_texts([question], pets_graph)
 
     assert 'publisher "Ann"' in piece.texts[0] and 'version "3.1"' in piece.texts[0]
     assert len(piece.texts[1]) < len(piece.texts[0]) < 900
@@ -115,5 +120,5 @@ def test_a_question_that_names_it_or_what_it_tells_gets_it(
 
 @pytest.mark.parametrize("question", ["Who owns Rex?", "Under which licence is it?", "Which pet?"])
 def test_other_questions_do_not(pets_graph: KnowledgeGraph, question: str) -> None:
-    assert description_pieces([question], pets_graph) == []
-    assert len(description_pieces([question], pets_graph, certain=True)) == 1
+    assert build_description_texts([question], pets_graph) == []
+    assert len(build_description_texts([question], pets_graph, include_all=True)) == 1

@@ -11,13 +11,18 @@ from tests.servers.faults import refused_where
 from tests.servers.sparql import SparqlServer
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods.shared import Piece
-from askgraph.methods.shared.nearby_schema import NearClass, ShapeParts, classes_near, shape_pieces
-from askgraph.methods.shared.several_graphs import AskedGraphs, linked_graph
+from askgraph.methods.shared import TextVariants
+from askgraph.methods.shared.nearby_schema import (
+    GraphClass,
+    ShapeParts,
+    build_shape_texts,
+    find_nearby_classes,
+)
+from askgraph.methods.shared.several_graphs import QuestionGraphs, link_graph
 from askgraph.methods.tools import ToolLimits
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 LIBRARY = """
 @prefix : <http://library.example/> .
@@ -39,13 +44,13 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[KnowledgeG
         opened.append(Workspace(folder / "workspace").open(folder / f"{name}.ttl"))
     yield opened
     for graph in opened:
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 async def found(text: str, graphs: list[KnowledgeGraph], *, limit: int = 1) -> list[str]:
-    asked = AskedGraphs.of(Question(text), graphs, ToolLimits())
-    linked = [await linked_graph(text, one) for one in asked.every]
-    near = await classes_near(text, linked, limit=limit)
+    asked = QuestionGraphs.from_graphs(Question(text), graphs, ToolLimits())
+    linked = [await link_graph(text, one) for one in asked.graphs]
+    near = await find_nearby_classes(text, linked, limit=limit)
     return [one.iri.rsplit("/", 1)[-1] for one in near]
 
 
@@ -86,15 +91,15 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     (folder / "wide.ttl").write_text(WIDE)
     graph = Workspace(folder / "workspace").open(folder / "wide.ttl")
     yield graph
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 async def shown(
     text: str, graph: KnowledgeGraph, parts: ShapeParts | None = None, *, cls: str = THING
-) -> list[Piece]:
-    asked = AskedGraphs.of(Question(text), [graph], ToolLimits())
-    linked = await linked_graph(text, asked.every[0])
-    return await shape_pieces([NearClass(linked, cls)], parts or ShapeParts())
+) -> list[TextVariants]:
+    asked = QuestionGraphs.from_graphs(Question(text), [graph], ToolLimits())
+    linked = await link_graph(text, asked.graphs[0])
+    return await build_shape_texts([GraphClass(linked, cls)], parts or ShapeParts())
 
 
 async def test_a_shape_has_several_lengths_in_which_what_is_near_is_left_longest(
@@ -120,8 +125,8 @@ def test_a_shape_that_a_server_does_not_give_is_that_of_the_profile(tmp_path: Pa
         workspace.add("wide", [server.url])
         graph = workspace.graph("wide")
         server.always = refused_where("UNION", "busy")
-        [piece] = result_of(shown("What is the weight of thing 1?", graph))
-        result_of(graph.endpoint.close())
+        [piece] = run_coroutine(shown("What is the weight of thing 1?", graph))
+        run_coroutine(graph.endpoint.close())
 
     assert "weight" in piece.texts[0]
 
@@ -139,12 +144,12 @@ KIN = """
 async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> None:
     (tmp_path / "kin.ttl").write_text(KIN)
     graph = Workspace(tmp_path / "workspace").open(tmp_path / "kin.ttl")
-    asked = AskedGraphs.of(Question("towns"), [graph], ToolLimits())
-    linked = await linked_graph("towns", asked.every[0])
-    every = [NearClass(linked, f"http://kin.example/{c}") for c in ("Town", "City", "Place")]
+    asked = QuestionGraphs.from_graphs(Question("towns"), [graph], ToolLimits())
+    linked = await link_graph("towns", asked.graphs[0])
+    every = [GraphClass(linked, f"http://kin.example/{c}") for c in ("Town", "City", "Place")]
 
-    town, place = await shape_pieces(every, ShapeParts())
-    [alone] = await shape_pieces(every, ShapeParts(), most=1)
+    town, place = await build_shape_texts(every, ShapeParts())
+    [alone] = await build_shape_texts(every, ShapeParts(), max_classes=1)
     await graph.endpoint.close()
 
     kin = "}\n# :Town is a kind of: :Place\n# :Town has the same instances as: :City"
@@ -158,10 +163,12 @@ async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> 
 async def test_beside_the_whole_schema_a_shape_has_the_lines_that_matter(
     wide: KnowledgeGraph,
 ) -> None:
-    asked = AskedGraphs.of(Question("What is the weight of thing 1?"), [wide], ToolLimits())
-    linked = await linked_graph("What is the weight of thing 1?", asked.every[0])
+    asked = QuestionGraphs.from_graphs(
+        Question("What is the weight of thing 1?"), [wide], ToolLimits()
+    )
+    linked = await link_graph("What is the weight of thing 1?", asked.graphs[0])
 
-    [piece] = await shape_pieces([NearClass(linked, THING)] * 2, ShapeParts(), beside=True)
+    [piece] = await build_shape_texts([GraphClass(linked, THING)] * 2, ShapeParts(), is_beside=True)
 
     assert ":weight xsd:integer" in piece.texts[0] and ":part2" not in piece.texts[0]
 
@@ -185,10 +192,10 @@ async def beside(text: str, folder: Path) -> list[str]:
     """What stands beside the whole schema for the class of towns."""
     (folder / "kin.ttl").write_text(OWL + KIN + ":Town owl:equivalentClass :Borough .")
     graph = Workspace(folder / "workspace").open(folder / "kin.ttl")
-    asked = AskedGraphs.of(Question(text), [graph], ToolLimits())
-    linked = await linked_graph(text, asked.every[0])
-    near = [NearClass(linked, "http://kin.example/Town")]
-    pieces = await shape_pieces(near, ShapeParts(), beside=True)
+    asked = QuestionGraphs.from_graphs(Question(text), [graph], ToolLimits())
+    linked = await link_graph(text, asked.graphs[0])
+    near = [GraphClass(linked, "http://kin.example/Town")]
+    pieces = await build_shape_texts(near, ShapeParts(), is_beside=True)
     await graph.endpoint.close()
     return [piece.texts[0] for piece in pieces]
 

@@ -22,7 +22,7 @@ from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Answer, Prompt, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 WORDS = (
     GlossaryEntry("vehicles", (f"{ONTO}Car", f"{ONTO}Lorry")),
@@ -42,7 +42,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     place.add("fleet", [folder / "fleet.ttl"])
     graph = place.graph("fleet")
     yield replace(graph, glossary=GLOSSARY)
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 async def told(method: Method, graph: KnowledgeGraph, text: str = ASKED) -> str:

@@ -12,8 +12,8 @@ from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.query_run import answer_query
-from askgraph.trace import Earlier, Question
-from askgraph.workspace.run_sync import result_of
+from askgraph.trace import PreviousQuestion, Question
+from askgraph.workspace.run_sync import run_coroutine
 
 ONT = "https://example.org/space/ontology#"
 SPACE = "https://example.org/space/"
@@ -207,7 +207,7 @@ MARS = "SELECT ?moon ?radius { ?moon onto:orbits :Mars ; onto:radius ?radius }"
 
 def columns(graph: KnowledgeGraph, asked: Question, query: str, *told: str) -> tuple[str, ...]:
     context = Context(graph, asked)
-    return result_of(answer_query(context, query, told, confidence=0.5)).answer_columns
+    return run_coroutine(answer_query(context, query, told, confidence=0.5)).answer_columns
 
 
 @for_each(
@@ -234,7 +234,9 @@ def test_columns_that_are_told_stand_before_what_the_question_says(moons: Knowle
 
 
 def test_of_a_question_that_goes_on_from_another_all_columns_answer(moons: KnowledgeGraph) -> None:
-    before = Earlier("What are the radii of the moons of Jupiter?", MARS.replace("Mars", "Jupiter"))
+    before = PreviousQuestion(
+        "What are the radii of the moons of Jupiter?", MARS.replace("Mars", "Jupiter")
+    )
 
     assert columns(moons, Question("And of Mars?", before=(before,)), MARS) == ("moon", "radius")
 

@@ -13,14 +13,14 @@ from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.glossary import MAX_NOTE_CHARACTERS, add_note, read_notes
 from askgraph.llm import Choice, Finish, ToolCall
-from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
 from askgraph.methods.tools import TOOL_SETS
-from askgraph.server.runs import open_settings
+from askgraph.server.runs import list_open_settings
 from askgraph.trace import Answer, Question, Step, ToolUse, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 ASKED = Question("Which moons orbit Jupiter?")
 ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
@@ -40,7 +40,7 @@ def place(tmp_path: Path) -> Workspace:
 def moons(place: Workspace) -> Iterator[KnowledgeGraph]:
     graph = place.graph("moons")
     yield graph
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 def call(tool: str, /, **arguments: object) -> ToolCall:
@@ -57,11 +57,11 @@ def grasp(
 
 
 def run(
-    replies: Sequence[Reply], graph: KnowledgeGraph, plugin: type, **settings: object
+    replies: Sequence[ScriptedReply], graph: KnowledgeGraph, plugin: type, **settings: object
 ) -> tuple[Trace, ScriptedModel]:
     model = ScriptedModel(replies)
     method = plugin(model, **settings)
-    return result_of(trace_of(ASKED, method=method, name="agent", graphs=[graph])), model
+    return run_coroutine(trace_of(ASKED, method=method, name="agent", graphs=[graph])), model
 
 
 def first(model: ScriptedModel) -> str:
@@ -116,7 +116,7 @@ def test_the_sets_of_the_paper_do_not_have_it_and_callers_of_a_server_cannot_swi
     assert not any("note" in tools for tools in TOOL_SETS.values())
     for plugin in (Grasp, GrafVonData):
         assert plugin(ScriptedModel([]), preset="paper").notes == "off"
-        assert "propose" in open_settings(plugin) and "notes" not in open_settings(plugin)
+        assert "propose" in list_open_settings(plugin) and "notes" not in list_open_settings(plugin)
     with pytest.raises(SetupError, match="'notes' is one of off, read, keep"):
         Grasp(ScriptedModel([]), notes="always")
 
@@ -157,7 +157,7 @@ def test_a_replay_notes_nothing(moons: KnowledgeGraph) -> None:
         async with aclosing(method.replay(trace)) as steps:  # type: ignore[type-var]
             return [step async for step in steps]
 
-    again = result_of(replayed())
+    again = run_coroutine(replayed())
 
     assert [one for one in again if isinstance(one, ToolUse) and one.tool == "note"] == uses(trace)
     assert not moons.notes.exists()
@@ -166,25 +166,25 @@ def test_a_replay_notes_nothing(moons: KnowledgeGraph) -> None:
 def test_notes_of_a_graph_that_changed_say_so_and_go_with_it(place: Workspace) -> None:
     before = place.graph("moons")
     grasp(before, notes="keep")
-    result_of(before.endpoint.close())
+    run_coroutine(before.endpoint.close())
     (place.folder.parent / "moons.ttl").write_text(MOONS + "\n:Ganymede a onto:Moon .\n")
     changed = place.graph("moons")
 
     _, model = grasp(changed, notes="keep")
     _, again = grasp(changed, notes="read")
-    result_of(changed.endpoint.close())
+    run_coroutine(changed.endpoint.close())
 
     assert f'- "{NOTED}" (of an earlier state of the graph)' in first(model)
     assert f'- "{NOTED}"\n' in first(again), "noted again, it is of today"
     place.remove("moons")
-    assert not place.notes_file("moons").exists()
+    assert not place.get_notes_file("moons").exists()
 
 
 def test_a_graph_without_a_name_keeps_none(place: Workspace) -> None:
     graph = place.open(place.folder.parent / "moons.ttl")
 
     trace, _ = grasp(graph, notes="keep")
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
     [use] = uses(trace)
     assert use.observation.failed and "no notes are kept of this graph" in use.observation.text

@@ -3,8 +3,8 @@
 import pytest
 
 from askgraph.errors import BudgetSpent, SetupError
-from askgraph.llm import Choice, Finish, System, ToolCall, ToolSchema, User, completed
-from askgraph.llm.budget import Account, Budget, BudgetedModel
+from askgraph.llm import Choice, Finish, System, ToolCall, ToolSchema, User, read_completion
+from askgraph.llm.budget import BudgetAccount, BudgetedModel, ModelBudget
 from askgraph.methods.tools.replay import ReplayedModel, ReplayedToolbox
 from askgraph.trace import ModelTurn, Observation, Prompt, Question, Refusal, ToolUse, Trace, Usage
 
@@ -54,18 +54,18 @@ TRACE = Trace(
 
 
 async def test_the_model_says_the_same_in_the_same_order_at_the_same_cost() -> None:
-    account = Account(Budget())
+    account = BudgetAccount(ModelBudget())
     replayed = ReplayedModel(TRACE)
     model = BudgetedModel(replayed, account)
 
-    said = [await completed(model.complete([User("?")])) for _ in range(2)]
+    said = [await read_completion(model.complete([User("?")])) for _ in range(2)]
 
     assert [one.first for one in said] == [BOTH, AGAIN]
     assert replayed.identity.model == said[0].model == "m-2"
     spent = (account.calls, account.usage.input, account.usage.cached, account.usage.output)
     assert spent == (2, 300, 190, 30)
     with pytest.raises(BudgetSpent, match="took 2 turns"):
-        await completed(model.complete([User("?")]))
+        await read_completion(model.complete([User("?")]))
 
 
 async def test_each_call_gives_what_it_gave_then() -> None:

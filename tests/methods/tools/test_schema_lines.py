@@ -18,7 +18,7 @@ from askgraph.methods.tools.schema_lines import (
 from askgraph.search.tokenize import tokenize
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 
 @pytest.fixture(scope="module", params=["office", "statements", "bridges"])
@@ -27,7 +27,7 @@ def graph(
 ) -> Iterator[KnowledgeGraph]:
     opened = Workspace(tmp_path_factory.mktemp("graphs")).open(HERE / f"{request.param}.ttl")
     yield opened
-    result_of(opened.endpoint.close())
+    run_coroutine(opened.endpoint.close())
 
 
 def told(question: str, graph: KnowledgeGraph) -> str:

@@ -15,7 +15,7 @@ from askgraph.errors import QueryError, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource
 from askgraph.index.keyword import KeywordIndex
-from askgraph.llm import estimated_tokens
+from askgraph.llm import estimate_tokens
 from askgraph.methods.tools import ToolLimits
 from askgraph.methods.tools.search import score_keywords
 
@@ -88,7 +88,7 @@ async def test_properties_that_hits_of_one_class_share_are_named_once(
 async def test_a_hit_takes_few_tokens(space: KnowledgeGraph) -> None:
     found = await called(space, "search_entity", query="apollo")
     assert len(found.text.splitlines()) == 10
-    assert estimated_tokens(found.text) <= 10 * 45
+    assert estimate_tokens(found.text) <= 10 * 45
 
 
 async def test_values_are_found_with_the_thing_that_has_them(tmp_path: Path) -> None:

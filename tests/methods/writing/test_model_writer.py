@@ -19,8 +19,8 @@ from askgraph.methods.writing import ListedTerm
 from askgraph.methods.writing.model_writer import PromptedWriter, build_query_grammar
 from askgraph.methods.writing.prompt import build_target, parse_query
 from askgraph.methods.writing.references import FORMS, References, list_required_terms
-from askgraph.sparql.judge import checked
-from askgraph.sparql.parser import read
+from askgraph.sparql.judge import check_query
+from askgraph.sparql.parser import parse_tree
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
 
@@ -96,8 +96,8 @@ def test_all_that_it_admits_is_a_query_of_listed_terms(
 
     for _ in range(60):
         query = parse_query(_wandered(grammar, chance, references), references)
-        read(query)
-        checked(query)
+        parse_tree(query)
+        check_query(query)
         Store().query(query)
         assert {target for _, target in list_required_terms(query)} <= {
             each.target for each in REFERENCES.terms

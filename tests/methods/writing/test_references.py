@@ -10,7 +10,7 @@ from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import Kind
 from askgraph.methods.writing import ListedTerm
 from askgraph.methods.writing.references import References, UnlistedTermError, list_required_terms
-from askgraph.sparql.rewrite.canonical import canonical_query
+from askgraph.sparql.rewrite.canonical import canonicalize_query
 
 EX = "http://example.org/"
 LISTED = (
@@ -60,8 +60,8 @@ def test_terms_become_references(query: str, text: str | None) -> None:
             REFERENCES.encode_query(PREFIX + query)
         return
     assert REFERENCES.encode_query(PREFIX + query) == text
-    back = canonical_query(REFERENCES.decode_query(text))
-    assert back == canonical_query(PREFIX + query.replace("*", "?m", query.startswith("SELECT")))
+    back = canonicalize_query(REFERENCES.decode_query(text))
+    assert back == canonicalize_query(PREFIX + query.replace("*", "?m", query.startswith("SELECT")))
 
 
 @for_each(
@@ -150,7 +150,7 @@ def test_a_query_comes_back_as_it_was(query: str, references: References) -> Non
 
     back = references.decode_query(text)
     assert EX not in text
-    assert canonical_query(back) == canonical_query(PREFIX + query)
+    assert canonicalize_query(back) == canonicalize_query(PREFIX + query)
     assert references.encode_query(back) == text
     Store().query(back)
 

@@ -8,7 +8,7 @@ from askgraph.methods.graph_search import GraphSearch
 from askgraph.search.tokenize import tokenize
 from askgraph.search.tokenize.question_operators import detect_operators, find_matched_text
 from askgraph.trace import Answer, Question
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 
 @for_each(
@@ -22,7 +22,7 @@ def test_an_answer_tells_its_columns_and_its_order(
     question: str, ordered: bool, open_zoo: KnowledgeGraph
 ) -> None:
     trace = trace_of(Question(question), method=GraphSearch(), name="", graphs=[open_zoo])
-    answer = result_of(trace).outcome
+    answer = run_coroutine(trace).outcome
     assert isinstance(answer, Answer), answer
     assert answer.answer_columns and {*answer.answer_columns} <= {*answer.result.variables}
     assert answer.ordered == ordered

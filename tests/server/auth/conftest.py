@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from askgraph.server.auth.identify import Accounts
+from askgraph.server.auth.identify import CallerAccounts
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
 
-MakeAccounts = Callable[..., Awaitable[tuple[Accounts, Store]]]
+MakeAccounts = Callable[..., Awaitable[tuple[CallerAccounts, Store]]]
 
 
 @pytest.fixture
@@ -19,9 +19,9 @@ async def accounts(tmp_path: Path) -> AsyncIterator[MakeAccounts]:
     """Makes accounts, and the store that they are in, for some settings."""
     async with AsyncExitStack() as stack:
 
-        async def make(**settings: Any) -> tuple[Accounts, Store]:
+        async def make(**settings: Any) -> tuple[CallerAccounts, Store]:
             store = await Store.open(str(tmp_path / "serve.db"))
             stack.push_async_callback(store.close)
-            return Accounts(ServeSettings.of(tmp_path, settings), store), store
+            return CallerAccounts(ServeSettings.from_folder(tmp_path, settings), store), store
 
         yield make

@@ -10,95 +10,100 @@ from tests.each import for_each
 from tests.server.auth.conftest import MakeAccounts
 
 from askgraph.errors import SetupError
-from askgraph.server.auth import NotAllowed, OwnLimits, TooMany
-from askgraph.server.auth.api_keys import new_key
-from askgraph.server.auth.identify import VISITOR, BehindProxy, Credentials, new_visitor
+from askgraph.server.auth import LimitExceededError, LimitOverrides, NotAllowedError
+from askgraph.server.auth.api_keys import generate_key
+from askgraph.server.auth.identify import (
+    VISITOR_COOKIE,
+    ProxyHeaders,
+    RequestCredentials,
+    generate_visitor,
+)
 from askgraph.server.settings import ServeSettings
 
 ELSEWHERE = {"host": "192.0.2.1"}
 PROXY = {"proxy_header": "X-Forwarded-User", "trusted_proxies": ["10.0.0.0/8"], **ELSEWHERE}
 
 
-def by_key(text: str, client: str = "198.51.100.7") -> Credentials:
-    return Credentials({"authorization": f"Bearer {text}"}, client=client)
+def by_key(text: str, client: str = "198.51.100.7") -> RequestCredentials:
+    return RequestCredentials({"authorization": f"Bearer {text}"}, client=client)
 
 
 async def test_who_may_do_what(accounts: MakeAccounts) -> None:
     # On this machine anybody may do all but administer.
     known, _ = await accounts()
-    caller = await known.identify(Credentials(client="127.0.0.1"))
+    caller = await known.identify(RequestCredentials(client="127.0.0.1"))
     assert (caller.id, caller.graphs) == ("anonymous", None)
     assert caller.scopes == {"ask", "query", "confirm", "manage"}
-    with pytest.raises(NotAllowed) as caught:
-        caller.check("admin")
+    with pytest.raises(NotAllowedError) as caught:
+        caller.require_scope("admin")
     assert caught.value.status == 401
     # Elsewhere nobody may do anything without a key.
     known, _ = await accounts(**ELSEWHERE)
-    assert (await known.identify(Credentials(client="127.0.0.1"))).scopes == frozenset()
+    assert (await known.identify(RequestCredentials(client="127.0.0.1"))).scopes == frozenset()
     # Anonymous callers may what was chosen.
     known, _ = await accounts(anonymous=["ask"], **ELSEWHERE)
-    caller = await known.identify(Credentials(client="198.51.100.7"))
+    caller = await known.identify(RequestCredentials(client="198.51.100.7"))
     assert caller.scopes == {"ask"}
     # A proxy before a server on this machine opens it to nobody.
     known, _ = await accounts()
-    handed_on = Credentials({"x-forwarded-for": "198.51.100.7"}, client="127.0.0.1")
+    handed_on = RequestCredentials({"x-forwarded-for": "198.51.100.7"}, client="127.0.0.1")
     assert (await known.identify(handed_on)).scopes == frozenset()
     chosen, _ = await accounts(anonymous=["ask"])
     assert (await chosen.identify(handed_on)).scopes == {"ask"}
     # A key gives what it was made for.
     known, store = await accounts(requests_per_minute=100, **ELSEWHERE)
-    own = OwnLimits(requests_per_minute=5, parallel=0)
-    key, text = new_key("Ann's phone", ["ask", "query"], graphs=["space"], limits=own)
+    own = LimitOverrides(requests_per_minute=5, parallel=0)
+    key, text = generate_key("Ann's phone", ["ask", "query"], graphs=["space"], limits=own)
     await store.add_key(key)
-    for asking in (by_key(text), Credentials({"x-api-key": text})):
+    for asking in (by_key(text), RequestCredentials({"x-api-key": text})):
         caller = await known.identify(asking)
         assert (caller.id, caller.name) == (f"key:{key.id}", "Ann's phone")
-        assert caller.may("ask") and not caller.may("confirm")
-        assert caller.sees("space") and not caller.sees("rocks")
+        assert caller.has_scope("ask") and not caller.has_scope("confirm")
+        assert caller.can_see("space") and not caller.can_see("rocks")
         assert caller.limits.requests_per_minute == 5
         assert (caller.limits.parallel, caller.limits.tokens_per_day) == (0, 0)
-    with pytest.raises(NotAllowed, match="needs the scope 'admin'") as caught:
-        caller.check("admin")
+    with pytest.raises(NotAllowedError, match="needs the scope 'admin'") as caught:
+        caller.require_scope("admin")
     assert caught.value.status == 403
 
 
 async def test_keys_that_are_not_accepted(accounts: MakeAccounts) -> None:
     # The store does not know the secret.
     _, store = await accounts()
-    key, text = new_key("phone", ["ask"])
+    key, text = generate_key("phone", ["ask"])
     await store.add_key(key)
     secret = text.removeprefix(f"askgraph_{key.id}_")
-    assert len(secret) == 43 and secret not in repr(await store.keys())
+    assert len(secret) == 43 and secret not in repr(await store.list_keys())
     # Expired and revoked keys are refused with the reason.
     known, store = await accounts()
-    over, old = new_key("old", ["ask"], expires=datetime.now(UTC) - timedelta(seconds=1))
-    gone, lost = new_key("lost", ["ask"])
+    over, old = generate_key("old", ["ask"], expires=datetime.now(UTC) - timedelta(seconds=1))
+    gone, lost = generate_key("lost", ["ask"])
     await store.add_key(over)
     await store.add_key(gone)
     assert (await known.identify(by_key(lost))).name == "lost"
-    await store.revoke(gone.id)
-    with pytest.raises(NotAllowed, match="revoked"):
+    await store.revoke_key(gone.id)
+    with pytest.raises(NotAllowedError, match="revoked"):
         await known.identify(by_key(lost))
-    with pytest.raises(NotAllowed, match="expired"):
+    with pytest.raises(NotAllowedError, match="expired"):
         await known.identify(by_key(old))
     # A token of somebody else says nothing.
     known, _ = await accounts()
     for given in ("Bearer sk-something", "Basic YW5uOnB3", "Bearer"):
-        asking = Credentials({"authorization": given}, client="127.0.0.1")
+        asking = RequestCredentials({"authorization": given}, client="127.0.0.1")
         assert (await known.identify(asking)).id == "anonymous"
     # Guessing is stopped and a good key of the neighbour is not.
     known, store = await accounts()
-    (mine, text), (guessed, _) = new_key("mine", ["ask"]), new_key("guessed", ["ask"])
+    (mine, text), (guessed, _) = generate_key("mine", ["ask"]), generate_key("guessed", ["ask"])
     await store.add_key(mine)
     await store.add_key(guessed)
     ended: list[type[Exception]] = []
     for at in range(15):
-        with pytest.raises((NotAllowed, TooMany)) as caught:
+        with pytest.raises((NotAllowedError, LimitExceededError)) as caught:
             await known.identify(by_key(f"askgraph_{guessed.id}_{at}"))
         ended.append(caught.type)
-    assert ended == [NotAllowed] * 10 + [TooMany] * 5
+    assert ended == [NotAllowedError] * 10 + [LimitExceededError] * 5
     assert (await known.identify(by_key(text))).name == "mine"
-    with pytest.raises(NotAllowed):
+    with pytest.raises(NotAllowedError):
         await known.identify(by_key(f"askgraph_{guessed.id}_x", client="203.0.113.9"))
 
 
@@ -107,7 +112,7 @@ async def test_a_key_that_is_not_exactly_ours_is_refused(
     accounts: MakeAccounts, change: str
 ) -> None:
     known, store = await accounts()
-    (key, text), (_, other) = new_key("phone", ["ask"]), new_key("other", ["ask"])
+    (key, text), (_, other) = generate_key("phone", ["ask"]), generate_key("other", ["ask"])
     await store.add_key(key)
     wrong = {
         "another secret": f"askgraph_{key.id}_{other.split('_', 2)[2]}",
@@ -116,7 +121,7 @@ async def test_a_key_that_is_not_exactly_ours_is_refused(
         "longer": text + "A" * 500,
         "no key": "askgraph_",
     }[change]
-    with pytest.raises(NotAllowed, match="not known") as caught:
+    with pytest.raises(NotAllowedError, match="not known") as caught:
         await known.identify(by_key(wrong))
     assert caught.value.status == 401
 
@@ -125,20 +130,24 @@ async def test_proxies_and_visitors(accounts: MakeAccounts) -> None:
     # A trusted proxy says who the user is and nobody else does.
     known, _ = await accounts(proxy_scopes=["ask"], **PROXY)
     word = {"x-forwarded-user": "Zoë".encode().decode("latin-1")}
-    user = await known.identify(Credentials(word, client="203.0.113.9", peer="10.1.2.3"))
+    user = await known.identify(RequestCredentials(word, client="203.0.113.9", peer="10.1.2.3"))
     assert (user.id, user.name, set(user.scopes)) == ("user:Zoë", "Zoë", {"ask"})
-    forged = await known.identify(Credentials(word, client="198.51.100.7", peer="198.51.100.7"))
+    forged = await known.identify(
+        RequestCredentials(word, client="198.51.100.7", peer="198.51.100.7")
+    )
     assert (forged.id, forged.scopes) == ("anonymous", frozenset())
     # A visitor is known again by the cookie which the id does not tell.
     known, _ = await accounts()
-    cookie = new_visitor()
-    first = await known.identify(Credentials({}, {VISITOR: cookie}, "127.0.0.1"))
-    again = await known.identify(Credentials({}, {VISITOR: cookie}, "127.0.0.1"))
-    other = await known.identify(Credentials({}, {VISITOR: new_visitor()}, "127.0.0.1"))
+    cookie = generate_visitor()
+    first = await known.identify(RequestCredentials({}, {VISITOR_COOKIE: cookie}, "127.0.0.1"))
+    again = await known.identify(RequestCredentials({}, {VISITOR_COOKIE: cookie}, "127.0.0.1"))
+    other = await known.identify(
+        RequestCredentials({}, {VISITOR_COOKIE: generate_visitor()}, "127.0.0.1")
+    )
     assert first.id == again.id != other.id
     assert first.id.startswith("visitor:") and cookie not in first.id
     forged = await known.identify(
-        Credentials({}, {VISITOR: first.id.removeprefix("visitor:")}, "127.0.0.1")
+        RequestCredentials({}, {VISITOR_COOKIE: first.id.removeprefix("visitor:")}, "127.0.0.1")
     )
     assert forged.id != first.id
 
@@ -146,21 +155,21 @@ async def test_proxies_and_visitors(accounts: MakeAccounts) -> None:
 @pytest.mark.parametrize("name", ["", "  "])
 async def test_a_proxy_that_names_nobody_names_nobody(accounts: MakeAccounts, name: str) -> None:
     known, _ = await accounts(**PROXY)
-    caller = await known.identify(Credentials({"x-forwarded-user": name}, peer="10.1.2.3"))
+    caller = await known.identify(RequestCredentials({"x-forwarded-user": name}, peer="10.1.2.3"))
     assert caller.id == "anonymous"
 
 
 @for_each("name", ["a" * 500, "ann\tadmin", "\xff\xfe"])
 async def test_a_proxy_that_names_no_name_is_refused(accounts: MakeAccounts, name: str) -> None:
     known, _ = await accounts(**PROXY)
-    with pytest.raises(NotAllowed):
-        await known.identify(Credentials({"x-forwarded-user": name}, peer="10.1.2.3"))
+    with pytest.raises(NotAllowedError):
+        await known.identify(RequestCredentials({"x-forwarded-user": name}, peer="10.1.2.3"))
 
 
 @for_each("cookie", ["", "admin", "x" * 5000, "../../etc/passwd", "é" * 32])
 async def test_a_cookie_that_was_never_set_is_nobodys(accounts: MakeAccounts, cookie: str) -> None:
     known, _ = await accounts()
-    caller = await known.identify(Credentials({}, {VISITOR: cookie}, "127.0.0.1"))
+    caller = await known.identify(RequestCredentials({}, {VISITOR_COOKIE: cookie}, "127.0.0.1"))
     assert caller.id == "anonymous" and not caller.has_history
 
 
@@ -192,10 +201,10 @@ async def client_seen(tmp_path: Path, *forwarded: bytes, peer: str = "10.0.0.1")
     async def nothing(*_: object) -> None:
         raise AssertionError("nothing is read or sent")
 
-    settings = ServeSettings.of(tmp_path, {"trusted_proxies": ("10.0.0.0/8",)})
+    settings = ServeSettings.from_folder(tmp_path, {"trusted_proxies": ("10.0.0.0/8",)})
     headers = [(b"x-forwarded-for", line) for line in forwarded]
     scope = {"type": "http", "client": (peer, 1), "headers": headers, "scheme": "http"}
-    await BehindProxy(app, settings)(scope, nothing, nothing)  # type: ignore[arg-type]
+    await ProxyHeaders(app, settings)(scope, nothing, nothing)  # type: ignore[arg-type]
     return seen[0]
 
 

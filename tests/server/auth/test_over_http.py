@@ -6,8 +6,8 @@ import httpx2
 from tests.servers.key_holders import Locked
 from tests.servers.served import ServedThread
 
-from askgraph.server.auth import OwnLimits
-from askgraph.server.auth.identify import VISITOR
+from askgraph.server.auth import LimitOverrides
+from askgraph.server.auth.identify import VISITOR_COOKIE
 from askgraph.workspace import Workspace
 
 QUESTION = {"question": "Which moons are larger than Mercury?", "graphs": ["space"]}
@@ -55,7 +55,7 @@ def test_the_bounds_of_a_key_over_http(locked: Locked) -> None:
             reply = caller.post("/api/v1/graphs/space/answer", json={"query": "ASK { ?s ?p ?o }"})
             assert reply.status_code == status
     # A key makes no more requests than it may.
-    with locked.client("ask", limits=OwnLimits(requests_per_minute=3)) as caller:
+    with locked.client("ask", limits=LimitOverrides(requests_per_minute=3)) as caller:
         ended = [caller.get("/api/v1/runs") for _ in range(8)]
     statuses = [one.status_code for one in ended]
     assert statuses[:3] == [200, 200, 200]
@@ -75,7 +75,7 @@ def test_visitors_without_a_key(served: str) -> None:
     page = {"Accept": "text/html,application/xhtml+xml"}
     with client(served) as browser:
         cookie = browser.get("/", headers=page).headers["set-cookie"]
-        assert cookie.startswith(f"{VISITOR}=")
+        assert cookie.startswith(f"{VISITOR_COOKIE}=")
         assert "HttpOnly" in cookie and "SameSite=Lax" in cookie
         assert "set-cookie" not in browser.get("/", headers=page).headers  # it has one now
     with client(served) as program:
@@ -108,6 +108,6 @@ def test_a_key_that_is_revoked_asks_no_more_on_a_connection_that_is_open(locked:
     with locked.client("ask", name="cid") as caller:
         me = caller.get("/api/v1/me").json()
         assert me["name"] == "cid"
-        locked.change(lambda store: store.revoke(me["id"].removeprefix("key:")))
+        locked.change(lambda store: store.revoke_key(me["id"].removeprefix("key:")))
         refused = caller.post("/api/v1/ask", json=QUESTION)
     assert "revoked" in refused.json()["detail"]

@@ -7,33 +7,38 @@ from pathlib import Path
 import pytest
 
 from askgraph.atomic_files import lock_file
-from askgraph.server.auth import Limits, NotAllowed, Principal
-from askgraph.server.graphs.jobs import NewGraph, check_room
-from askgraph.server.graphs.uploads import Sent, clear_graph, store_files, upload_folder
+from askgraph.server.auth import CallerLimits, NotAllowedError, Principal
+from askgraph.server.graphs.jobs import NewGraph, check_graph_limit
+from askgraph.server.graphs.uploads import (
+    ReceivedFile,
+    get_upload_folder,
+    remove_graph,
+    store_files,
+)
 from askgraph.server.hub import open_hub
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
-ANN = Principal("user:ann", "ann", frozenset({"manage"}), limits=Limits(graphs=2))
+ANN = Principal("user:ann", "ann", frozenset({"manage"}), limits=CallerLimits(graphs=2))
 MOON = b"<http://e.org/io> <http://e.org/orbits> <http://e.org/jupiter> .\n"
 
 
 async def test_jobs_that_end_early(tmp_path: Path) -> None:
     # A job that is stopped while it ends is kept as it ended.
     new = NewGraph("large", "upload", ())
-    folder = upload_folder(tmp_path, new.job)
-    sent = [Sent("moons.nt", io.BytesIO(MOON + b"#" * 2**21))]
+    folder = get_upload_folder(tmp_path, new.job)
+    sent = [ReceivedFile("moons.nt", io.BytesIO(MOON + b"#" * 2**21))]
     async with open_hub(ServeSettings(upload_mb=1), Workspace(tmp_path)) as hub:
         with lock_file(
             tmp_path / "uploads" / ".locks" / "large"
         ):  # what it leaves cannot be cleared
             await hub.jobs.begin(new, ANN, lambda: store_files(sent, folder))
-            while (await hub.jobs.view(new.job, ANN)).state != "failed":  # noqa: ASYNC110
+            while (await hub.jobs.load_view(new.job, ANN)).state != "failed":  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
             stops = [asyncio.create_task(hub.jobs.cancel(new.job, ANN)) for _ in range(2)]
             await asyncio.sleep(0.05)
         await asyncio.gather(*stops)
-        row = await hub.store.job(new.job)
+        row = await hub.store.get_job(new.job)
     assert row and row.state == "failed" and not folder.exists()
     # A graph beyond the limit is refused before it is sent.
     path = tmp_path / "moons.nt"
@@ -42,30 +47,32 @@ async def test_jobs_that_end_early(tmp_path: Path) -> None:
     for name in ("a", "b"):
         workspace.add(name, [path], settings={"added_by": ANN.id})
     async with open_hub(ServeSettings(), workspace) as hub:
-        with pytest.raises(NotAllowed, match="2 graphs"):
+        with pytest.raises(NotAllowedError, match="2 graphs"):
             hub.jobs.check("c", ANN)
 
 
 def test_the_uploads_and_the_number_of_graphs(tmp_path: Path) -> None:
     # A graph that came to be of the uploads of a job goes with them.
     workspace = Workspace(tmp_path)
-    path = upload_folder(tmp_path, "job") / "01.nt"
+    path = get_upload_folder(tmp_path, "job") / "01.nt"
     path.parent.mkdir(parents=True)
     path.write_bytes(MOON)
     workspace.add("moons", [path])
-    other = upload_folder(tmp_path, "other")
+    other = get_upload_folder(tmp_path, "other")
     other.mkdir()
-    clear_graph(workspace, "moons", "other")
+    remove_graph(workspace, "moons", "other")
     assert (list(workspace.graphs()), path.exists(), other.exists()) == (["moons"], True, False)
-    clear_graph(workspace, "moons", "job")
+    remove_graph(workspace, "moons", "job")
     assert (list(workspace.graphs()), path.exists()) == ([], False)
-    assert not workspace.data("moons").exists()
+    assert not workspace.get_data_folder("moons").exists()
     # A caller adds so many graphs and no more.
-    check_room(ANN, ["user:ann", "user:bob", "", "visitor:1"])
-    with pytest.raises(NotAllowed, match="graphs_per_caller"):
-        check_room(ANN, ["user:ann", "user:ann"])
-    check_room(Principal("user:ann", "ann", frozenset({"admin"})), ["user:ann"] * 9)
-    visitor = Principal("visitor:3", "anonymous", frozenset({"manage"}), limits=Limits(graphs=2))
-    with pytest.raises(NotAllowed):
-        check_room(visitor, ["visitor:1", "anonymous"])
-    check_room(visitor, ["", "user:ann", "visitor:1"])
+    check_graph_limit(ANN, ["user:ann", "user:bob", "", "visitor:1"])
+    with pytest.raises(NotAllowedError, match="graphs_per_caller"):
+        check_graph_limit(ANN, ["user:ann", "user:ann"])
+    check_graph_limit(Principal("user:ann", "ann", frozenset({"admin"})), ["user:ann"] * 9)
+    visitor = Principal(
+        "visitor:3", "anonymous", frozenset({"manage"}), limits=CallerLimits(graphs=2)
+    )
+    with pytest.raises(NotAllowedError):
+        check_graph_limit(visitor, ["visitor:1", "anonymous"])
+    check_graph_limit(visitor, ["", "user:ann", "visitor:1"])

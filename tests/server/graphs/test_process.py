@@ -13,8 +13,8 @@ from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import AskgraphError, ServiceError, TimedOut
 from askgraph.server.graphs import open_graphs as open_graphs_module
+from askgraph.server.graphs.add_worker import AddTask, JobProgress, add_in_process
 from askgraph.server.graphs.open_graphs import GraphPool, VerifiedAnswers
-from askgraph.server.graphs.worker import Doing, Task, add_in_process
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
@@ -48,14 +48,14 @@ def silent(sparql_server: SparqlServer) -> SparqlServer:
 async def test_what_takes_too_long_is_stopped(silent: SparqlServer, tmp_path: Path) -> None:
     before = children()
     with pytest.raises(TimedOut, match="was stopped after"):
-        await add_in_process(Task(tmp_path, "slow", [silent.url], seconds=0.5), lambda _: None)
+        await add_in_process(AddTask(tmp_path, "slow", [silent.url], seconds=0.5), lambda _: None)
     assert children() <= before
 
 
 async def test_a_worker_that_is_killed_is_no_success(silent: SparqlServer, tmp_path: Path) -> None:
     before = children()
     work = asyncio.ensure_future(
-        add_in_process(Task(tmp_path, "killed", [silent.url]), lambda _: None)
+        add_in_process(AddTask(tmp_path, "killed", [silent.url]), lambda _: None)
     )
     os.kill(await worker_of(work, before), signal.SIGTERM)
     with pytest.raises(ServiceError, match="ended by a bug"):
@@ -67,7 +67,7 @@ async def test_waiting_for_the_process(silent: SparqlServer, tmp_path: Path) -> 
     # Who stops waiting leaves no process.
     before = children()
     work = asyncio.ensure_future(
-        add_in_process(Task(tmp_path, "left", [silent.url]), lambda _: None)
+        add_in_process(AddTask(tmp_path, "left", [silent.url]), lambda _: None)
     )
     worker = await worker_of(work, before)
     work.cancel()
@@ -78,8 +78,8 @@ async def test_waiting_for_the_process(silent: SparqlServer, tmp_path: Path) -> 
     file = tmp_path / "many.nt"
     file.write_text("".join(f"<http://e.org/{n}> <http://e.org/p> <http://e.org/o> .\n"
                             for n in range(3000)))  # fmt: skip
-    told: list[Doing] = []
-    added = await add_in_process(Task(tmp_path / "w", "many", [str(file)]), told.append)
+    told: list[JobProgress] = []
+    added = await add_in_process(AddTask(tmp_path / "w", "many", [str(file)]), told.append)
     assert added.triples == 3000 and [one.doing for one in told][:1] == ["checking files"]
     assert "profiling" in {one.doing for one in told}
 
@@ -90,7 +90,7 @@ async def test_a_worker_has_no_secrets_of_the_server(
     monkeypatch.setenv("OPENAI_API_KEY", "s3cr3tvalue")
     before = children()
     work = asyncio.ensure_future(
-        add_in_process(Task(tmp_path, "bare", [silent.url]), lambda _: None)
+        add_in_process(AddTask(tmp_path, "bare", [silent.url]), lambda _: None)
     )
     worker = await worker_of(work, before)
     told = told_of(worker)
@@ -101,11 +101,11 @@ async def test_a_worker_has_no_secrets_of_the_server(
 
 def test_a_worker_ends_with_the_server(silent: SparqlServer, tmp_path: Path) -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "askgraph.server.graphs.worker"],
+        [sys.executable, "-m", "askgraph.server.graphs.add_worker"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     ) as worker:  # fmt: skip
         assert worker.stdin and worker.stdout
-        worker.stdin.write(Task(tmp_path, "orphan", [silent.url]).line())
+        worker.stdin.write(AddTask(tmp_path, "orphan", [silent.url]).to_line())
         worker.stdin.flush()
         assert b"doing" in worker.stdout.readline()
         worker.stdin.close()
@@ -116,7 +116,7 @@ async def test_the_error_of_a_worker_is_raised_here_as_what_it_is(tmp_path: Path
     file = tmp_path / "wrong.ttl"
     file.write_text("this is no Turtle")
     with pytest.raises(AskgraphError, match=r"wrong\.ttl, line 1"):
-        await add_in_process(Task(tmp_path / "w", "wrong", [str(file)]), lambda _: None)
+        await add_in_process(AddTask(tmp_path / "w", "wrong", [str(file)]), lambda _: None)
 
 
 NAMES = ("a", "b", "c")
@@ -125,7 +125,9 @@ NAMES = ("a", "b", "c")
 async def test_of_too_many_graphs_those_in_use_stay_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(open_graphs_module, "_LOOK", 0.0)  # files are looked at each time
+    monkeypatch.setattr(
+        open_graphs_module, "_STALENESS_CHECK_SECONDS", 0.0
+    )  # files are looked at each time
     place = Workspace(tmp_path)
     for name in NAMES:
         file = tmp_path / f"{name}.ttl"
@@ -145,7 +147,7 @@ async def test_of_too_many_graphs_those_in_use_stay_open(
         assert all(await asyncio.gather(*map(in_turn, range(3))))
         await used("c")
         await used("a")
-        assert pool.opened == ["a"]
+        assert pool.graph_names == ["a"]
     finally:
         await pool.close()
-    assert not pool.opened
+    assert not pool.graph_names

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from tests.each import for_each
 
 from askgraph.errors import QueryError, SetupError
-from askgraph.server.graphs.queries import with_dataset
+from askgraph.server.graphs.queries import replace_dataset
 from askgraph.server.graphs.uploads import (
-    Sent,
+    ReceivedFile,
     check_files,
-    clear_orphans,
+    find_uploads,
+    get_upload_folder,
+    remove_orphans,
     store_files,
-    upload_folder,
-    uploads_of,
 )
 from askgraph.server.problems import TooLarge
-from askgraph.sparql.judge import checked, datasets
+from askgraph.sparql.judge import check_query, list_datasets
 from askgraph.workspace.settings import GraphSettings
 
 TURTLE = b"@prefix e: <http://e.org/> . e:a e:p e:b .\n"
@@ -35,7 +35,7 @@ JSON = b'  {"@id": "http://e.org/a", "http://e.org/p": "x"}'
 
 
 def name_of(name: str, content: bytes, folder: Path) -> str:
-    (path,) = store_files([Sent(name, io.BytesIO(content))], folder / "new")
+    (path,) = store_files([ReceivedFile(name, io.BytesIO(content))], folder / "new")
     assert path.parent == folder / "new"
     assert path.read_bytes() == content
     return path.name
@@ -72,34 +72,34 @@ def test_a_file_is_named_for_what_it_is(
 
 def test_files_of_several_uploads(tmp_path: Path) -> None:
     # Files of one name do not replace each other.
-    twice = [Sent("a.ttl", io.BytesIO(TURTLE)), Sent("b/a.ttl", io.BytesIO(TRIPLE))]
+    twice = [ReceivedFile("a.ttl", io.BytesIO(TURTLE)), ReceivedFile("b/a.ttl", io.BytesIO(TRIPLE))]
     paths = store_files(twice, tmp_path / "new")
     assert [path.name for path in paths] == ["a.ttl", "02-a.ttl"]
     assert [path.read_bytes() for path in paths] == [TURTLE, TRIPLE]
     # Files of no graph go after a while.
-    used, lost = upload_folder(tmp_path, "a"), upload_folder(tmp_path, "b")
-    (path,) = store_files([Sent("a.ttl", io.BytesIO(TURTLE))], used)
-    store_files([Sent("b.ttl", io.BytesIO(TURTLE))], lost)
+    used, lost = get_upload_folder(tmp_path, "a"), get_upload_folder(tmp_path, "b")
+    (path,) = store_files([ReceivedFile("a.ttl", io.BytesIO(TURTLE))], used)
+    store_files([ReceivedFile("b.ttl", io.BytesIO(TURTLE))], lost)
     graph = GraphSettings(sources=(str(path),))
-    assert uploads_of(tmp_path, graph) == used
-    assert uploads_of(tmp_path, GraphSettings(sources=(str(tmp_path / "own.ttl"),))) is None
-    clear_orphans(tmp_path, [graph], before=0.0)
+    assert find_uploads(tmp_path, graph) == used
+    assert find_uploads(tmp_path, GraphSettings(sources=(str(tmp_path / "own.ttl"),))) is None
+    remove_orphans(tmp_path, [graph], before=0.0)
     assert lost.is_dir()
-    clear_orphans(tmp_path, [graph], jobs=["a", "c"])
+    remove_orphans(tmp_path, [graph], jobs=["a", "c"])
     assert lost.is_dir()
-    clear_orphans(tmp_path, [graph], before=2e9 * 2)
+    remove_orphans(tmp_path, [graph], before=2e9 * 2)
     assert (used.is_dir(), lost.is_dir()) == (True, False)
     # Files count together.
     files = [tmp_path / f"{at}.nt" for at in range(3)]
     for file in files:
         file.write_bytes(bytes(MB))
     with pytest.raises(TooLarge):
-        check_files(files, most=3 * MB - 1)
+        check_files(files, max_bytes=3 * MB - 1)
     # What is cut off is said to be.
     broken = tmp_path / "a.ttl.gz"
     broken.write_bytes(gzip.compress(b"@prefix e: <http://e.org/> ." * 1000)[:-20])
     with pytest.raises(SetupError, match="cannot be unpacked"):
-        check_files([broken], most=MB)
+        check_files([broken], max_bytes=MB)
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04", b"\x1f\x8bno", b"a,b\n1,2\n"])
@@ -121,8 +121,8 @@ def test_what_unpacks_to_too_much_is_refused(
     bomb.write_bytes(pack(bytes(20 * MB)))
     assert bomb.stat().st_size < 100_000
     with pytest.raises(TooLarge, match="more than 10 MB"):
-        check_files([bomb], most=10 * MB)
-    check_files([bomb], most=20 * MB)
+        check_files([bomb], max_bytes=10 * MB)
+    check_files([bomb], max_bytes=20 * MB)
 
 
 LAUGHS = "".join(f'<!ENTITY a{at} "{f"&a{at - 1};" * 10}">' for at in range(1, 10))
@@ -144,7 +144,7 @@ def test_entities_that_grow_or_reach_out_are_refused(tmp_path: Path, definitions
     file = tmp_path / "a.rdf"
     file.write_text(f"<?xml version='1.0'?>{comment}<!DOCTYPE r [{definitions}]><r/>")
     with pytest.raises(SetupError, match="entit"):
-        check_files([file], most=MB)
+        check_files([file], max_bytes=MB)
 
 
 @for_each(
@@ -160,7 +160,7 @@ def test_entities_that_grow_or_reach_out_are_refused(tmp_path: Path, definitions
 def test_other_files_pass(tmp_path: Path, text: str) -> None:
     file = tmp_path / "a.rdf"
     file.write_text(text)
-    check_files([file], most=MB)
+    check_files([file], max_bytes=MB)
 
 
 A, B = "http://example.org/a", "http://example.org/b"
@@ -183,22 +183,22 @@ A, B = "http://example.org/a", "http://example.org/b"
     ],
 )
 def test_the_dataset_of_a_query_is_the_one_given(query: str) -> None:
-    text = with_dataset(query, [A], [B])
-    assert datasets(checked(text).text) == (A, B)
+    text = replace_dataset(query, [A], [B])
+    assert list_datasets(check_query(text).text) == (A, B)
 
 
 def test_a_query_without_a_dataset_to_give_stays_as_it_is() -> None:
     query = f"SELECT * FROM <{B}> {{ ?s ?p ?o }}"
-    assert with_dataset(query, (), ()) == query
+    assert replace_dataset(query, (), ()) == query
 
 
 @for_each("iri", ["a b", "x", "", "http://x/> { } #", "http://x/>FROM<http://y"])
 def test_what_is_no_iri_is_refused(iri: str) -> None:
     with pytest.raises(QueryError, match="is no IRI of a graph"):
-        with_dataset("ASK { ?s ?p ?o }", [iri], ())
+        replace_dataset("ASK { ?s ?p ?o }", [iri], ())
 
 
 @given(st.text())
 def test_any_text_is_either_refused_or_given_back(text: str) -> None:
     with contextlib.suppress(QueryError):
-        assert f"FROM <{A}>" in with_dataset(text, [A], ())
+        assert f"FROM <{A}>" in replace_dataset(text, [A], ())

@@ -9,10 +9,10 @@ import pytest
 from mcp import Client
 
 from askgraph.sample import graph_path
-from askgraph.server.mcp import graph_server
+from askgraph.server.mcp import create_server
 from askgraph.server.mcp.access import LocalAccess
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 MOONS = """
 @prefix : <http://example.org/> .
@@ -45,12 +45,12 @@ class Agents:
         async def same(_: object) -> LocalAccess:
             return self.accesses[graphs]
 
-        async with Client(graph_server(same), **options) as client:
+        async with Client(create_server(same), **options) as client:
             yield client
 
     def close(self) -> None:
         for access in self.accesses.values():
-            result_of(access.aclose())
+            run_coroutine(access.aclose())
 
 
 @pytest.fixture(scope="package")

@@ -9,9 +9,15 @@ from markdown_it.token import Token
 from pyoxigraph import Literal, NamedNode
 from tests.each import for_each
 
-from askgraph.server.openai.answers import code_block, link, message_parts, plain, table
+from askgraph.server.openai.answers import (
+    escape_markdown,
+    format_code_block,
+    format_link,
+    format_message,
+    format_table,
+)
 from askgraph.sparql.results import SelectResult, Truncation
-from askgraph.trace import Answer, Clarification, Confirmed, Evidence, Option, Refusal
+from askgraph.trace import Answer, Clarification, ConfirmedQuestion, Evidence, Option, Refusal
 
 IO = NamedNode("http://example.org/Io")
 QUERY = "SELECT ?moon { ?moon a <http://example.org/Moon> }"
@@ -29,7 +35,7 @@ EVIL = "](javascript:alert(1))<script>alert(1)</script>![x](https://evil.example
 
 
 def told(outcome: Answer | Clarification | Refusal) -> str:
-    return "\n\n".join(message_parts(outcome))
+    return "\n\n".join(format_message(outcome))
 
 
 def test_how_answers_are_written() -> None:
@@ -52,7 +58,7 @@ def test_how_answers_are_written() -> None:
     empty = told(replace(ANSWER, result=none, why_empty="No moon has rings."))
     assert empty.startswith("Nothing was found.\n\nNo moon has rings.")
     # What there is to know besides is said.
-    confirmed = Confirmed("Which moons?", "2026-01-01")
+    confirmed = ConfirmedQuestion("Which moons?", "2026-01-01")
     text = told(replace(ANSWER, confirmed=confirmed, cut_short="no time", interpretation="One."))
     assert "**Confirmed** as the answer to: Which moons?" in text
     assert "**Cut short:** no time; this is the best so far." in text and "\n\nOne.\n\n" in text
@@ -78,7 +84,7 @@ def test_no_text_becomes_markup() -> None:
         cut_short=EVIL,
         query=f"{QUERY} # ``` {EVIL}".replace("\n", " "),
         evidence=(Evidence(0, (), (EVIL,)),),
-        confirmed=Confirmed(EVIL, ""),
+        confirmed=ConfirmedQuestion(EVIL, ""),
     )
     parsed = MarkdownIt("commonmark").enable("table").parse(told(evil))
     inner = [one for token in parsed for one in (token, *(token.children or ()))]
@@ -88,15 +94,17 @@ def test_no_text_becomes_markup() -> None:
     assert links == {IO.value} and sum(one.type == "tr_open" for one in inner) == 3
     assert sum(one.type == "fence" for one in inner) == 1
     # Addresses in texts do not become links.
-    assert plain("see https://evil.example or www.evil.example, me@evil.example") == (
+    assert escape_markdown("see https://evil.example or www.evil.example, me@evil.example") == (
         r"see https\://evil.example or www\.evil.example, me\@evil.example"
     )
     # Only addresses of the web are links.
-    assert link("Io", "https://example.org/Io") == "[Io](<https://example.org/Io>)"
-    assert link("Io", "javascript:alert(1)") == "Io"
-    assert link("Io", "https://example.org/>(x)") == "Io"
-    assert link("Io", "https://example.org/a|b") == "Io"
-    [opened] = [one for one in tokens(link("a](b)", "https://e.org/")) if one.type == "link_open"]
+    assert format_link("Io", "https://example.org/Io") == "[Io](<https://example.org/Io>)"
+    assert format_link("Io", "javascript:alert(1)") == "Io"
+    assert format_link("Io", "https://example.org/>(x)") == "Io"
+    assert format_link("Io", "https://example.org/a|b") == "Io"
+    [opened] = [
+        one for one in tokens(format_link("a](b)", "https://e.org/")) if one.type == "link_open"
+    ]
     assert opened.attrs == {"href": "https://e.org/"}
 
 
@@ -131,15 +139,15 @@ def in_words(text: str) -> str:
 @example("---")
 @example("[askgraph]: # (01234567)")
 def test_a_text_is_read_as_it_is(text: str) -> None:
-    kinds = {one.type for one in tokens(plain(text))}
+    kinds = {one.type for one in tokens(escape_markdown(text))}
 
     assert kinds <= {"paragraph_open", "paragraph_close", "inline", "text", "text_special"}
-    assert read(plain(text)) == in_words(text)
+    assert read(escape_markdown(text)) == in_words(text)
 
 
 @given(st.lists(st.lists(st.text(max_size=30), min_size=2, max_size=2), min_size=1, max_size=4))
 def test_a_table_has_the_rows_it_was_made_of(rows: list[list[str]]) -> None:
-    text = table(["a", "b"], [[plain(cell) for cell in row] for row in rows])
+    text = format_table(["a", "b"], [[escape_markdown(cell) for cell in row] for row in rows])
 
     kinds = [one.type for one in tokens(text)]
 
@@ -148,7 +156,7 @@ def test_a_table_has_the_rows_it_was_made_of(rows: list[list[str]]) -> None:
 
 @given(st.text(alphabet="`~\n SELECT{}?x", max_size=60))
 def test_nothing_ends_a_block_of_code_but_its_end(code: str) -> None:
-    fences = [one for one in tokens(code_block(code, "sparql")) if one.type == "fence"]
+    fences = [one for one in tokens(format_code_block(code, "sparql")) if one.type == "fence"]
 
     assert [one.content.rstrip() for one in fences] == [code.rstrip()]
     assert fences[0].info == "sparql"
@@ -156,4 +164,4 @@ def test_nothing_ends_a_block_of_code_but_its_end(code: str) -> None:
 
 @for_each("length", [199, 200, 201, 5000])
 def test_long_texts_are_clipped(length: int) -> None:
-    assert len(plain("x" * length)) == min(length, 200)
+    assert len(escape_markdown("x" * length)) == min(length, 200)

@@ -6,7 +6,7 @@ from openai import OpenAI
 from openai.types.chat import ChatCompletionMessageParam
 from tests.servers.key_holders import Locked
 
-from askgraph.server.auth import OwnLimits
+from askgraph.server.auth import LimitOverrides
 
 QUESTION: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Who found Titan?"}]
 
@@ -44,7 +44,7 @@ def test_who_is_answered(locked: Locked) -> None:
         )
     assert no.value.status_code in (400, 422)
     # Who asks too often is told when to come back.
-    hasty = locked.add_key("ask", limits=OwnLimits(requests_per_minute=2))
+    hasty = locked.add_key("ask", limits=LimitOverrides(requests_per_minute=2))
     with client(locked, hasty) as chat, pytest.raises(openai.RateLimitError) as limited:
         for _ in range(12):  # in whichever minutes they come
             chat.models.list()

@@ -3,8 +3,8 @@
 from tests.each import for_each
 
 from askgraph.server.openai import ChatMessage
-from askgraph.server.openai.answers import Talk, code_block, parse_talk
-from askgraph.trace import Earlier
+from askgraph.server.openai.answers import ParsedConversation, format_code_block, parse_conversation
+from askgraph.trace import PreviousQuestion
 
 QUERY = "SELECT ?m { ?m a <http://example.org/Moon> }"
 
@@ -19,21 +19,23 @@ def said(*texts: str) -> list[ChatMessage]:
 
 def test_how_a_conversation_is_read() -> None:
     # The last message is the question.
-    assert parse_talk(said("  Which moons\n are there? ")) == Talk("Which moons are there?")
+    assert parse_conversation(said("  Which moons\n are there? ")) == ParsedConversation(
+        "Which moons are there?"
+    )
     # The query of an earlier answer goes with the question.
-    answer = f"Io\n\n{code_block(QUERY, 'sparql')}"
-    talk = parse_talk(said("Which moons?", answer, "And the largest?"))
-    assert talk.before == (Earlier("Which moons?", QUERY),)
-    assert (talk.question, talk.asked) == ("And the largest?", "Which moons?")
-    assert talk.said.startswith("Io ```sparql SELECT")
+    answer = f"Io\n\n{format_code_block(QUERY, 'sparql')}"
+    talk = parse_conversation(said("Which moons?", answer, "And the largest?"))
+    assert talk.before == (PreviousQuestion("Which moons?", QUERY),)
+    assert (talk.question, talk.previous_question) == ("And the largest?", "Which moons?")
+    assert talk.previous_reply.startswith("Io ```sparql SELECT")
     # A longer fence holds a query with backticks.
     query = f'{QUERY} # "```\n```"'
-    talk = parse_talk(said("Which?", code_block(query, "sparql"), "And?"))
-    assert talk.before == (Earlier("Which?", query),)
+    talk = parse_conversation(said("Which?", format_code_block(query, "sparql"), "And?"))
+    assert talk.before == (PreviousQuestion("Which?", query),)
     # Only the latest questions are kept.
-    answer = code_block(QUERY, "sparql")
+    answer = format_code_block(QUERY, "sparql")
     many = [text for at in range(30) for text in (f"question {at}", answer)]
-    talk = parse_talk(said(*many, "And?"))
+    talk = parse_conversation(said(*many, "And?"))
     assert [one.question for one in talk.before] == [f"question {at}" for at in range(20, 30)]
 
 
@@ -48,6 +50,6 @@ def test_how_a_conversation_is_read() -> None:
     ],
 )
 def test_a_query_that_does_more_than_read_or_is_overlong_is_passed_over(query: str) -> None:
-    talk = parse_talk(said("Which?", code_block(query, "sparql"), "And?"))
+    talk = parse_conversation(said("Which?", format_code_block(query, "sparql"), "And?"))
 
     assert talk.before == ()

@@ -14,7 +14,7 @@ from openai.types.chat import ChatCompletionMessageParam
 from tests.each import for_each
 from tests.servers.served import ServedThread, sample_workspace
 
-from askgraph.server.openai.answers import plain
+from askgraph.server.openai.answers import escape_markdown
 
 KEY = "none is needed on this machine"
 
@@ -94,7 +94,7 @@ def test_next_questions_and_readings(chat: OpenAI) -> None:
     reply = chat.chat.completions.create(model="askgraph", messages=said)
     message = reply.choices[0].message
     following = extra(message)["next"]
-    lines = [f"- {plain(one)}" for one in following]
+    lines = [f"- {escape_markdown(one)}" for one in following]
     assert 1 <= len(following) <= 3
     assert (message.content or "").endswith("\n\n".join(("**Ask next:**", "\n".join(lines))))
     stream = chat.chat.completions.create(model="askgraph", messages=said, stream=True)

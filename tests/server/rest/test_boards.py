@@ -10,7 +10,7 @@ from tests.servers.harbours import BEFORE, NOW, QUESTION, put_harbours
 from tests.servers.key_holders import Locked
 from tests.servers.served import ServedThread, Visitor
 
-from askgraph.server.auth import OwnLimits
+from askgraph.server.auth import LimitOverrides
 from askgraph.workspace import Workspace
 
 Reply = dict[str, Any]
@@ -214,7 +214,7 @@ def test_what_a_board_hides_and_counts(address: str, place: Workspace) -> None:
         assert refused.status_code == 422 and "cookie" in refused.json()["detail"]
         assert done(nobody.get("/boards"))["boards"] == []
     # Each pin counts as a request.
-    with keys.client("ask", limits=OwnLimits(requests_per_minute=20)) as caller:
+    with keys.client("ask", limits=LimitOverrides(requests_per_minute=20)) as caller:
         board = board_of(caller, QUESTION, QUESTION, QUESTION)
         statuses: list[int] = []
         while len(statuses) < 30 and 429 not in statuses:

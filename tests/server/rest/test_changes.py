@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from askgraph.server.rest.boards import changes_of
-from askgraph.server.runs import AnswerView, answer_view
+from askgraph.server.rest.boards import compare_answers
+from askgraph.server.runs import AnswerView, to_answer_view
 from askgraph.sparql.results import SelectResult, Term
 from askgraph.trace import Answer
 
@@ -24,11 +24,11 @@ def view(*rows: Sequence[Term | None], limit: int = 500) -> AnswerView:
         confidence=1.0,
         words="",
     )
-    return answer_view(answer, limit=limit)
+    return to_answer_view(answer, limit=limit)
 
 
 def counts(before: AnswerView, after: AnswerView) -> tuple[int, int, int]:
-    found = changes_of(before, after)
+    found = compare_answers(before, after)
     return found.added, found.gone, found.changed
 
 
@@ -43,7 +43,7 @@ def test_what_counts_as_a_change() -> None:
     assert counts(before, after) == (1, 0, 0) and counts(after, before) == (0, 1, 0)
     # The same thing with another value is changed and says what it was.
     before = view((Literal(4), ALMA), (Literal(7), BRIX))
-    found = changes_of(before, view((Literal(4), ALMA), (Literal(9), BRIX)))
+    found = compare_answers(before, view((Literal(4), ALMA), (Literal(9), BRIX)))
     assert (found.added, found.gone, found.changed) == (0, 0, 1)
     (row,) = found.rows
     assert row.row == 1 and row.was is not None
@@ -61,7 +61,7 @@ def test_what_counts_as_a_change() -> None:
     assert counts(before, after) == (1, 1, 0)
     # What was empty has new rows and what is empty has lost them.
     assert counts(view(), view((ALMA,), (BRIX,))) == (2, 0, 0)
-    lost = changes_of(view((ALMA,), (BRIX,)), view()).lost
+    lost = compare_answers(view((ALMA,), (BRIX,)), view()).lost
     assert [row[0] and row[0].value for row in lost] == [ALMA.value, BRIX.value]
     # Values that are written otherwise are others but blank nodes are not.
     assert counts(view((BlankNode("x"), ALMA)), view((BlankNode("y"), ALMA))) == (0, 0, 0)
@@ -70,5 +70,5 @@ def test_what_counts_as_a_change() -> None:
     assert counts(view((ALMA, None)), view((ALMA, plain))) == (0, 0, 1)
     # Rows beyond those kept are not compared and it says so.
     before = view((ALMA,), (BRIX,), (COVE,), limit=2)
-    found = changes_of(before, view((ALMA,), (BRIX,), (thing("Dory"),), limit=2))
+    found = compare_answers(before, view((ALMA,), (BRIX,), (thing("Dory"),), limit=2))
     assert (found.added, found.gone, found.partly) == (0, 0, True)

@@ -65,7 +65,7 @@ def test_what_another_process_taught_is_known_with_the_next_question(
     fleet: httpx2.Client, place: Workspace
 ) -> None:
     assert "taught" not in words_of(fleet, "How many vehicles are there?")
-    file = place.glossary_file("fleet")
+    file = place.get_glossary_file("fleet")
     file.parent.mkdir()
     file.write_text(f'[[entry]]\nword = "vehicles"\nmeans = ["{ONTO}Lorry"]\n')
     assert "“vehicles” means lorries (taught)" in words_of(fleet, "How many vehicles are there?")
@@ -79,7 +79,7 @@ def test_only_who_may_manage_may_teach(place: Workspace) -> None:
         assert client.delete(PATH, params={"word": "vehicles"}).status_code == 401
         assert client.get("/api/v1/graphs/none/glossary").status_code == 404
         client.close()
-    assert not place.glossary("fleet")
+    assert not place.load_glossary("fleet")
 
 
 REFUSED = (

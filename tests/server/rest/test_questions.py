@@ -111,10 +111,10 @@ def test_sharing_forgetting_and_confirming(client: Visitor, served: str) -> None
     assert client.delete(f"/api/v1/runs/{id}").status_code == 204
     assert client.get(f"/api/v1/runs/{id}").status_code == 404
     # The trace is one that the command line reads.
-    from askgraph.trace.codec import trace_in
+    from askgraph.trace.codec import parse_trace
 
     id = client.ask(LARGER)["id"]
-    trace, head = trace_in(client.get(f"/api/v1/runs/{id}/trace").text, "there")
+    trace, head = parse_trace(client.get(f"/api/v1/runs/{id}/trace").text, "there")
     assert trace.question.text == LARGER and trace.method == "graph-search"
     assert [graph.name for graph in head.graphs] == ["space"] and len(trace.steps) > 2
     # An answer confirmed is given at once and after withdrawal no more.

@@ -17,13 +17,13 @@ from tests.servers.served import ServedThread, sample_workspace
 
 from askgraph.errors import ServiceError
 from askgraph.llm import Choice, ToolCall
-from askgraph.server.auth import Limits, Principal, TooMany
+from askgraph.server.auth import CallerLimits, LimitExceededError, Principal
 from askgraph.server.hub import Hub, open_hub
-from askgraph.server.rest.queries import PartsBody, parts
-from askgraph.server.rest.questions import download
+from askgraph.server.rest.queries import PartsBody, list_parts
+from askgraph.server.rest.questions import export_result
 from askgraph.server.runs import AskBody, RunView
-from askgraph.server.runs.events import one_line, words_of
-from askgraph.server.runs.replies import choose_reading, confirm_answer
+from askgraph.server.runs.events import clip_line, describe_step
+from askgraph.server.runs.replies import choose_interpretation, confirm_answer
 from askgraph.server.settings import ServeSettings
 from askgraph.trace import (
     Draft,
@@ -81,7 +81,7 @@ def test_a_secret_is_in_no_answer_and_other_data_stays_as_it_is(
     assert "Ganymede" not in str(answer)
 
 
-ANN = Principal("user:ann", "ann", frozenset({"ask"}), limits=Limits(parallel=1))
+ANN = Principal("user:ann", "ann", frozenset({"ask"}), limits=CallerLimits(parallel=1))
 QUESTION = AskBody(question="Which moons are larger than Mercury?")
 BROKEN = (
     "CREATE TRIGGER broken BEFORE UPDATE OF finished ON runs BEGIN SELECT RAISE(ABORT, 'full'); END"
@@ -106,45 +106,47 @@ async def test_runs_whose_database_fails(hub: Hub) -> None:
     done(hub, BROKEN)
     run = await hub.ask(QUESTION, ANN)
     assert [event async for event in hub.runs.read(run)][-1]["event"] == "problem"
-    assert (await hub.records.view(run.id, ANN)).state == "running"
+    assert (await hub.records.load_view(run.id, ANN)).state == "running"
     done(hub, "DROP TRIGGER broken")
-    await hub.records.beat()
-    view = await hub.records.view(run.id, ANN)
+    await hub.records.send_heartbeat()
+    view = await hub.records.load_view(run.id, ANN)
     assert view.state == "done" and view.answer
-    assert (await hub.runs.outcome(await hub.ask(QUESTION, ANN))).state == "done"
+    assert (await hub.runs.wait_for_outcome(await hub.ask(QUESTION, ANN))).state == "done"
     # A reading chosen while the database fails does not run for ever.
     back = AskBody(
         question="How many missions are there to Jupiter?", settings={"answer_from": 1.0}
     )
-    view = await hub.runs.outcome(await hub.ask(back, ANN))
+    view = await hub.runs.wait_for_outcome(await hub.ask(back, ANN))
     done(hub, BROKEN)
     with pytest.raises(ServiceError):
-        await choose_reading(hub, view.id, 1, ANN)
-    assert await hub.store.under_way(ANN.id)
+        await choose_interpretation(hub, view.id, 1, ANN)
+    assert await hub.store.list_active_runs(ANN.id)
     done(hub, "DROP TRIGGER broken")
-    await hub.records.beat()
-    assert await hub.store.under_way(ANN.id) == []
+    await hub.records.send_heartbeat()
+    assert await hub.store.list_active_runs(ANN.id) == []
     # A question that ended holds its steps no longer.
     run = await hub.ask(QUESTION, ANN)
-    await hub.runs.outcome(run)
+    await hub.runs.wait_for_outcome(run)
     assert run.steps == []
 
 
 async def test_a_question_that_is_refused_leaves_no_session(hub: Hub) -> None:
     run = await hub.ask(QUESTION, ANN)
-    with pytest.raises(TooMany):
+    with pytest.raises(LimitExceededError):
         await hub.ask(QUESTION, ANN)
-    sessions = await hub.store.sessions(ANN.id)
-    assert [session.id for session in sessions] == [run.asked.session]
-    await hub.runs.outcome(run)
+    sessions = await hub.store.list_sessions(ANN.id)
+    assert [session.id for session in sessions] == [run.request.session]
+    await hub.runs.wait_for_outcome(run)
 
 
 async def test_a_question_that_waits_for_its_graph_is_queued(hub: Hub) -> None:
-    many = replace(ANN, limits=Limits())
+    many = replace(ANN, limits=CallerLimits())
     first, second = [await hub.ask(QUESTION, many) for _ in range(2)]
     assert (first.state, second.state) == ("running", "queued")
-    assert (await hub.records.view(second.id, many)).state == "queued"
-    views = await asyncio.gather(hub.runs.outcome(first), hub.runs.outcome(second))
+    assert (await hub.records.load_view(second.id, many)).state == "queued"
+    views = await asyncio.gather(
+        hub.runs.wait_for_outcome(first), hub.runs.wait_for_outcome(second)
+    )
     assert [view.state for view in views] == ["done", "done"]
 
 
@@ -168,12 +170,12 @@ CALLS = Choice("", calls=(ToolCall("1", "search_entity", "{}"),))
     ],
 )
 def test_each_kind_of_step_says_what_it_does(step: Step, words: str) -> None:
-    assert words_of(step) == words
+    assert describe_step(step) == words
 
 
 @given(st.text())
 def test_a_line_is_one_line_and_short(text: str) -> None:
-    line = one_line(text)
+    line = clip_line(text)
 
     assert len(line) <= 160 and (line.isprintable() or not line)
 
@@ -194,7 +196,7 @@ async def hub_turns(sample_place: Workspace, tmp_path: Path) -> AsyncIterator[Hu
 def read_back(hub: Hub, run: RunView) -> Awaitable[object]:
     assert run.answer
     assert run.answer.sparql
-    return parts("space", PartsBody(query=run.answer.sparql, language="en"), hub, ANN_turns)
+    return list_parts("space", PartsBody(query=run.answer.sparql, language="en"), hub, ANN_turns)
 
 
 @pytest.mark.parametrize(
@@ -202,14 +204,14 @@ def read_back(hub: Hub, run: RunView) -> Awaitable[object]:
     [
         read_back,
         lambda hub, run: confirm_answer(hub, run.id, None, ANN_turns),
-        lambda hub, run: choose_reading(hub, run.id, 0, ANN_turns),
-        lambda hub, run: download(hub, run.id, "nt", ANN_turns),
+        lambda hub, run: choose_interpretation(hub, run.id, 0, ANN_turns),
+        lambda hub, run: export_result(hub, run.id, "nt", ANN_turns),
     ],
 )
 async def test_work_on_a_graph_waits_for_its_turn(hub_turns: Hub, work: Work) -> None:
-    run = await hub_turns.runs.outcome(await hub_turns.ask(ASKED, ANN_turns))
-    async with hub_turns.queries.turn("space"):
-        with pytest.raises(TooMany):
+    run = await hub_turns.runs.wait_for_outcome(await hub_turns.ask(ASKED, ANN_turns))
+    async with hub_turns.queries.wait_turn("space"):
+        with pytest.raises(LimitExceededError):
             await work(hub_turns, run)
     await work(hub_turns, run)
 

@@ -21,9 +21,9 @@ from askgraph.errors import AskgraphError, ServiceError
 from askgraph.server.auth import Principal
 from askgraph.server.hub import Hub, open_hub
 from askgraph.server.runs import AskBody, RunView
-from askgraph.server.runs.lifecycle import Run
+from askgraph.server.runs.lifecycle import ActiveRun
 from askgraph.server.runs.replies import confirm_answer
-from askgraph.server.runs.workers import frame_message, to_portable
+from askgraph.server.runs.worker_pool import frame_message, to_picklable
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
@@ -56,10 +56,10 @@ async def hub(place: Workspace, tmp_path: Path) -> AsyncIterator[Hub]:
 
 async def asked(hub: Hub, question: str, graph: str = "space", **more: object) -> RunView:
     body = AskBody.model_validate({"question": question, "graphs": [graph], **more})
-    return await hub.runs.outcome(await hub.ask(body, ANN))
+    return await hub.runs.wait_for_outcome(await hub.ask(body, ANN))
 
 
-async def waiting(hub: Hub, server: SparqlServer) -> Run:
+async def waiting(hub: Hub, server: SparqlServer) -> ActiveRun:
     """Begin a question, and wait until its process waits for a graph that is silent."""
     server.always = slow_first_byte(60)
     before = len(server.requests)
@@ -77,7 +77,10 @@ def processes() -> set[int]:
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
             own = f"PPid:\t{os.getpid()}\n" in status.read_text()
-            if own and b"askgraph.server.runs.workers" in (status.parent / "cmdline").read_bytes():
+            if (
+                own
+                and b"askgraph.server.runs.worker_pool" in (status.parent / "cmdline").read_bytes()
+            ):
                 found.add(int(status.parent.name))
         except OSError:
             continue
@@ -127,7 +130,7 @@ async def test_processes_that_die_or_are_told(hub: Hub, sample_endpoint: SparqlS
     run = await waiting(hub, sample_endpoint)
     for one in processes():
         os.kill(one, signal.SIGKILL)
-    view = await hub.runs.outcome(run)
+    view = await hub.runs.wait_for_outcome(run)
     assert view.state == "failed" and view.problem and "ask it again" in view.problem.detail
     again = await asked(hub, QUESTIONS[0])
     assert again.answer and again.answer.status == "answer"
@@ -135,7 +138,7 @@ async def test_processes_that_die_or_are_told(hub: Hub, sample_endpoint: SparqlS
     run = await waiting(hub, sample_endpoint)
     began = time.monotonic()
     await hub.runs.cancel(run.id)
-    assert (await hub.runs.outcome(run)).state == "cancelled"
+    assert (await hub.runs.wait_for_outcome(run)).state == "cancelled"
     await hub.stop()
     assert time.monotonic() - began < 30
 
@@ -188,5 +191,5 @@ ERRORS = [one for one in errors.__all__ if issubclass(getattr(errors, one, objec
 def test_an_error_is_told_with_its_words(name: str) -> None:
     kind = getattr(errors, name)
     more = {"limit": "tokens", "scope": "run"} if kind is errors.BudgetSpent else {}
-    again = pickle.loads(frame_message(to_portable(kind("the fault of 7", **more)))[8:])
+    again = pickle.loads(frame_message(to_picklable(kind("the fault of 7", **more)))[8:])
     assert str(again) == "the fault of 7" and isinstance(again, kind | ServiceError)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from askgraph.server.store import Store
-from askgraph.server.store.tables import BoardRow, PinRow, new_id
+from askgraph.server.store.tables import BoardRow, PinRow, generate_id
 
 MOONS = PinRow(
     "",
@@ -20,21 +20,21 @@ MOONS = PinRow(
 
 async def board_of(store: Store, *questions: str) -> list[PinRow]:
     """A board of Ann's with a pin for each question."""
-    assert await store.add_board(BoardRow("b1", "user:ann", "Moons"), at_most=3)
+    assert await store.add_board(BoardRow("b1", "user:ann", "Moons"), limit=3)
     for question in questions:
-        assert await store.add_pin(replace(MOONS, id=new_id(), question=question), at_most=4)
-    return await store.pins("b1")
+        assert await store.add_pin(replace(MOONS, id=generate_id(), question=question), limit=4)
+    return await store.list_pins("b1")
 
 
 async def order(store: Store) -> str:
-    return "".join(pin.question for pin in await store.pins("b1"))
+    return "".join(pin.question for pin in await store.list_pins("b1"))
 
 
 async def test_the_latest_result_is_beside_what_was_seen_until_it_is_accepted(store: Store) -> None:
     (pin,) = await board_of(store, "A")
     assert await store.accept_latest("b1") == 0
     assert await store.put_latest(pin.id, {"total": 2}, "2026-02-02")
-    (now,) = await store.pins("b1")
+    (now,) = await store.list_pins("b1")
     assert (now.base, now.seen, now.latest, now.checked) == (
         MOONS.base,
         pin.seen,
@@ -42,7 +42,7 @@ async def test_the_latest_result_is_beside_what_was_seen_until_it_is_accepted(st
         "2026-02-02",
     )
     assert await store.accept_latest("b1") == 1
-    (now,) = await store.pins("b1")
+    (now,) = await store.list_pins("b1")
     assert (now.base, now.seen, now.latest, now.checked) == ({"total": 2}, "2026-02-02", None, None)
     assert not await store.put_latest("another", {}, "2026-02-02")
 
@@ -58,23 +58,23 @@ async def test_pins_are_moved_and_removed_and_the_others_close_up(store: Store) 
     assert await store.move_pin("b1", c.id, 0) and await order(store) == "CBAD"
     assert await store.move_pin("b1", c.id, 99) and await order(store) == "BADC"
     assert await store.delete_pin("b1", b.id) and not await store.delete_pin("b1", b.id)
-    assert [pin.place for pin in await store.pins("b1")] == [0, 1, 2]
+    assert [pin.place for pin in await store.list_pins("b1")] == [0, 1, 2]
     assert not await store.move_pin("b2", a.id, 0) and not await store.delete_pin("b2", a.id)
     assert await order(store) == "ADC"
 
 
 async def test_no_more_boards_and_pins_are_kept_than_may_be(store: Store) -> None:
     await board_of(store, "A", "B", "C", "D")
-    assert not await store.add_pin(replace(MOONS, id="p5"), at_most=4)
-    assert not await store.add_pin(replace(MOONS, id="p6", board="b9"), at_most=4)
+    assert not await store.add_pin(replace(MOONS, id="p5"), limit=4)
+    assert not await store.add_pin(replace(MOONS, id="p6", board="b9"), limit=4)
     for id, kept in (("b2", True), ("b3", True), ("b4", False)):
-        assert await store.add_board(BoardRow(id, "user:ann", id), at_most=3) is kept
-    assert await store.add_board(BoardRow("b5", "user:bob", "His"), at_most=3)
+        assert await store.add_board(BoardRow(id, "user:ann", id), limit=3) is kept
+    assert await store.add_board(BoardRow("b5", "user:bob", "His"), limit=3)
 
 
 async def test_what_is_shown_of_a_pin_is_changed_on_its_own_board_only(store: Store) -> None:
     (pin,) = await board_of(store, "A")
-    assert await store.change_pin("b1", pin.id, title="All moons", shown={"view": "map"})
-    assert not await store.change_pin("b2", pin.id, title="taken")
-    (now,) = await store.pins("b1")
+    assert await store.update_pin("b1", pin.id, title="All moons", shown={"view": "map"})
+    assert not await store.update_pin("b2", pin.id, title="taken")
+    (now,) = await store.list_pins("b1")
     assert (now.title, now.shown) == ("All moons", {"view": "map"})

@@ -15,8 +15,8 @@ from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.server.store import Store
-from askgraph.server.store.database import DatabaseFailed, database_url
-from askgraph.server.store.tables import RunRow, new_id
+from askgraph.server.store.database import DatabaseError, parse_database_url
+from askgraph.server.store.tables import RunRow, generate_id
 
 WRITING = """
 import asyncio, itertools, sys
@@ -47,24 +47,26 @@ async def test_kills_and_missing_servers(made: str) -> None:
     ids = await asyncio.to_thread(_acknowledged_until_killed, made)
     assert len(ids) >= 25
     store = await Store.open(made)
-    verified = {one.run for one in await store.verified("space")}
+    verified = {one.run for one in await store.list_verified("space")}
     for id in ids:
-        run = await store.run(id)
+        run = await store.get_run(id)
         assert run is not None and run.answer == {"at": int(id.split("-")[1])}
-        assert await store.trace(id) == "t" * 1000
-        assert [one.verdict for one in await store.feedback(id)] == ["right"] and id in verified
+        assert await store.get_trace(id) == "t" * 1000
+        assert [one.verdict for one in await store.list_feedback(id)] == [
+            "right"
+        ] and id in verified
     await store.close()
     # A server that is not there is an error without the password.
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    with pytest.raises(DatabaseFailed, match="failed: ") as caught:
+    with pytest.raises(DatabaseError, match="failed: ") as caught:
         await Store.open(f"postgresql://ann:secret@127.0.0.1:{port}/askgraph")
     assert "secret" not in str(caught.value)
 
 
 async def test_callers_that_vanish_in_the_middle_leave_no_harm(store: Store) -> None:
     chance = random.Random(7)
-    ids = [new_id() for _ in range(60)]
+    ids = [generate_id() for _ in range(60)]
 
     async def begin(id: str) -> bool:
         return await store.begin_run(RunRow(id, "user:ann", "?", ("space",), "graph-search"))
@@ -73,9 +75,9 @@ async def test_callers_that_vanish_in_the_middle_leave_no_harm(store: Store) -> 
     for task in tasks:
         asyncio.get_running_loop().call_later(chance.random() / 5, task.cancel)
     ended = await asyncio.gather(*tasks, return_exceptions=True)
-    there = {run.id for run in await store.runs("user:ann", limit=100)}
+    there = {run.id for run in await store.list_runs("user:ann", limit=100)}
     assert {id for id, end in zip(ids, ended, strict=True) if end is True} <= there
-    again = [new_id() for _ in range(30)]
+    again = [generate_id() for _ in range(30)]
     assert all(await asyncio.gather(*map(begin, again)))
 
 
@@ -89,18 +91,18 @@ async def test_callers_that_vanish_in_the_middle_leave_no_harm(store: Store) -> 
     ],
 )
 def test_a_database_is_named_by_a_file_or_an_address(text: str, driver: str) -> None:
-    url = database_url(text)
+    url = parse_database_url(text)
     assert url.drivername == driver and "sslmode" not in url.query
 
 
 def test_encryption_is_asked_for_in_the_drivers_words() -> None:
-    assert database_url("postgresql://db/a?sslmode=require").query == {"ssl": "require"}
+    assert parse_database_url("postgresql://db/a?sslmode=require").query == {"ssl": "require"}
 
 
 @for_each("text", ["mysql://db/askgraph", "sqlite://", "sqlite:///:memory:", "://"])
 def test_other_databases_are_refused_with_words(text: str) -> None:
     with pytest.raises(SetupError, match="postgresql://user:password@host/name"):
-        database_url(text)
+        parse_database_url(text)
 
 
 async def test_files_of_databases(tmp_path: Path) -> None:
@@ -113,7 +115,7 @@ async def test_files_of_databases(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         store = await Store.open(str(tmp_path / "new" / "serve.db"))
-        await store.beat("p1")
+        await store.record_heartbeat("p1")
         modes = {
             path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "new").iterdir()
         }

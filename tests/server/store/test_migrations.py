@@ -59,7 +59,7 @@ async def test_a_database_of_the_first_step_is_brought_up_to_date_with_its_conte
     await database.write(lambda connection: connection.execute(text(OLD_RUN)))
     assert await database.read(_differences) != []
     store = await Store.open(url)
-    (run,) = await store.runs("user:ann")
+    (run,) = await store.list_runs("user:ann")
     assert (run.id, run.question, run.graphs, run.counted_as) == ("r1", "Who?", ("space",), "")
     await store.close()
     assert await database.read(_differences) == []
@@ -68,7 +68,7 @@ async def test_a_database_of_the_first_step_is_brought_up_to_date_with_its_conte
 async def test_several_processes_may_start_at_once_on_a_new_database(url: str) -> None:
     await asyncio.to_thread(_opened_at_once, url, ["p0", "p1", "p2"])
     store = await Store.open(url)
-    assert await store.alive() == ["p0", "p1", "p2"]
+    assert await store.list_live_processes() == ["p0", "p1", "p2"]
     await store.close()
 
 

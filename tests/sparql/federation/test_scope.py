@@ -11,10 +11,10 @@ from pyoxigraph import BlankNode, Literal, NamedNode, QuerySolutions, Store
 from askgraph.endpoint._joining import batches, values_of
 from askgraph.errors import QueryError
 from askgraph.graph.examples.shacl import read_shacl
-from askgraph.sparql.federation.scope import Part, Scope, parts_of, span_of
-from askgraph.sparql.federation.service import called_services, prologue
-from askgraph.sparql.judge import admitted
-from askgraph.sparql.lexer import lexed
+from askgraph.sparql.federation.scope import Part, VariableScope, get_span, split_group
+from askgraph.sparql.federation.service import get_prologue, list_services
+from askgraph.sparql.judge import admit_query
+from askgraph.sparql.lexer import tokenize
 from askgraph.sparql.parser import parse_query
 from askgraph.sparql.results import Row
 
@@ -36,7 +36,9 @@ def kind(part: Part) -> str:
 
 def test_each_part_has_its_place() -> None:
     where = parse_query(QUERY).tree.where
-    written = [(kind(part), QUERY[slice(*span_of(part))].split()[0]) for part in parts_of(where)]
+    written = [
+        (kind(part), QUERY[slice(*get_span(part))].split()[0]) for part in split_group(where)
+    ]
     assert written == [
         ("triples", "?a"),
         ("triples", "?c"),
@@ -51,13 +53,13 @@ def test_each_part_has_its_place() -> None:
         ("SERVICE", "SERVICE"),
         ("", "{"),
     ]
-    assert QUERY[span_of(where)[1] :] == " GROUP BY ?a ORDER BY ?n"
+    assert QUERY[get_span(where)[1] :] == " GROUP BY ?a ORDER BY ?n"
 
 
 def test_what_is_bound_for_sure_is_told_from_what_may_be() -> None:
-    where, scope = parse_query(QUERY).tree.where, Scope(lexed(QUERY).variables)
-    assert "".join(sorted(scope.certain(where))) == "abcdgloqru"
-    assert "".join(scope.possible(where)) == "abcdeghijklmoqrstuw"
+    where, scope = parse_query(QUERY).tree.where, VariableScope(tokenize(QUERY).variable_names)
+    assert "".join(sorted(scope.get_certain_variables(where))) == "abcdgloqru"
+    assert "".join(scope.get_possible_variables(where)) == "abcdeghijklmoqrstuw"
 
 
 @pytest.mark.data
@@ -67,17 +69,17 @@ def test_the_variables_of_published_queries_are_those_that_oxigraph_sees() -> No
     for example in read_shacl(EXAMPLES).examples:
         if "SERVICE" in example.query.upper():
             continue  # Oxigraph would call it
-        text = admitted(example.query).text
+        text = admit_query(example.query).text
         where = parse_query(text).tree.where
         if where.span is None:
             continue  # DESCRIBE <a>
-        group = text[slice(*span_of(where))]
+        group = text[slice(*get_span(where))]
         try:
-            solutions = store.query(f"{prologue(text)} SELECT * WHERE {group} LIMIT 0")
+            solutions = store.query(f"{get_prologue(text)} SELECT * WHERE {group} LIMIT 0")
         except (SyntaxError, RuntimeError, ValueError):
             continue  # names and functions that Oxigraph does not know
         assert isinstance(solutions, QuerySolutions)
-        possible = Scope(lexed(text).variables).possible(where)
+        possible = VariableScope(tokenize(text).variable_names).get_possible_variables(where)
         assert {one.value for one in solutions.variables} == set(possible), text
         compared += 1
     assert compared > 1_000
@@ -87,11 +89,11 @@ def test_addresses_are_named_in_order_and_none_twice() -> None:
     query = """PREFIX ex: <http://example.org/> # SERVICE <http://no/>
         SELECT * { SERVICE <http://b/> { ?s ?p "SERVICE <http://no/>" }
         SERVICE SILENT ex:a { ?s ?p ?o } SERVICE <http://b/> { ?a ?b ?c } SERVICE ?any { } }"""
-    assert called_services(query) == ("http://b/", "http://example.org/a")
+    assert list_services(query) == ("http://b/", "http://example.org/a")
 
 
 def test_a_query_without_services_calls_none() -> None:
-    assert called_services("SELECT * { ?s ?p ?o }") == ()
+    assert list_services("SELECT * { ?s ?p ?o }") == ()
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.each import for_each
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql.rewrite.canonical import canonical_query, skeleton
+from askgraph.sparql.rewrite.canonical import build_skeleton, canonicalize_query
 
 EX = {"ex": "http://example.org/"}
 MOONS = "SELECT ?moon { ?moon ex:orbits ex:Mars ; ex:radius ?r . FILTER(?r > 7) }"
@@ -26,7 +26,7 @@ MOONS = "SELECT ?moon { ?moon ex:orbits ex:Mars ; ex:radius ?r . FILTER(?r > 7) 
     ],
 )
 def test_names_prefixes_layout_and_order_do_not_matter(other: str) -> None:
-    assert canonical_query(other, prefixes=EX) == canonical_query(MOONS, prefixes=EX)
+    assert canonicalize_query(other, prefixes=EX) == canonicalize_query(MOONS, prefixes=EX)
 
 
 SERVICE = "SELECT ?s { SERVICE <http://s.example/> { ?s ?p ?o } }"
@@ -46,11 +46,11 @@ BEFORE = "SELECT * { ?a ex:p ?b . OPTIONAL { ?b ex:q ?c } ?c ex:r ?d }"
     ],
 )
 def test_another_query_has_another_text(one: str, other: str) -> None:
-    assert canonical_query(one, prefixes=EX) != canonical_query(other, prefixes=EX)
+    assert canonicalize_query(one, prefixes=EX) != canonicalize_query(other, prefixes=EX)
 
 
 def test_what_cannot_be_read_is_compared_as_text_and_has_no_skeleton() -> None:
-    assert canonical_query("SELECT ?a { nonsense # here") == "SELECT ?a { nonsense"
+    assert canonicalize_query("SELECT ?a { nonsense # here") == "SELECT ?a { nonsense"
     with pytest.raises(QuerySyntaxError):
         of("SELECT nonsense")
 
@@ -71,7 +71,7 @@ def test_equal_texts_have_equal_results(
     shuffled = [(renamed[s], p, renamed[o]) for s, p, o in patterns]
     random.shuffle(shuffled)
     other = _query(shuffled, renamed["a"])
-    if canonical_query(query) == canonical_query(other):
+    if canonicalize_query(query) == canonicalize_query(other):
         assert _solutions(query) == _solutions(other)
 
 
@@ -97,7 +97,7 @@ ORBITS = "SELECT ?m WHERE { ?m a :Moon ; :orbits :Mars . FILTER(?m != :Io) } LIM
 
 
 def of(query: str) -> str:
-    return skeleton(query, prefixes={"": "http://example.org/"})
+    return build_skeleton(query, prefixes={"": "http://example.org/"})
 
 
 @pytest.mark.parametrize(

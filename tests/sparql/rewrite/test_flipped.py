@@ -4,21 +4,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askgraph.sparql import Pattern, walk
-from askgraph.sparql.judge import checked
-from askgraph.sparql.parser import read
-from askgraph.sparql.rewrite.swapped import flipped
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.judge import check_query
+from askgraph.sparql.parser import parse_tree
+from askgraph.sparql.rewrite.swapped import reverse_triples
+from askgraph.sparql.serializer import to_text
 
 EX = "PREFIX : <http://example.org/>\n"
 
 
 def ends(query: str) -> list[tuple[str, str, str]]:
-    listed = (node for node in walk(read(query).where) if isinstance(node, Pattern))
+    listed = (node for node in walk(parse_tree(query).where) if isinstance(node, Pattern))
     return [(str(p.subject), str(p.predicate), str(p.object)) for p in listed]
 
 
 def flips(query: str, *, limit: int = 15) -> list[str]:
-    return [text_of(one) for one in flipped(read(query), limit=limit)]
+    return [to_text(one) for one in reverse_triples(parse_tree(query), limit=limit)]
 
 
 def test_one_triple_is_flipped_before_two() -> None:
@@ -64,7 +64,7 @@ def test_every_flipped_query_is_a_query_with_the_same_triples(
     query = EX + f"SELECT * WHERE {{ {' . '.join(' '.join(one) for one in triples)} }}"
 
     for one in flips(query):
-        assert checked(one).form == "SELECT"
+        assert check_query(one).form == "SELECT"
         assert [p for _, p, _ in ends(one)] == [p for _, p, _ in ends(query)]
         for (s, _, o), (s2, _, o2) in zip(ends(query), ends(one), strict=True):
             assert {s, o} == {s2, o2}

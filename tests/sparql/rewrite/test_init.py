@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from tests.each import for_each
 from tests.graphs import MOONS, store_of
 
-from askgraph.sparql.judge import checked, form_of
-from askgraph.sparql.lexer import with_declared
-from askgraph.sparql.rewrite import repaired
+from askgraph.sparql.judge import check_query, get_query_form
+from askgraph.sparql.lexer import declare_prefixes
+from askgraph.sparql.rewrite import repair_query
 
 PREFIXES = {"": "http://example.org/", "onto": "http://example.org/onto#"}
 
@@ -16,7 +16,7 @@ def rows(query: str) -> list[list[str]]:
     """What a query gives on the moons, as sorted rows of values."""
     store = store_of(MOONS)
     known = {**PREFIXES, "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}
-    found = store.query(with_declared(query, known))
+    found = store.query(declare_prefixes(query, known))
     return sorted([[getattr(term, "value", "") for term in row] for row in found])  # type: ignore[union-attr]
 
 
@@ -31,7 +31,7 @@ def rows(query: str) -> list[list[str]]:
     ],
 )
 def test_words_and_fences_around_a_query_are_taken_off(written: str) -> None:
-    assert repaired(written).query == "SELECT ?m WHERE { ?m a onto:Moon }"
+    assert repair_query(written).query == "SELECT ?m WHERE { ?m a onto:Moon }"
 
 
 @for_each(
@@ -50,25 +50,25 @@ def test_words_and_fences_around_a_query_are_taken_off(written: str) -> None:
     ],
 )
 def test_a_bare_aggregate_gets_parentheses_and_a_name(written: str, sound: str) -> None:
-    found = repaired(written)
+    found = repair_query(written)
     assert found.query == sound
     assert found.notes == ("an aggregate was given parentheses and a name",)
-    assert checked(found.query).form == "SELECT"
+    assert check_query(found.query).form == "SELECT"
 
 
 def test_a_label_service_becomes_labels_in_the_askers_language_or_in_english() -> None:
     query = """SELECT ?m ?mLabel WHERE { ?m onto:orbits :Jupiter .
         SERVICE wikibase:label { bd:serviceParam wikibase:language "[AUTO_LANGUAGE],de". } }"""
-    found = repaired(query, language="de")
+    found = repair_query(query, language="de")
     assert "SERVICE" not in found.query
     labels = [["http://example.org/Europa", "Europa"], ["http://example.org/Io", "Io"]]
     assert rows(found.query) == labels
-    assert '"de"' in found.query and '"de"' not in repaired(query).query
+    assert '"de"' in found.query and '"de"' not in repair_query(query).query
 
     query = """SELECT ?name { ?m onto:orbits :Mars .
         SERVICE wikibase:label { bd:serviceParam wikibase:language "en" .
                                  ?m rdfs:label ?name . } }"""
-    assert rows(repaired(query).query) == [["Phobos"]]
+    assert rows(repair_query(query).query) == [["Phobos"]]
 
 
 @for_each(
@@ -83,7 +83,7 @@ def test_a_label_service_becomes_labels_in_the_askers_language_or_in_english() -
     ],
 )
 def test_a_label_service_whose_labels_nobody_uses_is_only_taken_out(query: str) -> None:
-    found = repaired(query).query
+    found = repair_query(query).query
     assert "SERVICE" not in found and "OPTIONAL" not in found
     assert rows(found) == [["http://example.org/Phobos"]]
 
@@ -96,12 +96,12 @@ def test_a_label_service_whose_labels_nobody_uses_is_only_taken_out(query: str) 
     ],
 )
 def test_another_service_and_an_update_are_left_for_others_to_judge(query: str) -> None:
-    assert repaired(query).query == query
+    assert repair_query(query).query == query
 
 
 def test_the_form_is_read_past_comments_and_prefixes() -> None:
     query = "# SELECT\nPREFIX select: <http://x/> BASE <http://ask/> ask { ?s ?p ?o }"
-    assert form_of(query) == "ASK"
+    assert get_query_form(query) == "ASK"
 
 
 TEXTS = st.sampled_from(
@@ -149,13 +149,13 @@ def sound_queries(draw: st.DrawFn) -> str:
 
 @given(sound_queries())
 def test_a_sound_query_is_left_as_it_is(query: str) -> None:
-    assert checked(query).text == query
-    found = repaired(query)
+    assert check_query(query).text == query
+    found = repair_query(query)
     assert (found.query, found.notes) == (query, ())
 
 
 @example("```sparql ```sparql SELECT COUNT(?x) WHERE ```sparql SELECT COUNT(?x) WHERE")
 @given(st.lists(TEXTS | st.text(max_size=8), max_size=6).map(" ".join))
 def test_what_was_repaired_needs_no_more_repair(text: str) -> None:
-    once = repaired(text).query
-    assert repaired(once).query == once
+    once = repair_query(text).query
+    assert repair_query(once).query == once

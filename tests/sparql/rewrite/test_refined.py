@@ -7,22 +7,22 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
 from askgraph.sparql import Query
-from askgraph.sparql.parser import read
+from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.rewrite.refined import (
-    Condition,
-    arrangement,
-    counted_by,
-    limited,
-    sorted_by,
-    with_columns,
-    with_condition,
-    without_condition,
+    ColumnCondition,
+    add_condition,
+    count_by,
+    get_arrangement,
+    remove_condition,
+    select_query_columns,
+    set_limit,
+    sort_by,
 )
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.serializer import to_text
 from askgraph.sparql.vocabulary import XSD_INTEGER
 
-SIZES = read("SELECT ?moon ?size WHERE { ?moon <http://x/size> ?size }")
-COUNTS = read(
+SIZES = parse_tree("SELECT ?moon ?size WHERE { ?moon <http://x/size> ?size }")
+COUNTS = parse_tree(
     "SELECT ?planet (COUNT(?moon) AS ?moons) WHERE { ?moon <http://x/orbits> ?planet } "
     "GROUP BY ?planet"
 )
@@ -30,14 +30,14 @@ TEN = Literal("10", datatype=NamedNode(XSD_INTEGER))
 
 
 def shown(query: Query) -> str:
-    return str(text_of(query))
+    return str(to_text(query))
 
 
 def test_rows_are_sorted_and_cut_off_and_all_of_it_taken_back() -> None:
-    largest = limited(sorted_by(SIZES, "size", descending=True), 5)
+    largest = set_limit(sort_by(SIZES, "size", descending=True), 5)
     assert shown(largest).endswith("ORDER BY DESC(?size) LIMIT 5")
-    assert limited(sorted_by(largest, None), None) == SIZES
-    told = arrangement(largest)
+    assert set_limit(sort_by(largest, None), None) == SIZES
+    told = get_arrangement(largest)
     assert told is not None
     assert (told.columns, told.order, told.limit) == (("moon", "size"), (("size", True),), 5)
 
@@ -45,36 +45,38 @@ def test_rows_are_sorted_and_cut_off_and_all_of_it_taken_back() -> None:
 @pytest.mark.parametrize(
     ("query", "condition", "text", "seen"),
     [
-        (SIZES, Condition("size", ">", TEN), "FILTER(?size > 10)", TEN),
-        (COUNTS, Condition("moons", ">=", TEN), "HAVING", TEN),
+        (SIZES, ColumnCondition("size", ">", TEN), "FILTER(?size > 10)", TEN),
+        (COUNTS, ColumnCondition("moons", ">=", TEN), "HAVING", TEN),
         (
             SIZES,
-            Condition("moon", "contains", Literal("Io")),
+            ColumnCondition("moon", "contains", Literal("Io")),
             'CONTAINS(LCASE(STR(?moon)), "io")',
             Literal("io"),
         ),
     ],
 )
 def test_a_condition_is_added_seen_and_taken_away(
-    query: Query, condition: Condition, text: str, seen: Literal
+    query: Query, condition: ColumnCondition, text: str, seen: Literal
 ) -> None:
-    changed = with_condition(query, condition)
-    told = arrangement(changed)
+    changed = add_condition(query, condition)
+    told = get_arrangement(changed)
 
     assert text in shown(changed)
     assert told is not None
     assert told.conditions == (replace(condition, value=seen),)
-    assert without_condition(changed, 0) == query
+    assert remove_condition(changed, 0) == query
 
 
 def test_fewer_columns_have_each_row_once() -> None:
-    assert shown(with_columns(SIZES, ["moon"])).startswith("SELECT DISTINCT ?moon WHERE")
-    assert shown(with_columns(COUNTS, ["moons"])).startswith("SELECT (COUNT(?moon) AS ?moons)")
+    assert shown(select_query_columns(SIZES, ["moon"])).startswith("SELECT DISTINCT ?moon WHERE")
+    assert shown(select_query_columns(COUNTS, ["moons"])).startswith(
+        "SELECT (COUNT(?moon) AS ?moons)"
+    )
 
 
 def test_rows_are_counted_by_a_column() -> None:
     counted = shown(
-        counted_by(read("SELECT * WHERE { ?moon <http://x/orbits> ?planet }"), "planet")
+        count_by(parse_tree("SELECT * WHERE { ?moon <http://x/orbits> ?planet }"), "planet")
     )
     assert counted.startswith("SELECT ?planet (COUNT(DISTINCT ?moon) AS ?number_of_moon)")
     assert counted.endswith("GROUP BY ?planet ORDER BY DESC(?number_of_moon)")
@@ -82,11 +84,11 @@ def test_rows_are_counted_by_a_column() -> None:
 
 def test_what_a_query_does_not_have_is_refused_by_name() -> None:
     with pytest.raises(QueryError, match="no column 'mass'; it has moon, size"):
-        sorted_by(SIZES, "mass")
+        sort_by(SIZES, "mass")
     with pytest.raises(QueryError, match="no condition 0"):
-        without_condition(SIZES, 0)
+        remove_condition(SIZES, 0)
     with pytest.raises(QueryError, match="keep one"):
-        with_columns(SIZES, [])
+        select_query_columns(SIZES, [])
     with pytest.raises(QueryError, match="counts already"):
-        counted_by(COUNTS, "planet")
-    assert arrangement(read("ASK { ?s ?p ?o }")) is None
+        count_by(COUNTS, "planet")
+    assert get_arrangement(parse_tree("ASK { ?s ?p ?o }")) is None

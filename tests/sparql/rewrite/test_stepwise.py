@@ -9,7 +9,7 @@ from pyoxigraph import NamedNode, Quad, QueryBoolean, Store, Triple
 from tests.each import for_each
 
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
-from askgraph.sparql.rewrite.canonical import stepwise
+from askgraph.sparql.rewrite.canonical import nest_existence_conditions
 
 HEAD = "PREFIX : <http://a.example/> "
 NODES = [NamedNode(f"http://a.example/{name}") for name in "abcd"]
@@ -48,8 +48,9 @@ def test_a_query_in_steps_gives_the_same(
     where = outer.format(f"FILTER {word} {{ {inner} }}")
     query = f"{HEAD}SELECT ?x ?y ?z WHERE {{ {where} }}"
 
-    told = [sorted(map(str, store.query(text))) for text in (query, stepwise(query))]  # type: ignore[arg-type]
-    assert told[0] == told[1]
+    texts = (query, nest_existence_conditions(query))
+    rows = [sorted(map(str, store.query(text))) for text in texts]  # type: ignore[arg-type]
+    assert rows[0] == rows[1]
 
 
 @for_each(
@@ -63,13 +64,13 @@ def test_a_query_in_steps_gives_the_same(
     ],
 )
 def test_what_has_no_steps_stays_the_very_same_text(query: str) -> None:
-    assert stepwise(query) is query
+    assert nest_existence_conditions(query) is query
 
 
 def test_the_first_step_is_the_one_that_is_tied_to_what_is_known() -> None:
     query = f"{HEAD}ASK {{ ?x :p ?y FILTER EXISTS {{ ?z a :C . ?z :q :a . ?z :p ?x }} }}"
 
-    steps = stepwise(query)
+    steps = nest_existence_conditions(query)
     assert steps.index("?z <http://a.example/p> ?x") < steps.index("<http://a.example/q>")
     assert steps.count("EXISTS") == 3
     store = Store()

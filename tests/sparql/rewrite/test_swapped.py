@@ -8,10 +8,10 @@ from tests.each import for_each
 
 from askgraph.errors import QueryError
 from askgraph.sparql import Call, Filter
-from askgraph.sparql.judge import checked
-from askgraph.sparql.parser import parse_query, read
+from askgraph.sparql.judge import check_query
+from askgraph.sparql.parser import parse_query, parse_tree
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.rewrite.swapped import swapped
+from askgraph.sparql.rewrite.swapped import replace_term
 from askgraph.sparql.vocabulary import (
     XSD_BOOLEAN,
     XSD_DATE,
@@ -30,7 +30,7 @@ def value(text: str, datatype: str) -> Literal:
 
 
 def swap(query: str, old: NamedNode | Literal, new: str) -> str:
-    return swapped(query, old, new, prefixes=PREFIXES)
+    return replace_term(query, old, new, prefixes=PREFIXES)
 
 
 def test_a_thing_is_swapped_and_the_layout_stays() -> None:
@@ -39,7 +39,7 @@ def test_a_thing_is_swapped_and_the_layout_stays() -> None:
         "SELECT ?m  WHERE {\n  ?m ex:orbits ex:Saturn ; # Saturn, the planet\n     a ex:Moon\n}"
     )
     labels = {SATURN: "Saturn", JUPITER: "Jupiter"}
-    changed = swapped(query, NamedNode(SATURN), JUPITER, prefixes=PREFIXES, labels=labels)
+    changed = replace_term(query, NamedNode(SATURN), JUPITER, prefixes=PREFIXES, labels=labels)
 
     assert changed == (
         "PREFIX ex: <http://example.org/>\n"
@@ -131,7 +131,7 @@ def test_what_does_not_fit_is_refused(old: NamedNode | Literal, new: str, messag
 )
 def test_any_text_can_be_put_in_and_is_nothing_but_a_text(text: str, old: str) -> None:
     changed = swap(f"SELECT * {{ ?s ?p ?v FILTER(?v = {old}) }}", Literal("old"), text)
-    condition = read(checked(changed).text).where.elements[1]
+    condition = parse_tree(check_query(changed).text).where.elements[1]
 
     assert isinstance(condition, Filter) and isinstance(condition.condition, Call)
     assert condition.condition.arguments[1] == Literal(text)

@@ -13,8 +13,8 @@ from askgraph.errors import QueryError, QuerySyntaxError, SetupError
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.enrichment import evaluate_path
 from askgraph.sparql import Path, Predicate
-from askgraph.sparql.rewrite.virtual import read_path, written_out
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.rewrite.virtual import expand_virtual_query, parse_path
+from askgraph.sparql.serializer import to_text
 
 PLACE = "http://example.org/"
 HEAD = f"PREFIX : <{PLACE}> "
@@ -103,25 +103,25 @@ def test_written_out_it_gives_what_the_triples_would(
             ends = (arrays.terms.get_term(int(source)), arrays.terms.get_term(int(target)))
             full.append(Triple(ends[0], NamedNode(iri), ends[1]))  # type: ignore[arg-type]
 
-    written = written_out(HEAD + query, paths)
+    written = expand_virtual_query(HEAD + query, paths)
 
     assert answer(stored(triples), written) == answer(stored(full), HEAD + query)
 
 
 def test_all_but_the_predicates_stays_as_it_was_written() -> None:
-    paths = {PLACE + "in": read_path(":site/:part+", {"": PLACE})}
+    paths = {PLACE + "in": parse_path(":site/:part+", {"": PLACE})}
     query = (
         HEAD + "\nSELECT DISTINCT ?x WHERE {\n  ?x a :Firm ;  # which\n     :in :Ulm, :Bonn .\n}"
     )
 
-    assert written_out(query, paths) == query.replace(":in", ":site/(:part+)")
+    assert expand_virtual_query(query, paths) == query.replace(":in", ":site/(:part+)")
 
 
 def test_the_short_form_of_construct_keeps_its_template() -> None:
-    paths = {PLACE + "v": read_path(":p/:q", {"": PLACE})}
+    paths = {PLACE + "v": parse_path(":p/:q", {"": PLACE})}
     store = stored([Triple(NODES[0], OWN[0], NODES[1]), Triple(NODES[1], OWN[1], NODES[2])])
 
-    written = written_out(HEAD + "CONSTRUCT WHERE { ?x :v ?y }", paths)
+    written = expand_virtual_query(HEAD + "CONSTRUCT WHERE { ?x :v ?y }", paths)
 
     made = [str(triple) for triple in store.query(written)]  # type: ignore[union-attr]
     assert made == [f"{NODES[0]} <{PLACE}v> {NODES[2]}"]
@@ -129,14 +129,14 @@ def test_the_short_form_of_construct_keeps_its_template() -> None:
 
 def test_the_order_of_groups_is_that_of_pairs_each_counted_once() -> None:
     """Of two ways to one place and one way to two places, the two places are more."""
-    paths = {PLACE + "v": read_path(":p/:q", {"": PLACE})}
+    paths = {PLACE + "v": parse_path(":p/:q", {"": PLACE})}
     a, b, c, d = NODES
     p, q, _ = OWN
     ways = [Triple(a, p, one) for one in NODES] + [Triple(one, q, d) for one in NODES]
     ways += [Triple(b, p, c), Triple(c, q, a)]
     query = HEAD + "SELECT ?x { ?x :v ?y } GROUP BY ?x ORDER BY DESC(COUNT(?y)) ?x"
 
-    found = [str(row[0]) for row in stored(ways).query(written_out(query, paths))]  # type: ignore[union-attr]
+    found = [str(row[0]) for row in stored(ways).query(expand_virtual_query(query, paths))]  # type: ignore[union-attr]
     pairs = {(a, d), (a, a), (b, d), (b, a)}
     more = stored([*ways, *(Triple(one, NamedNode(PLACE + "v"), other) for one, other in pairs)])
 
@@ -145,21 +145,23 @@ def test_the_order_of_groups_is_that_of_pairs_each_counted_once() -> None:
 
 def test_ways_side_by_side_are_counted_each() -> None:
     """As section 18.2.2.4 of SPARQL 1.1 has it; pyoxigraph itself gives such a pair once."""
-    paths = {PLACE + "v": read_path(":p/:q", {"": PLACE})}
+    paths = {PLACE + "v": parse_path(":p/:q", {"": PLACE})}
     a, b, c, d = NODES
     p, q, r = OWN
     ways = [Triple(a, p, b), Triple(a, p, c), Triple(b, q, d), Triple(c, q, d), Triple(a, r, d)]
 
-    written = written_out(HEAD + "SELECT (COUNT(*) AS ?n) { ?x :v|:r ?y }", paths)
+    written = expand_virtual_query(HEAD + "SELECT (COUNT(*) AS ?n) { ?x :v|:r ?y }", paths)
 
     assert [row[0].value for row in stored(ways).query(written)] == ["2"]  # type: ignore[union-attr]
 
 
 def test_a_blank_node_of_a_template_is_a_new_one_each_time() -> None:
-    paths = {PLACE + "v": read_path(":p/:q", {"": PLACE})}
+    paths = {PLACE + "v": parse_path(":p/:q", {"": PLACE})}
     store = stored([Triple(NODES[0], OWN[0], NODES[1]), Triple(NODES[1], OWN[1], NODES[2])])
 
-    written = written_out(HEAD + "CONSTRUCT { ?x :to [ :is ?y ] } WHERE { ?x :v ?y }", paths)
+    written = expand_virtual_query(
+        HEAD + "CONSTRUCT { ?x :to [ :is ?y ] } WHERE { ?x :v ?y }", paths
+    )
 
     made = [str(triple.predicate) for triple in store.query(written)]  # type: ignore[union-attr]
     assert sorted(made) == [f"<{PLACE}is>", f"<{PLACE}to>"]
@@ -168,12 +170,12 @@ def test_a_blank_node_of_a_template_is_a_new_one_each_time() -> None:
 @pytest.mark.parametrize("named", [":v", f"<{PLACE}v>", f"<{PLACE}\\u0076>"])
 def test_what_names_a_virtual_predicate_and_cannot_be_read_is_refused(named: str) -> None:
     with pytest.raises(QueryError, match=r"<http://example.org/v> stands for a property path"):
-        written_out(HEAD + f"SELECT ?x {{ ?x {named} ", {PLACE + "v": OWN[0]})
+        expand_virtual_query(HEAD + f"SELECT ?x {{ ?x {named} ", {PLACE + "v": OWN[0]})
 
 
 def test_a_negated_set_with_a_virtual_predicate_is_refused() -> None:
     with pytest.raises(QueryError, match=r"<http://example.org/v> .* cannot be negated"):
-        written_out(HEAD + "SELECT DISTINCT ?x { ?x !(:v|:p) ?y }", {PLACE + "v": OWN[0]})
+        expand_virtual_query(HEAD + "SELECT DISTINCT ?x { ?x !(:v|:p) ?y }", {PLACE + "v": OWN[0]})
 
 
 @for_each(
@@ -185,26 +187,26 @@ def test_a_negated_set_with_a_virtual_predicate_is_refused() -> None:
     ],
 )
 def test_what_does_not_ask_this_graph_for_a_virtual_predicate_stays_as_it_is(query: str) -> None:
-    assert written_out(query, {PLACE + "v": OWN[0]}) == query
+    assert expand_virtual_query(query, {PLACE + "v": OWN[0]}) == query
 
 
 @for_each("text", ["?p", "1", ":p .", ":p ?x . ?x :q", ""])
 def test_what_is_no_path_is_refused(text: str) -> None:
     with pytest.raises(QuerySyntaxError):
-        read_path(text, {"": PLACE})
+        parse_path(text, {"": PLACE})
 
 
 @for_each("text", [":p*", ":p?", "(:p|:q*)", ":p*/:q?"])
 def test_a_path_that_may_be_empty_links_nothing(text: str) -> None:
     arrays = build_arrays([Triple(NODES[0], OWN[0], NODES[1])])
     with pytest.raises(SetupError, match="may be empty"):
-        evaluate_path(arrays, read_path(text, {"": PLACE}), limit=10)
+        evaluate_path(arrays, parse_path(text, {"": PLACE}), limit=10)
 
 
 def test_a_path_that_links_too_much_is_refused_with_its_name() -> None:
     arrays = build_arrays([Triple(one, OWN[0], other) for one in NODES for other in NODES])
-    path = read_path(":p/:p", {"": PLACE})
+    path = parse_path(":p/:p", {"": PLACE})
 
     assert len(evaluate_path(arrays, path, limit=64)[0]) == 16
-    with pytest.raises(SetupError, match=text_of(OWN[0])):
+    with pytest.raises(SetupError, match=to_text(OWN[0])):
         evaluate_path(arrays, path, limit=15)

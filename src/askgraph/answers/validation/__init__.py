@@ -1,8 +1,8 @@
-"""Findings on a query and their places, by the knowledge of a graph; checks are plugins.
+"""Check queries against the knowledge of a graph: findings with their places; checks are plugins.
 
-A graph's knowledge is its classes and predicates, their ends, and how sure that is. A resource is
-of the sorts that its classes are; one without a class is of the sort `UNTYPED`; a literal is of the
-sort of its datatype. A query's variable may be of any sort that all its patterns allow.
+The knowledge of a graph is its classes and predicates, their ends, and how complete that is. A
+resource has its classes as sorts; one without a class has the sort `UNTYPED`; the sort of a
+literal is its datatype. A variable may have any sort that all its patterns allow.
 """
 
 import re
@@ -19,22 +19,22 @@ from pyoxigraph import Literal, NamedNode
 from rapidfuzz.distance import OSA
 
 from askgraph.sparql import Query, Span, Term
-from askgraph.sparql.lexer import Token, lexed, position
-from askgraph.sparql.prefixes import PrefixMap, namespace_of
+from askgraph.sparql.lexer import Token, locate, tokenize
+from askgraph.sparql.prefixes import PrefixMap, get_namespace
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-MAX_JUDGED = 200_000
-"""Characters of a query that are looked at."""
+MAX_CHECKED_CHARACTERS = 200_000
+"""Longer queries are not checked."""
 
-WRONG = 0.5
-"""A finding that is at least so sure calls its query wrong."""
+MIN_WRONG_CERTAINTY = 0.5
+"""A finding with at least this certainty makes its query count as wrong."""
 
-UNJUDGED = 0.3
-"""How sure a finding on a query is that was not looked at: nothing speaks against it."""
+UNCHECKED_CERTAINTY = 0.3
+"""Certainty of the finding that a query was not checked: no evidence against it exists."""
 
 
-class Kind(StrEnum):
-    """What may be wrong."""
+class FaultKind(StrEnum):
+    """The kinds of faults of a query."""
 
     SYNTAX = "syntax"
     PREFIX = "missing prefix"
@@ -53,8 +53,8 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Place:
-    """A piece of a query: characters from `start` to before `end`; line and column from 1."""
+class SourceRange:
+    """A range of a query: characters from `start` to before `end`; line and column from 1."""
 
     start: int
     end: int
@@ -63,8 +63,8 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Proposal:
-    """A term that could stand there instead, as the query writes it, and its label if known."""
+class Replacement:
+    """A term that could replace the faulty one, as the query writes it, and its label if known."""
 
     text: str
     label: str = ""
@@ -73,50 +73,63 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, in a sentence, with its place and what it could be, best first.
+    """A fault in a sentence, with its place and possible replacements, best first.
 
-    `certainty` is between 0 and 1: how sure it is, given how completely the graph is known.
-    `term` is what stands at the place, an IRI in full.
+    `certainty` is between 0 and 1 and depends on how completely the graph is known. `term` is
+    the term at the place, an IRI in full.
     """
 
-    kind: Kind
+    kind: FaultKind
     message: str
-    place: Place | None = None
+    place: SourceRange | None = None
     term: str = ""
-    proposals: tuple[Proposal, ...] = ()
+    proposals: tuple[Replacement, ...] = ()
     certainty: float = 1.0
 
     @property
     def is_misprint(self) -> bool:
-        """Whether its first proposal differs in next to nothing, and no other one does."""
-        alike = [one for one in self.proposals if one.iri and _nearly(self.term, one.iri)]
-        return self.kind in _NAMED and len(alike) == 1 and alike[0] is self.proposals[0]
+        """Whether the first replacement, and no other, has almost the same spelling."""
+        misspelled = [
+            replacement
+            for replacement in self.proposals
+            if replacement.iri and _is_nearly_equal(self.term, replacement.iri)
+        ]
+        return (
+            self.kind in _NAME_KINDS and len(misspelled) == 1 and misspelled[0] is self.proposals[0]
+        )
 
     def to_json(self) -> dict[str, object]:
         """Return the finding as plain values."""
         return asdict(self) | {"kind": self.kind.value}
 
 
-_NAMED = frozenset({Kind.CLASS, Kind.PREDICATE, Kind.ENTITY})
-_SHORT = 4  # characters of a name below which one of them makes another word
+_NAME_KINDS = frozenset({FaultKind.CLASS, FaultKind.PREDICATE, FaultKind.ENTITY})
+_MIN_TYPO_CHARACTERS = 4  # characters of a name below which one of them makes another word
 
 
-def _nearly(wrong: str, iri: str) -> bool:
-    own, other = wrong[len(namespace_of(wrong)) :], iri[len(namespace_of(iri)) :]
-    plain = [_letters(own), _letters(other)]
-    if plain[0] == plain[1]:
+def _is_nearly_equal(wrong: str, iri: str) -> bool:
+    wrong_name, correct_name = wrong[len(get_namespace(wrong)) :], iri[len(get_namespace(iri)) :]
+    normalized = [_keep_alphanumeric(wrong_name), _keep_alphanumeric(correct_name)]
+    if normalized[0] == normalized[1]:
         return True
-    near = OSA.distance(own, other) == 1 and min(map(len, plain)) >= _SHORT
-    return near and own[-1:].isdigit() == other[-1:].isdigit() and not own[-1:].isdigit()
+    is_one_edit = (
+        OSA.distance(wrong_name, correct_name) == 1
+        and min(map(len, normalized)) >= _MIN_TYPO_CHARACTERS
+    )
+    return (
+        is_one_edit
+        and wrong_name[-1:].isdigit() == correct_name[-1:].isdigit()
+        and not wrong_name[-1:].isdigit()
+    )
 
 
-def _letters(name: str) -> str:
+def _keep_alphanumeric(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
 @dataclass(frozen=True)
 class Repair:
-    """A change that keeps what the query means: what was done, in words."""
+    """A change that preserves the meaning of the query; `note` describes it."""
 
     note: str
     before: str = ""
@@ -125,11 +138,11 @@ class Repair:
 
 @dataclass(frozen=True)
 class Validation:
-    """What is wrong with a query, and the query with what could safely be repaired.
+    """The findings on a query, and the query with all safe repairs.
 
-    `query` is the text that the places of the findings count in: the one given, unless words or
-    marks around it, a bare aggregate or a label service kept it from being read at all. `remaining`
-    are the findings on the `repaired` query.
+    The places of the findings count in `query`. That is the given text, unless surrounding
+    words, a bare aggregate or a label service kept it from being parsed. `remaining` are the
+    findings on the `repaired` query.
     """
 
     query: str
@@ -140,11 +153,11 @@ class Validation:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether any finding on the query as given is more likely right than not."""
-        return any(finding.certainty >= WRONG for finding in self.findings)
+        """Whether any finding on the query is more likely right than not."""
+        return any(finding.certainty >= MIN_WRONG_CERTAINTY for finding in self.findings)
 
-    def json(self) -> dict[str, object]:
-        """Return all as plain values."""
+    def to_json(self) -> dict[str, object]:
+        """Return all fields as plain values."""
         return {
             "query": self.query,
             "findings": [finding.to_json() for finding in self.findings],
@@ -156,24 +169,25 @@ class Validation:
 
 Sorts: TypeAlias = frozenset[str]
 UNTYPED = ""
-_DESCRIPTION = "/.well-known/void"
+"""The sort of a resource without a class."""
+_DESCRIPTION_PATH = "/.well-known/void"
 
 
-class Entities(Protocol):
-    """The resources of a graph, as far as they can be looked up without asking an endpoint."""
+class EntityLookup(Protocol):
+    """The resources of a graph that can be looked up without a request."""
 
-    def sorts(self, iri: str) -> Sorts | None:
-        """Return the sorts of a resource; None if the graph does not hold it."""
+    def get_sorts(self, iri: str) -> Sorts | None:
+        """Return the sorts of a resource; None if the graph does not contain it."""
         ...
 
-    def alike(self, iri: str) -> tuple[str, ...]:
-        """Return the IRIs whose names come nearest to an IRI, best first; few."""
+    def find_similar(self, iri: str) -> tuple[str, ...]:
+        """Return a few IRIs with the most similar names, best first."""
         ...
 
 
 @dataclass(frozen=True)
 class ClassUse:
-    """A class with its instances, its names as (text, language), and the classes above it."""
+    """A class with its number of instances, its names as (text, language), and its superclasses."""
 
     iri: str
     instances: int = 0
@@ -183,11 +197,11 @@ class ClassUse:
 
 @dataclass(frozen=True)
 class PredicateUse:
-    """What a predicate leads from and to.
+    """The sorts of the subjects and objects of a predicate.
 
-    `links` has, for a sort of subjects, the sorts of their objects; a sort that it lacks is not
-    known. The numbers `..._told`, 0 to 1, say how much of what there is the sorts tell: 1 is all,
-    and below `Knowledge.least` nothing is concluded from them.
+    `links` maps a sort of subjects to the sorts of their objects; a missing sort is unknown.
+    The shares, 0 to 1, tell how much of the data the sorts cover: 1 is all, and below
+    `Knowledge.min_share` the checks conclude nothing from them.
     """
 
     iri: str
@@ -198,190 +212,201 @@ class PredicateUse:
     datatypes: Sorts = frozenset()
     languages: Sorts = frozenset()
     links: Mapping[str, Sorts] = field(default_factory=dict)
-    subjects_told: float = 0.0
-    objects_told: float = 0.0
-    links_told: float = 0.0
+    subjects_share: float = 0.0
+    objects_share: float = 0.0
+    links_share: float = 0.0
 
     @cached_property
-    def ends(self) -> Sorts:
-        """All sorts of its objects, literals too."""
+    def object_sorts(self) -> Sorts:
+        """All sorts of its objects, including datatypes of literals."""
         return self.objects | self.datatypes
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What is known of one graph.
+    """The knowledge of one graph.
 
-    `complete`, 0 to 1, is how surely it lists all names. From sorts of which less than `least` is
-    told nothing is concluded. `together` has, for a class, all sorts that its instances are of; a
-    class that it lacks may share instances with any other. `hierarchy` has, for each class, those
-    right above it, also of classes without instances; None if only those with instances tell
-    theirs. `graphs` has what is known of each named graph, None if it is known to be there and
-    no more; empty if no named graphs are known. `name` is the named graph that this tells of.
+    Attributes:
+        completeness: how surely all names are listed, 0 to 1.
+        min_share: the checks conclude nothing from sorts that cover less than this share.
+        entities: lookup of resources, if available.
+        shared_sorts: for a class, all sorts of its instances; a class that is missing may share
+            instances with any other.
+        hierarchy: for each class its direct superclasses, including those without instances; None
+            if only classes with instances list theirs.
+        graphs: the knowledge of each named graph, None if only its existence is known; empty if no
+            named graphs are known.
+        name: the named graph that this describes.
     """
 
     classes: Mapping[str, ClassUse]
     predicates: Mapping[str, PredicateUse]
     prefixes: PrefixMap = field(default_factory=PrefixMap)
-    complete: float = 1.0
-    least: float = 0.75
-    entities: Entities | None = None
-    together: Mapping[str, Sorts] = field(default_factory=dict)
+    completeness: float = 1.0
+    min_share: float = 0.75
+    entities: EntityLookup | None = None
+    shared_sorts: Mapping[str, Sorts] = field(default_factory=dict)
     hierarchy: Mapping[str, Iterable[str]] | None = None
     graphs: Mapping[str, "Knowledge | None"] = field(default_factory=dict)
     name: str = ""
 
-    def of_graph(self, iri: str) -> "Knowledge | None":
-        """Return what is known of a named graph, or of all together; None if it is not known.
+    def select_graph(self, iri: str) -> "Knowledge | None":
+        """Return the knowledge of a named graph, or of all together; None if it is unknown.
 
-        A graph that is not among those listed holds what nothing tells of. The one at VoID's own
-        address holds the description, which was counted before it was done.
+        A graph that is not listed is unknown. The graph at VoID's own address holds the
+        description, which was counted before it was complete.
         """
-        if (self.graphs and iri not in self.graphs) or iri.endswith(_DESCRIPTION):
+        if (self.graphs and iri not in self.graphs) or iri.endswith(_DESCRIPTION_PATH):
             return None
         return self.graphs.get(iri) or self
 
-    def below(self, iri: str) -> Sorts | None:
+    def list_subclasses(self, iri: str) -> Sorts | None:
         """Return the classes with instances that may be a class or below it, at any depth.
 
-        None if nothing is known of that. What is above a class without instances is known of the
-        whole hierarchy only: all classes below such a one may be below any other.
+        None if nothing is known. Superclasses of a class without instances are known only with a
+        full hierarchy; without one, the subclasses of such a class may be below any class.
         """
-        if iri not in self._below:
-            children, loose = self._children
-            told = self.hierarchy is not None or bool(children)
-            found = _closure([iri, *loose], children) if told else ()
-            self._below[iri] = frozenset(one for one in found if one in self.classes) or None
-        return self._below[iri]
+        if iri not in self._subclass_cache:
+            children, unplaced = self._children
+            has_hierarchy = self.hierarchy is not None or bool(children)
+            subclasses = _collect_reachable([iri, *unplaced], children) if has_hierarchy else ()
+            self._subclass_cache[iri] = (
+                frozenset(subclass for subclass in subclasses if subclass in self.classes) or None
+            )
+        return self._subclass_cache[iri]
 
     @cached_property
-    def _below(self) -> dict[str, Sorts | None]:
-        """What was found below the classes that were asked for."""
+    def _subclass_cache(self) -> dict[str, Sorts | None]:
+        """A cache of the subclasses."""
         return {}
 
     @cached_property
     def _children(self) -> tuple[Mapping[str, Sequence[str]], tuple[str, ...]]:
-        """For each class those right below it, and the classes whose parents are not known."""
+        """The direct subclasses of each class, and the classes with unknown superclasses."""
         parents = self.hierarchy
         if parents is None:
-            parents = {one.iri: one.parents for one in self.classes.values()}
+            parents = {class_iri.iri: class_iri.parents for class_iri in self.classes.values()}
         children: dict[str, list[str]] = defaultdict(list)
-        for one, above in parents.items():
-            for parent in above:
-                children[parent].append(one)
-        known = self.hierarchy is not None
-        return children, () if known else tuple(one for one in children if one not in parents)
+        for class_iri, superclasses in parents.items():
+            for parent in superclasses:
+                children[parent].append(class_iri)
+        has_full_hierarchy = self.hierarchy is not None
+        return children, () if has_full_hierarchy else tuple(
+            class_iri for class_iri in children if class_iri not in parents
+        )
 
     @cached_property
-    def of_class(self) -> Mapping[str, tuple[str, ...]]:
-        """The predicates that instances of a class have, the most frequent first."""
-        found: dict[str, list[PredicateUse]] = defaultdict(list)
+    def predicates_by_class(self) -> Mapping[str, tuple[str, ...]]:
+        """The predicates of the instances of each class, most frequent first."""
+        uses_by_sort: dict[str, list[PredicateUse]] = defaultdict(list)
         for use in self.predicates.values():
             for sort in use.subjects:
-                found[sort].append(use)
+                uses_by_sort[sort].append(use)
         return {
             sort: tuple(use.iri for use in sorted(uses, key=lambda u: (-u.triples, u.iri)))
-            for sort, uses in found.items()
+            for sort, uses in uses_by_sort.items()
         }
 
-    def label(self, iri: str) -> str:
-        """Return a name of a class or predicate, English before others; empty if it has none."""
-        known = self.classes.get(iri) or self.predicates.get(iri)
-        names = known.names if known else ()
+    def get_label(self, iri: str) -> str:
+        """Return a name of a class or predicate, English first; empty if it has none."""
+        class_or_predicate = self.classes.get(iri) or self.predicates.get(iri)
+        names = class_or_predicate.names if class_or_predicate else ()
         english = [text for text, language in names if language.startswith("en")]
         return (english or [text for text, _ in names] or [""])[0]
 
 
 @dataclass(frozen=True)
-class Services:
-    """The knowledge of the graph that a query is put to, and of those that its SERVICE calls."""
+class ServiceKnowledge:
+    """The knowledge of the queried graph, and of those that its SERVICE clauses call."""
 
-    own: Knowledge
-    others: Mapping[str, Knowledge] = field(default_factory=dict)
+    queried_graph: Knowledge
+    services: Mapping[str, Knowledge] = field(default_factory=dict)
 
 
-def _closure(start: Iterable[str], children: Mapping[str, Iterable[str]]) -> set[str]:
+def _collect_reachable(start: Iterable[str], children: Mapping[str, Iterable[str]]) -> set[str]:
     waiting = list(start)
-    found = set(waiting)
+    reachable = set(waiting)
     while waiting:
         for child in children.get(waiting.pop(), ()):
-            if child not in found:
-                found.add(child)
+            if child not in reachable:
+                reachable.add(child)
                 waiting.append(child)
-    return found
+    return reachable
 
 
 @dataclass(frozen=True)
-class Subject:
-    """A query under examination: its text, its tree, and what is known of the graphs it asks.
+class CheckInput:
+    """A query to check: its text, its tree, and the knowledge of the graphs that it queries.
 
-    `tree` is None if the text cannot be read.
+    `tree` is None if the text cannot be parsed.
     """
 
     text: str
     tree: Query | None
-    services: Services
+    services: ServiceKnowledge
 
 
 class Check(Protocol):
-    """One examination of a query, without I/O; it raises nothing, whatever the query."""
+    """A check of a query, without I/O; it never raises."""
 
-    def __call__(self, subject: Subject, /) -> Iterable[Finding]:
-        """Give what is wrong."""
+    def __call__(self, subject: CheckInput, /) -> Iterable[Finding]:
+        """Yield the findings."""
         ...
 
 
-def place_of(text: str, span: Span) -> Place:
-    """Return a span of a text as a place."""
-    line, column = position(text, span[0])
-    return Place(span[0], span[1], line, column)
+def get_range(text: str, span: Span) -> SourceRange:
+    """Return a span of a text as a range with line and column."""
+    line, column = locate(text, span[0])
+    return SourceRange(span[0], span[1], line, column)
 
 
-def place_of_term(text: str, term: Term, span: Span, prefixes: PrefixMap) -> Place:
-    """Return where a term stands first within a span, literals with their tag or type."""
+def find_term(text: str, term: Term, span: Span, prefixes: PrefixMap) -> SourceRange:
+    """Return the first place of a term within a span; literals include their tag or type."""
     match term:
         case NamedNode():
-            known = {**prefixes.namespaces, **lexed(text).declared}
-            given = lexed(text).given
-            first, last = (bisect_left(given, at, key=attrgetter("start")) for at in span)
-            for token in given[first:last]:
-                if _names(token, term.value, known):
-                    return place_of(text, (token.start, token.end))
+            namespaces = {**prefixes.namespaces, **tokenize(text).declared_prefixes}
+            tokens = tokenize(text).tokens
+            first, last = (
+                bisect_left(tokens, position, key=attrgetter("start")) for position in span
+            )
+            for token in tokens[first:last]:
+                if _is_name_of(token, term.value, namespaces):
+                    return get_range(text, (token.start, token.end))
         case Literal():
-            return place_of(text, span)
-    return place_of(text, span)
+            return get_range(text, span)
+    return get_range(text, span)
 
 
-def place_of_variable(text: str, name: str) -> Place | None:
-    """Return where a variable stands first in a text; None if it does not."""
-    start = _variables(text).get(name)
-    return None if start is None else place_of(text, (start, start + len(name) + 1))
+def find_variable(text: str, name: str) -> SourceRange | None:
+    """Return the first place of a variable in a text; None if it does not occur."""
+    start = _find_variables(text).get(name)
+    return None if start is None else get_range(text, (start, start + len(name) + 1))
 
 
-def written(iri: str, text: str, prefixes: PrefixMap) -> str:
-    """Return an IRI as the query would write it: by a prefix of its own, or the graph's."""
+def shorten_iri(iri: str, text: str, prefixes: PrefixMap) -> str:
+    """Return an IRI as the query would write it: with a prefix of the query or of the graph."""
     if iri == RDF_TYPE:
         return "a"
-    return PrefixMap({**prefixes.own, **lexed(text).declared}).shorten(iri)
+    return PrefixMap({**prefixes.own_prefixes, **tokenize(text).declared_prefixes}).shorten(iri)
 
 
 @lru_cache(maxsize=16)
-def _variables(text: str) -> Mapping[str, int]:
-    """Where each variable stands first."""
-    found: dict[str, int] = {}
-    for token in lexed(text).all:
+def _find_variables(text: str) -> Mapping[str, int]:
+    """Return the first position of each variable."""
+    starts: dict[str, int] = {}
+    for token in tokenize(text).all_tokens:
         if token.kind == "variable":
-            found.setdefault(token.text[1:], token.start)
-    return found
+            starts.setdefault(token.text[1:], token.start)
+    return starts
 
 
-def _names(token: Token, iri: str, known: dict[str, str]) -> bool:
+def _is_name_of(token: Token, iri: str, namespaces: dict[str, str]) -> bool:
     match token.kind:
         case "iri":
             return token.text[1:-1] == iri
         case "pname":
             prefix, _, local = token.text.partition(":")
-            space = known.get(prefix, prefix + ":")
+            space = namespaces.get(prefix, prefix + ":")
             return space + re.sub(r"\\(.)", r"\1", local) == iri
         case "word":
             return token.text == "a" and iri == RDF_TYPE

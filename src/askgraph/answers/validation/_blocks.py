@@ -1,14 +1,11 @@
-"""A query as blocks, and the sorts of what their patterns match.
+"""Split a query into blocks of joined patterns, and infer the sorts of their variables.
 
-A block holds what must hold together, what may, what must not, and who is asked. The sorts that a
-query's variables may have are narrowed to a fixed point; steps that leave none are in conflict.
-
-Each step claims sorts for both of its ends: all that a thing may have there. A class claims itself:
-it is one of the thing's sorts, which may have more. What no other claim on a variable leaves room
-for is in conflict; it is put aside, so that one fault does not hide another or make sound patterns
-look wrong. Then the links between sorts narrow both ends of each step until nothing changes: arc
-consistency (Mackworth, "Consistency in networks of relations", 1977), which takes time polynomial
-in the steps and sorts, whatever cycles the patterns have.
+Sorts are narrowed to a fixed point. Each step claims sorts for both of its ends: all that a
+resource may have there. A class claims itself: it is one of the sorts, and there may be more. A
+claim that leaves no room for the others is in conflict. It is put aside, so that one fault neither
+hides another nor makes sound patterns look wrong. Then the links between sorts narrow both ends of
+each step until nothing changes: arc consistency (Mackworth, "Consistency in networks of relations",
+1977), polynomial in steps and sorts, whatever cycles the patterns have.
 """
 
 from collections import defaultdict
@@ -19,7 +16,7 @@ from itertools import count
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.answers.validation import Knowledge, PredicateUse, Services, Sorts
+from askgraph.answers.validation import Knowledge, PredicateUse, ServiceKnowledge, Sorts
 from askgraph.sparql import (
     Bind,
     Element,
@@ -33,50 +30,54 @@ from askgraph.sparql import (
     Term,
     Union,
     Values,
-    groups_in,
+    find_exists_groups,
 )
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_TYPE, RDFS_SUB_CLASS_OF, WIKIBASE
 
 
 @dataclass(frozen=True)
-class Step:
-    """A predicate, taken against its direction or not."""
+class PathStep:
+    """A predicate, forward or inverse."""
 
     predicate: str
     inverse: bool = False
 
 
 @dataclass(frozen=True)
-class Atom:
+class StepConstraint:
     """One of several steps leads from the subject to the object; `single` if it is one edge.
 
-    No steps: nothing is known of what lies between.
+    Without steps, the connection is unknown.
     """
 
     subject: Term
-    steps: tuple[Step, ...]
+    steps: tuple[PathStep, ...]
     object: Term
     pattern: Pattern
     single: bool = True
 
 
 @dataclass(frozen=True)
-class Typing:
-    """The subject has a class; with `below`, or one under it."""
+class ClassConstraint:
+    """The subject has a class or, with `subclasses`, one below it."""
 
     subject: Term
     cls: str
     pattern: Pattern
-    below: bool = False
+    subclasses: bool = False
 
 
-def atoms_of(pattern: Pattern, fresh: Iterator[int]) -> list[Atom | Typing]:
-    """Return the steps of a pattern; the nodes within a path become variables of their own."""
-    return list(_walked(pattern.subject, pattern.predicate, pattern.object, pattern, fresh))
+def build_constraints(
+    pattern: Pattern, numbers: Iterator[int]
+) -> list[StepConstraint | ClassConstraint]:
+    """Return the constraints of a pattern; inner nodes of a path become new variables."""
+    return list(
+        _iterate_constraints(pattern.subject, pattern.predicate, pattern.object, pattern, numbers)
+    )
 
 
-def predicates_in(part: Predicate) -> Iterator[str]:
-    """Yield the IRIs of a predicate or path, negated ones not."""
+def iterate_predicates(part: Predicate) -> Iterator[str]:
+    """Yield the IRIs of a predicate or path, without negated ones."""
     match part:
         case NamedNode():
             yield part.value
@@ -84,196 +85,222 @@ def predicates_in(part: Predicate) -> Iterator[str]:
             return
         case Path(parts=parts):
             for inner in parts:
-                yield from predicates_in(inner)
+                yield from iterate_predicates(inner)
 
 
-def may_be_empty(part: Predicate) -> bool:
-    """Return whether a path may lead from a node to itself over no edge at all."""
+def can_be_empty(part: Predicate) -> bool:
+    """Return whether a path can lead from a node to itself over no edge."""
     match part:
         case Path(operator="*" | "?"):
             return True
         case Path(operator="/", parts=parts):
-            return all(may_be_empty(inner) for inner in parts)
+            return all(can_be_empty(inner) for inner in parts)
         case Path(operator="|", parts=parts):
-            return any(may_be_empty(inner) for inner in parts)
+            return any(can_be_empty(inner) for inner in parts)
         case Path(operator="^" | "+", parts=(inner,)):
-            return may_be_empty(inner)
+            return can_be_empty(inner)
         case _:
             return False
 
 
-def _walked(
-    start: Term, path: Predicate, end: Term, pattern: Pattern, fresh: Iterator[int]
-) -> Iterator[Atom | Typing]:
+def _iterate_constraints(
+    start: Term, path: Predicate, end: Term, pattern: Pattern, numbers: Iterator[int]
+) -> Iterator[StepConstraint | ClassConstraint]:
     match path:
         case NamedNode(value=iri) if iri == RDF_TYPE and isinstance(end, NamedNode):
-            yield Typing(start, end.value, pattern)
+            yield ClassConstraint(start, end.value, pattern)
         case Path(operator="/", parts=parts):
-            yield from _sequence(start, parts, end, pattern, fresh)
+            yield from _iterate_sequence_constraints(start, parts, end, pattern, numbers)
         case Path(operator="^", parts=(NamedNode(),)):
-            yield Atom(start, _steps(path), end, pattern)
+            yield StepConstraint(start, _list_steps(path), end, pattern)
         case Path(operator="^", parts=(inner,)):
-            yield from _walked(end, inner, start, pattern, fresh)
+            yield from _iterate_constraints(end, inner, start, pattern, numbers)
         case Path(operator="+", parts=(inner,)):
-            yield Atom(start, _steps(inner), end, pattern, single=False)
+            yield StepConstraint(start, _list_steps(inner), end, pattern, single=False)
         case Variable():
             return
         case _:
-            yield Atom(start, _steps(path), end, pattern)
+            yield StepConstraint(start, _list_steps(path), end, pattern)
 
 
-def _sequence(
-    start: Term, parts: tuple[Predicate, ...], end: Term, pattern: Pattern, fresh: Iterator[int]
-) -> Iterator[Atom | Typing]:
-    if _is_typing(parts) and isinstance(end, NamedNode):
-        yield Typing(start, end.value, pattern, below=True)
+def _iterate_sequence_constraints(
+    start: Term, parts: tuple[Predicate, ...], end: Term, pattern: Pattern, numbers: Iterator[int]
+) -> Iterator[StepConstraint | ClassConstraint]:
+    if _is_class_path(parts) and isinstance(end, NamedNode):
+        yield ClassConstraint(start, end.value, pattern, subclasses=True)
         return
-    here = start
+    current_node = start
     for part in parts[:-1]:
-        there = Variable(f"__path{next(fresh)}")
-        yield from _walked(here, part, there, pattern, fresh)
-        here = there
-    yield from _walked(here, parts[-1], end, pattern, fresh)
+        next_node = Variable(f"__path{next(numbers)}")
+        yield from _iterate_constraints(current_node, part, next_node, pattern, numbers)
+        current_node = next_node
+    yield from _iterate_constraints(current_node, parts[-1], end, pattern, numbers)
 
 
-def _is_typing(parts: tuple[Predicate, ...]) -> bool:
-    """Whether it is `a/rdfs:subClassOf*`, or with `+` or `?`."""
+def _is_class_path(parts: tuple[Predicate, ...]) -> bool:
+    """Return whether a path is `a/rdfs:subClassOf*`, or with `+` or `?`."""
     match parts:
-        case (NamedNode(value=kind), Path(operator="*" | "+" | "?", parts=(NamedNode(value=up),))):
-            return bool(kind == RDF_TYPE and up == RDFS_SUB_CLASS_OF)
+        case (
+            NamedNode(value=first_iri),
+            Path(operator="*" | "+" | "?", parts=(NamedNode(value=second_iri),)),
+        ):
+            return bool(first_iri == RDF_TYPE and second_iri == RDFS_SUB_CLASS_OF)
         case _:
             return False
 
 
-def _steps(path: Predicate) -> tuple[Step, ...]:
-    """The alternatives of a path that is one step long; none if it may be longer or shorter."""
+def _list_steps(path: Predicate) -> tuple[PathStep, ...]:
+    """Return the alternative steps of a path of length one; empty if the length may differ."""
     match path:
         case NamedNode(value=iri):
-            return (Step(iri),)
+            return (PathStep(iri),)
         case Path(operator="^", parts=(inner,)):
-            return tuple(Step(step.predicate, not step.inverse) for step in _steps(inner))
+            return tuple(PathStep(step.predicate, not step.inverse) for step in _list_steps(inner))
         case Path(operator="|", parts=parts):
-            found = [_steps(part) for part in parts]
-            return tuple(step for steps in found for step in steps) if all(found) else ()
+            alternatives = [_list_steps(part) for part in parts]
+            return (
+                tuple(step for steps in alternatives for step in steps) if all(alternatives) else ()
+            )
         case _:
             return ()
 
 
-Env = Mapping[str, Sorts]
-"""The sorts of variables by name; a variable that it lacks may be anything."""
-_ROUNDS = 50
-_MANY = 500  # sorts of one variable whose links are still looked at
+VariableSorts = Mapping[str, Sorts]
+"""The sorts of variables by name; a missing variable may have any sort."""
+_MAX_ROUNDS = 50
+_MAX_LINKED_SORTS = 500  # sorts of one variable whose links are still looked at
 
 
 @dataclass(frozen=True)
-class _Claim:
-    """What a step or a class says of one variable; without a source, what is said elsewhere."""
+class _SortClaim:
+    """The sorts that a constraint allows for a variable; `source` is None for outer claims."""
 
-    source: Atom | Typing | None
+    source: StepConstraint | ClassConstraint | None
     sorts: Sorts
 
 
-def inferred(
-    atoms: Sequence[Atom | Typing], known: Knowledge, given: Iterable[Env] = ()
-) -> tuple[Env, list[Atom | Typing]]:
-    """Return the sorts of the variables, and the steps and classes that are in conflict."""
-    env: dict[str, Sorts] = {}
-    wrong: dict[int, Atom | Typing] = {}
-    for name, claims in _claims(atoms, known, given).items():
-        sorts, culprits = _resolved(claims, known)
+def infer_sorts(
+    atoms: Sequence[StepConstraint | ClassConstraint],
+    knowledge: Knowledge,
+    outer_sorts: Iterable[VariableSorts] = (),
+) -> tuple[VariableSorts, list[StepConstraint | ClassConstraint]]:
+    """Return the sorts of the variables, and the constraints that are in conflict."""
+    sorts_by_name: dict[str, Sorts] = {}
+    wrong: dict[int, StepConstraint | ClassConstraint] = {}
+    for name, claims in _collect_claims(atoms, knowledge, outer_sorts).items():
+        sorts, culprits = _resolve_claims(claims, knowledge)
         if sorts is not None:
-            env[name] = sorts
-        wrong.update((id(one), one) for one in culprits)
+            sorts_by_name[name] = sorts
+        wrong.update((id(constraint), constraint) for constraint in culprits)
     for atom in atoms:
-        if isinstance(atom, Atom) and id(atom) not in wrong and _misfits(atom, env, known):
+        if (
+            isinstance(atom, StepConstraint)
+            and id(atom) not in wrong
+            and _is_mismatch(atom, sorts_by_name, knowledge)
+        ):
             wrong[id(atom)] = atom
-    sound = [one for one in atoms if isinstance(one, Atom) and id(one) not in wrong]
-    for atom in _narrowed(sound, env, known):
+    sound = [
+        constraint
+        for constraint in atoms
+        if isinstance(constraint, StepConstraint) and id(constraint) not in wrong
+    ]
+    for atom in _narrow_sorts(sound, sorts_by_name, knowledge):
         wrong[id(atom)] = atom
-    return env, list(wrong.values())
+    return sorts_by_name, list(wrong.values())
 
 
-def sorts_of(term: Term, env: Env, known: Knowledge) -> Sorts | None:
-    """Return the sorts that a term may have; None if nothing is known of it."""
+def get_sorts(term: Term, variable_sorts: VariableSorts, knowledge: Knowledge) -> Sorts | None:
+    """Return the sorts that a term may have; None if unknown."""
     match term:
         case Variable():
-            return env.get(term.value)
+            return variable_sorts.get(term.value)
         case Literal():
             return frozenset([term.datatype.value])
-        case NamedNode() if known.entities is not None:
-            return known.entities.sorts(term.value)
+        case NamedNode() if knowledge.entities is not None:
+            return knowledge.entities.get_sorts(term.value)
         case _:
             return None
 
 
-def allowed(step: Step, known: Knowledge) -> tuple[Sorts | None, Sorts | None]:
-    """Return the sorts that a step leads from and to; None if they are not known well enough."""
-    use = known.predicates.get(step.predicate)
+def get_step_sorts(step: PathStep, knowledge: Knowledge) -> tuple[Sorts | None, Sorts | None]:
+    """Return the subject and object sorts of a step; None if they are not known well enough."""
+    use = knowledge.predicates.get(step.predicate)
     if use is None:
         return None, None
-    subjects = use.subjects if use.subjects_told >= known.least and use.subjects else None
-    objects = use.ends if use.objects_told >= known.least and use.ends else None
+    subjects = use.subjects if use.subjects_share >= knowledge.min_share and use.subjects else None
+    objects = (
+        use.object_sorts if use.objects_share >= knowledge.min_share and use.object_sorts else None
+    )
     return (objects, subjects) if step.inverse else (subjects, objects)
 
 
-def closed(sorts: Sorts, known: Knowledge) -> Sorts | None:
-    """Return all sorts of what is of one of several sorts; None if that is not known.
+def expand_sorts(sorts: Sorts, knowledge: Knowledge) -> Sorts | None:
+    """Return all sorts of nodes that have one of several sorts; None if unknown.
 
-    A single sort stays alone: it is one of the thing's. Of two sets that each have only some of
-    them, what is in both may be no sort of the thing at all.
+    A single sort stays alone: it is one of the node's sorts. Of two sets that each hold only
+    some of them, the intersection may contain no sort of the node.
     """
     if len(sorts) == 1:
         return sorts
-    found = [known.together.get(one) for one in sorts]
-    return _either(found)
+    sort_sets = [knowledge.shared_sorts.get(sort) for sort in sorts]
+    return _unite_sorts(sort_sets)
 
 
-def _claims(
-    atoms: Sequence[Atom | Typing], known: Knowledge, given: Iterable[Env]
-) -> dict[str, list[_Claim]]:
-    found: dict[str, list[_Claim]] = defaultdict(list)
-    for one in atoms:
-        for term, sorts in _said(one, known):
+def _collect_claims(
+    atoms: Sequence[StepConstraint | ClassConstraint],
+    knowledge: Knowledge,
+    outer_sorts: Iterable[VariableSorts],
+) -> dict[str, list[_SortClaim]]:
+    claims: dict[str, list[_SortClaim]] = defaultdict(list)
+    for constraint in atoms:
+        for term, sorts in _list_claims(constraint, knowledge):
             if isinstance(term, Variable) and sorts is not None:
-                found[term.value].append(_Claim(one, sorts))
-    for env in given:
-        for name, sorts in env.items():
-            found[name].append(_Claim(None, sorts))
-    return found
+                claims[term.value].append(_SortClaim(constraint, sorts))
+    for variable_sorts in outer_sorts:
+        for name, sorts in variable_sorts.items():
+            claims[name].append(_SortClaim(None, sorts))
+    return claims
 
 
-def _said(one: Atom | Typing, known: Knowledge) -> list[tuple[Term, Sorts | None]]:
-    if isinstance(one, Typing):
-        if one.below:
-            below = known.below(one.cls)
-            return [(one.subject, None if below is None else closed(below, known))]
-        return [(one.subject, frozenset([one.cls]) if one.cls in known.classes else None)]
-    sides = [allowed(step, known) for step in one.steps]
-    subjects = _either([side[0] for side in sides])
-    objects = _either([side[1] for side in sides])
-    return [(one.subject, subjects), (one.object, objects)]
+def _list_claims(
+    constraint: StepConstraint | ClassConstraint, knowledge: Knowledge
+) -> list[tuple[Term, Sorts | None]]:
+    if isinstance(constraint, ClassConstraint):
+        if constraint.subclasses:
+            below = knowledge.list_subclasses(constraint.cls)
+            return [(constraint.subject, None if below is None else expand_sorts(below, knowledge))]
+        return [
+            (
+                constraint.subject,
+                frozenset([constraint.cls]) if constraint.cls in knowledge.classes else None,
+            )
+        ]
+    sides = [get_step_sorts(step, knowledge) for step in constraint.steps]
+    subjects = _unite_sorts([side[0] for side in sides])
+    objects = _unite_sorts([side[1] for side in sides])
+    return [(constraint.subject, subjects), (constraint.object, objects)]
 
 
-def _either(sorts: Sequence[Sorts | None]) -> Sorts | None:
-    told = [one for one in sorts if one is not None]
-    return frozenset().union(*told) if told and len(told) == len(sorts) else None
+def _unite_sorts(sorts: Sequence[Sorts | None]) -> Sorts | None:
+    known_sets = [known_set for known_set in sorts if known_set is not None]
+    return frozenset().union(*known_sets) if known_sets and len(known_sets) == len(sorts) else None
 
 
-def _resolved(
-    claims: Sequence[_Claim], known: Knowledge
-) -> tuple[Sorts | None, list[Atom | Typing]]:
-    """What all claims on a variable leave, and the sources of those that leave nothing."""
+def _resolve_claims(
+    claims: Sequence[_SortClaim], knowledge: Knowledge
+) -> tuple[Sorts | None, list[StepConstraint | ClassConstraint]]:
+    """Return the sorts allowed by all claims, and the sources of conflicting claims."""
     outside = [claim for claim in claims if claim.source is None]
-    typings = [claim for claim in claims if isinstance(claim.source, Typing)]
-    steps = [claim for claim in claims if isinstance(claim.source, Atom)]
-    culprits: list[Atom | Typing] = []
+    typings = [claim for claim in claims if isinstance(claim.source, ClassConstraint)]
+    steps = [claim for claim in claims if isinstance(claim.source, StepConstraint)]
+    culprits: list[StepConstraint | ClassConstraint] = []
     typed: Sorts | None = None
     several = False
     for claim in [*outside, *typings]:
-        both = claim.sorts if typed is None else typed & claim.sorts
-        if both:
-            typed = both
-        elif typed is None or claim.source is None or _meet(typed, claim.sorts, known):
+        intersection = claim.sorts if typed is None else typed & claim.sorts
+        if intersection:
+            typed = intersection
+        elif typed is None or claim.source is None or _can_overlap(typed, claim.sorts, knowledge):
             # A thing of several classes: each step has to fit one of them.
             typed, several = (typed or frozenset()) | claim.sorts, True
         else:
@@ -281,250 +308,301 @@ def _resolved(
     if several and typed is not None:
         misfits = [claim for claim in steps if not claim.sorts & typed]
         return typed, [*culprits, *(claim.source for claim in misfits if claim.source is not None)]
-    sorts, wrong = _fitting(typed, steps, typings)
-    return sorts, [*culprits, *(one for one in wrong if one not in culprits)]
+    sorts, wrong = _combine_claims(typed, steps, typings)
+    return sorts, [*culprits, *(culprit for culprit in wrong if culprit not in culprits)]
 
 
-def _meet(first: Sorts, second: Sorts, known: Knowledge) -> bool:
-    """Whether a thing of one of the first sorts may be of one of the second too."""
-    return any(one not in known.together or known.together[one] & first for one in second)
+def _can_overlap(first: Sorts, second: Sorts, knowledge: Knowledge) -> bool:
+    """Return whether a node with one of the first sorts may also have one of the second."""
+    return any(
+        sort not in knowledge.shared_sorts or knowledge.shared_sorts[sort] & first
+        for sort in second
+    )
 
 
-def _fitting(
-    typed: Sorts | None, steps: Sequence[_Claim], typings: Sequence[_Claim]
-) -> tuple[Sorts | None, list[Atom | Typing]]:
-    """What the steps leave of the sorts that are said elsewhere or by classes, and what cannot."""
-    first = [] if typed is None else [_Claim(typings[0].source if typings else None, typed)]
-    together = [*first, *steps]
-    common = _common(together)
+def _combine_claims(
+    typed: Sorts | None, steps: Sequence[_SortClaim], typings: Sequence[_SortClaim]
+) -> tuple[Sorts | None, list[StepConstraint | ClassConstraint]]:
+    """Return the sorts left by class and step claims, and the conflicting constraints."""
+    first = [] if typed is None else [_SortClaim(typings[0].source if typings else None, typed)]
+    all_claims = [*first, *steps]
+    common = _intersect_claims(all_claims)
     if common is None or common:
         return common, []
-    others = ([*together[:at], *together[at + 1 :]] for at in range(len(together)))
-    culprits = [one for one, rest in zip(together, others, strict=True) if _common(rest)]
+    other_claims = ([*all_claims[:at], *all_claims[at + 1 :]] for at in range(len(all_claims)))
+    culprits = [
+        claim
+        for claim, remaining_claims in zip(all_claims, other_claims, strict=True)
+        if _intersect_claims(remaining_claims)
+    ]
     if not culprits:
-        return _greedy(typed, steps)
-    wrong = [one.source for one in culprits if isinstance(one.source, Atom)]
-    classes = [claim.source for claim in typings if culprits[0] is together[0]]
-    kept = _common([one for one in together if not (wrong and one.source is wrong[-1])])
-    return kept or None, [*wrong, *(source for source in classes if source is not None)]
+        return _resolve_greedily(typed, steps)
+    wrong = [claim.source for claim in culprits if isinstance(claim.source, StepConstraint)]
+    classes = [claim.source for claim in typings if culprits[0] is all_claims[0]]
+    remaining_sorts = _intersect_claims(
+        [claim for claim in all_claims if not (wrong and claim.source is wrong[-1])]
+    )
+    return remaining_sorts or None, [*wrong, *(source for source in classes if source is not None)]
 
 
-def _common(claims: Sequence[_Claim]) -> Sorts | None:
+def _intersect_claims(claims: Sequence[_SortClaim]) -> Sorts | None:
     return reduce(frozenset.__and__, (claim.sorts for claim in claims)) if claims else None
 
 
-def _greedy(
-    typed: Sorts | None, steps: Sequence[_Claim]
-) -> tuple[Sorts | None, list[Atom | Typing]]:
-    """Several faults on one variable: what comes first is believed, its class before all."""
-    kept, culprits = typed, list[Atom | Typing]()
+def _resolve_greedily(
+    typed: Sorts | None, steps: Sequence[_SortClaim]
+) -> tuple[Sorts | None, list[StepConstraint | ClassConstraint]]:
+    """Resolve several conflicts on one variable: earlier claims win, and its class before all."""
+    sorts, culprits = typed, list[StepConstraint | ClassConstraint]()
     for claim in steps:
-        if kept is None or kept & claim.sorts:
-            kept = claim.sorts if kept is None else kept & claim.sorts
+        if sorts is None or sorts & claim.sorts:
+            sorts = claim.sorts if sorts is None else sorts & claim.sorts
         elif claim.source is not None:
             culprits.append(claim.source)
-    return kept, culprits
+    return sorts, culprits
 
 
-def _misfits(atom: Atom, env: Env, known: Knowledge) -> bool:
-    """Whether a constant, or a variable whose sorts others told, does not fit the step's end."""
-    both = ((sorts_of(term, env, known), sorts) for term, sorts in _said(atom, known))
-    return any(one is not None and two is not None and not one & two for one, two in both)
+def _is_mismatch(atom: StepConstraint, variable_sorts: VariableSorts, knowledge: Knowledge) -> bool:
+    """Return whether a constant or variable does not fit the end of a step."""
+    sort_pairs = (
+        (get_sorts(term, variable_sorts, knowledge), sorts)
+        for term, sorts in _list_claims(atom, knowledge)
+    )
+    return any(
+        term_sorts is not None and allowed_sorts is not None and not term_sorts & allowed_sorts
+        for term_sorts, allowed_sorts in sort_pairs
+    )
 
 
-def _narrowed(atoms: Sequence[Atom], env: dict[str, Sorts], known: Knowledge) -> list[Atom]:
-    """Narrow `env` by the links of each step; return the steps that leave nothing."""
+def _narrow_sorts(
+    atoms: Sequence[StepConstraint], sorts_by_name: dict[str, Sorts], knowledge: Knowledge
+) -> list[StepConstraint]:
+    """Narrow the sorts by the links of each step; return the steps that become unsatisfiable."""
     waiting = [atom for atom in atoms if atom.single and len(atom.steps) == 1]
-    wrong: list[Atom] = []
-    for _ in range(_ROUNDS):
+    wrong: list[StepConstraint] = []
+    for _ in range(_MAX_ROUNDS):
         changed = False
         for atom in list(waiting):
-            use = known.predicates.get(atom.steps[0].predicate)
-            if use is None or use.links_told < known.least:
+            use = knowledge.predicates.get(atom.steps[0].predicate)
+            if use is None or use.links_share < knowledge.min_share:
                 waiting.remove(atom)
                 continue
             ends = (atom.subject, atom.object)[:: -1 if atom.steps[0].inverse else 1]
-            before = [sorts_of(term, env, known) for term in ends]
-            after = _linked(use, *before)
+            before = [get_sorts(term, sorts_by_name, knowledge) for term in ends]
+            after = _narrow_by_links(use, *before)
             if any(sorts is not None and not sorts for sorts in after):
                 wrong.append(atom)
                 waiting.remove(atom)
                 continue
             for term, old, new in zip(ends, before, after, strict=True):
                 if isinstance(term, Variable) and new is not None and new != old:
-                    env[term.value] = new
+                    sorts_by_name[term.value] = new
                     changed = True
         if not changed:
             break
     return wrong
 
 
-def _linked(
+def _narrow_by_links(
     use: PredicateUse, subjects: Sorts | None, objects: Sorts | None
 ) -> tuple[Sorts | None, Sorts | None]:
-    if subjects is None or len(subjects) > _MANY:
+    if subjects is None or len(subjects) > _MAX_LINKED_SORTS:
         return subjects, objects
-    kept = subjects
+    linked_subjects = subjects
     if objects is not None:
-        kept = frozenset(s for s in subjects if s not in use.links or use.links[s] & objects)
-    if all(sort in use.links for sort in kept):
-        reached: Sorts = frozenset().union(*(use.links[sort] for sort in kept))
+        linked_subjects = frozenset(
+            sort for sort in subjects if sort not in use.links or use.links[sort] & objects
+        )
+    if all(sort in use.links for sort in linked_subjects):
+        reached: Sorts = frozenset().union(*(use.links[sort] for sort in linked_subjects))
         objects = reached if objects is None else objects & reached
-    return kept, objects
+    return linked_subjects, objects
 
 
 @dataclass
 class Block:
-    """Patterns that hold together, put to one graph.
+    """Patterns that hold together on one graph.
 
-    `unions` are alternatives, `inner` what is optional, denied or asked for to exist, `selects` the
-    queries within with their columns, `apart` what another graph is asked, or one alone.
+    `unions` are alternatives; `inner` blocks are optional, negated or tested for existence;
+    `selects` are subqueries with their columns; `separate` blocks go to another graph, or to
+    one named graph alone.
     """
 
-    known: Knowledge | None
+    knowledge: Knowledge | None
     patterns: list[Pattern] = field(default_factory=list)
-    atoms: list[Atom | Typing] = field(default_factory=list)
-    given: list[Env] = field(default_factory=list)
+    atoms: list[StepConstraint | ClassConstraint] = field(default_factory=list)
+    value_sorts: list[VariableSorts] = field(default_factory=list)
     filters: list[Filter] = field(default_factory=list)
     unions: list[list["Block"]] = field(default_factory=list)
     inner: list["Block"] = field(default_factory=list)
     selects: list[tuple["Block", frozenset[str] | None]] = field(default_factory=list)
-    apart: list["Block"] = field(default_factory=list)
-    summary: Env = field(default_factory=dict)
+    separate: list["Block"] = field(default_factory=list)
+    summary: VariableSorts = field(default_factory=dict)
 
 
-def block_of(query: Query, services: Services) -> Block:
-    """Return the block of a query's WHERE part, with all those in it and their summaries."""
-    return _built(query.where, _asked(query, services.own), services.others, count())
+def build_block(query: Query, services: ServiceKnowledge) -> Block:
+    """Build the block of a query's WHERE clause, with nested blocks and their summaries."""
+    return _build_group_block(
+        query.where, _select_knowledge(query, services.queried_graph), services.services, count()
+    )
 
 
-def walk(block: Block, outside: Env | None = None) -> Iterator[tuple[Block, Env, list[Env]]]:
-    """Yield each block with the sorts of its variables and what they were inferred from.
+def walk_blocks(
+    block: Block, outside: VariableSorts | None = None
+) -> Iterator[tuple[Block, VariableSorts, list[VariableSorts]]]:
+    """Yield each block with the sorts of its variables and the claims behind them.
 
-    Each is looked at once from within, when it is built, and once from outside: time grows with the
-    query, however deep it is nested.
+    Each block is visited once bottom-up, when it is built, and once top-down: time is
+    linear in the query, however deeply it is nested.
     """
-    given = [*block.given, *_summaries(block), *([outside] if outside else [])]
-    env: Env = inferred(block.atoms, block.known, given)[0] if block.known else {}
-    yield block, env, given
+    outer_sorts = [*block.value_sorts, *_iterate_summaries(block), *([outside] if outside else [])]
+    variable_sorts: VariableSorts = (
+        infer_sorts(block.atoms, block.knowledge, outer_sorts)[0] if block.knowledge else {}
+    )
+    yield block, variable_sorts, outer_sorts
     for inner in (*block.inner, *(branch for union in block.unions for branch in union)):
-        yield from walk(inner, env)
+        yield from walk_blocks(inner, variable_sorts)
     for select, columns in block.selects:
-        shared = {n: s for n, s in env.items() if columns is None or n in columns}
-        yield from walk(select, shared)
-    for other in block.apart:
-        yield from walk(other)
+        shared = {n: s for n, s in variable_sorts.items() if columns is None or n in columns}
+        yield from walk_blocks(select, shared)
+    for separate_block in block.separate:
+        yield from walk_blocks(separate_block)
 
 
-def _asked(query: Query, own: Knowledge) -> Knowledge | None:
-    """What is known of the graphs that a query takes as its own, None if one is not known."""
-    names = [one.removeprefix("FROM <")[:-1] for one in query.datasets if "FROM <" in one]
-    graphs = [own.of_graph(name) for name in names]
+def _select_knowledge(query: Query, knowledge: Knowledge) -> Knowledge | None:
+    """Return the knowledge of the graphs in FROM clauses; None if one of them is unknown."""
+    names = [clause.removeprefix("FROM <")[:-1] for clause in query.datasets if "FROM <" in clause]
+    graphs = [knowledge.select_graph(name) for name in names]
     if None in graphs:
         return None
-    return graphs[0] if len(graphs) == 1 else own
+    return graphs[0] if len(graphs) == 1 else knowledge
 
 
-def _built(
-    group: Group, known: Knowledge | None, others: Mapping[str, Knowledge], fresh: Iterator[int]
+def _build_group_block(
+    group: Group,
+    knowledge: Knowledge | None,
+    service_knowledge: Mapping[str, Knowledge],
+    numbers: Iterator[int],
 ) -> Block:
-    block = Block(known)
+    block = Block(knowledge)
     for element in group.elements:
-        _add(element, block, others, fresh)
-    if known is not None:
-        block.summary = inferred(block.atoms, known, [*block.given, *_summaries(block)])[0]
+        _add_element(element, block, service_knowledge, numbers)
+    if knowledge is not None:
+        block.summary = infer_sorts(
+            block.atoms, knowledge, [*block.value_sorts, *_iterate_summaries(block)]
+        )[0]
     return block
 
 
-def _add(
-    element: Element, block: Block, others: Mapping[str, Knowledge], fresh: Iterator[int]
+def _add_element(
+    element: Element,
+    block: Block,
+    service_knowledge: Mapping[str, Knowledge],
+    numbers: Iterator[int],
 ) -> None:
     match element:
         case Pattern():
             block.patterns.append(element)
-            block.atoms += atoms_of(element, fresh)
+            block.atoms += build_constraints(element, numbers)
         case Values() | Bind():
-            block.given += _told(element, block.known)
+            block.value_sorts += _list_value_sorts(element, block.knowledge)
         case Filter():
             block.filters.append(element)
-            for group in groups_in(element.condition):
-                block.inner.append(_built(group, block.known, others, fresh))
+            for group in find_exists_groups(element.condition):
+                block.inner.append(
+                    _build_group_block(group, block.knowledge, service_knowledge, numbers)
+                )
         case Union(groups=groups):
-            block.unions.append([_built(one, block.known, others, fresh) for one in groups])
+            block.unions.append(
+                [
+                    _build_group_block(branch_group, block.knowledge, service_knowledge, numbers)
+                    for branch_group in groups
+                ]
+            )
         case Query():
-            inner = _built(element.where, block.known, others, fresh)
-            plain = frozenset(v.value for v, value in element.columns if value is None)
-            block.selects.append((inner, plain if element.columns else None))
+            inner = _build_group_block(element.where, block.knowledge, service_knowledge, numbers)
+            column_names = frozenset(v.value for v, value in element.columns if value is None)
+            block.selects.append((inner, column_names if element.columns else None))
         case Nested():
-            _add_nested(element, block, others, fresh)
+            _add_nested_group(element, block, service_knowledge, numbers)
 
 
-def _told(element: Values | Bind, known: Knowledge | None) -> list[Env]:
-    """The sorts of what is given by name."""
-    if known is None:
+def _list_value_sorts(element: Values | Bind, knowledge: Knowledge | None) -> list[VariableSorts]:
+    """Return the sorts of constants in VALUES or BIND."""
+    if knowledge is None:
         return []
     if isinstance(element, Values):
-        return [dict(_values(element, known))]
+        return [dict(_iterate_values_sorts(element, knowledge))]
     if not isinstance(element.value, NamedNode):
         return []
-    sorts = sorts_of(element.value, {}, known)
+    sorts = get_sorts(element.value, {}, knowledge)
     return [] if sorts is None else [{element.variable.value: sorts}]
 
 
-def _add_nested(
-    nested: Nested, block: Block, others: Mapping[str, Knowledge], fresh: Iterator[int]
+def _add_nested_group(
+    nested: Nested, block: Block, service_knowledge: Mapping[str, Knowledge], numbers: Iterator[int]
 ) -> None:
     match nested.word:
-        case "GRAPH" if isinstance(nested.name, NamedNode) and block.known is not None:
-            named = block.known.of_graph(nested.name.value)
-            if named is not block.known:
-                block.apart.append(_built(nested.group, named, others, fresh))
-            if named is not None:
-                _add_all(nested.group, block, others, fresh)
+        case "GRAPH" if isinstance(nested.name, NamedNode) and block.knowledge is not None:
+            graph_knowledge = block.knowledge.select_graph(nested.name.value)
+            if graph_knowledge is not block.knowledge:
+                block.separate.append(
+                    _build_group_block(nested.group, graph_knowledge, service_knowledge, numbers)
+                )
+            if graph_knowledge is not None:
+                _add_elements(nested.group, block, service_knowledge, numbers)
         case "" | "GRAPH":
-            _add_all(nested.group, block, others, fresh)
+            _add_elements(nested.group, block, service_knowledge, numbers)
         case "SERVICE":
             name = nested.name.value if isinstance(nested.name, NamedNode) else ""
             if name != WIKIBASE + "label":
-                block.apart.append(_built(nested.group, others.get(name), others, fresh))
+                block.separate.append(
+                    _build_group_block(
+                        nested.group, service_knowledge.get(name), service_knowledge, numbers
+                    )
+                )
         case _:
-            block.inner.append(_built(nested.group, block.known, others, fresh))
+            block.inner.append(
+                _build_group_block(nested.group, block.knowledge, service_knowledge, numbers)
+            )
 
 
-def _add_all(
-    group: Group, block: Block, others: Mapping[str, Knowledge], fresh: Iterator[int]
+def _add_elements(
+    group: Group, block: Block, service_knowledge: Mapping[str, Knowledge], numbers: Iterator[int]
 ) -> None:
     for element in group.elements:
-        _add(element, block, others, fresh)
+        _add_element(element, block, service_knowledge, numbers)
 
 
-def _summaries(block: Block) -> Iterator[Env]:
-    if block.known is not None:
+def _iterate_summaries(block: Block) -> Iterator[VariableSorts]:
+    if block.knowledge is not None:
         for union in block.unions:
-            yield _in_any([branch.summary for branch in union], block.known)
+            yield _unite_branches([branch.summary for branch in union], block.knowledge)
     for select, columns in block.selects:
         yield {n: s for n, s in select.summary.items() if columns is None or n in columns}
 
 
-def _in_any(branches: Sequence[Env], known: Knowledge) -> Env:
-    """What a variable may be that all branches bind: what it is in any of them."""
-    first, *rest = branches
-    shared = [name for name in first if all(name in other for other in rest)]
-    either = {name: first[name].union(*(other[name] for other in rest)) for name in shared}
-    whole = {name: closed(sorts, known) for name, sorts in either.items()}
-    return {name: sorts for name, sorts in whole.items() if sorts is not None}
+def _unite_branches(branches: Sequence[VariableSorts], knowledge: Knowledge) -> VariableSorts:
+    """Return the sorts of variables that all branches bind: those of any branch."""
+    first, *other_branches = branches
+    shared = [name for name in first if all(name in branch for branch in other_branches)]
+    either = {
+        name: first[name].union(*(branch[name] for branch in other_branches)) for name in shared
+    }
+    expanded = {name: expand_sorts(sorts, knowledge) for name, sorts in either.items()}
+    return {name: sorts for name, sorts in expanded.items() if sorts is not None}
 
 
-def _values(values: Values, known: Knowledge) -> Iterator[tuple[str, Sorts]]:
-    for at, name in enumerate(values.variables):
-        cells = [row[at] for row in values.rows if at < len(row)]
-        sorts = [None if cell is None else _cell(cell, known) for cell in cells]
-        told = [one for one in sorts if one is not None]
-        if told and len(told) == len(sorts):
-            yield name.value, frozenset().union(*told)
+def _iterate_values_sorts(values: Values, knowledge: Knowledge) -> Iterator[tuple[str, Sorts]]:
+    for column, name in enumerate(values.variables):
+        cells = [row[column] for row in values.rows if column < len(row)]
+        sorts = [None if cell is None else _get_cell_sorts(cell, knowledge) for cell in cells]
+        known_sorts = [cell_sorts for cell_sorts in sorts if cell_sorts is not None]
+        if known_sorts and len(known_sorts) == len(sorts):
+            yield name.value, frozenset().union(*known_sorts)
 
 
-def _cell(term: Term, known: Knowledge) -> Sorts | None:
+def _get_cell_sorts(term: Term, knowledge: Knowledge) -> Sorts | None:
     if isinstance(term, Literal) and term.datatype.value in NUMERIC_DATATYPES:
         return NUMERIC_DATATYPES  # some stores join numbers by value
-    return None if isinstance(term, Variable) else sorts_of(term, {}, known)
+    return None if isinstance(term, Variable) else get_sorts(term, {}, knowledge)

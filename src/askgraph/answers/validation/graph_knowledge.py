@@ -1,4 +1,4 @@
-"""Knowledge of a graph, counted if its triples lie here, else by its profile; nearest names."""
+"""Build the knowledge of a graph from local triples or its profile, and find similar names."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,338 +16,384 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.profile import ClassProfile, Partition, PredicateProfile, Profile
 from askgraph.index.names import Kind, NameIndex, stem, tokens
-from askgraph.sparql.prefixes import PrefixMap, namespace_of, words_of_local_name
+from askgraph.sparql.prefixes import PrefixMap, get_namespace, split_local_name
 from askgraph.sparql.vocabulary import RDF_TYPE, RDFS_RESOURCE, RDFS_SUB_CLASS_OF
 
-_KNOWN: dict[NameIndex, Knowledge] = {}
-_MOST = 8  # graphs whose knowledge is kept
+_KNOWLEDGE_CACHE: dict[NameIndex, Knowledge] = {}
+_MAX_CACHED_GRAPHS = 8  # graphs whose knowledge is kept
 
 
-def graph_knowledge(graph: KnowledgeGraph) -> Knowledge:
-    """Return what is known of a graph: exactly where its triples lie here, else by its profile.
+def load_graph_knowledge(graph: KnowledgeGraph) -> Knowledge:
+    """Return the knowledge of a graph: exact for local triples, else from its profile.
 
-    The first call for a graph of a million triples takes seconds; that of the last eight graphs is
-    kept, by their names, which stay the same if only the endpoint is wrapped in another one.
+    The first call for a graph of a million triples takes seconds. The last eight graphs are
+    cached by their names, which stay the same if only the endpoint is wrapped.
     """
-    known = _KNOWN.pop(graph.names, None) or _known(graph)
-    _KNOWN[graph.names] = known
-    while len(_KNOWN) > _MOST:
-        del _KNOWN[next(iter(_KNOWN))]
-    return known
+    knowledge = _KNOWLEDGE_CACHE.pop(graph.names, None) or _build_knowledge(graph)
+    _KNOWLEDGE_CACHE[graph.names] = knowledge
+    while len(_KNOWLEDGE_CACHE) > _MAX_CACHED_GRAPHS:
+        del _KNOWLEDGE_CACHE[next(iter(_KNOWLEDGE_CACHE))]
+    return knowledge
 
 
-def _known(graph: KnowledgeGraph) -> Knowledge:
-    arrays, told = graph.arrays, profile_knowledge(graph.profile)
+def _build_knowledge(graph: KnowledgeGraph) -> Knowledge:
+    arrays, knowledge = graph.arrays, build_profile_knowledge(graph.profile)
     if arrays is not None and arrays.complete:
-        exact = replace(told, complete=1.0, entities=_Resources(arrays, graph))
-        told = array_knowledge(exact, arrays)
-    return replace(told, prefixes=graph.prefixes)
+        exact = replace(knowledge, completeness=1.0, entities=_ArrayEntities(arrays, graph))
+        knowledge = add_array_knowledge(exact, arrays)
+    return replace(knowledge, prefixes=graph.prefixes)
 
 
-def array_knowledge(known: Knowledge, arrays: GraphArrays) -> Knowledge:
-    """Return the knowledge with the links that the triples of all predicates have."""
-    kinds = _Kinds.of(arrays)
-    entities = known.entities or _Resources(arrays, None)
-    uses = {iri: _exact(use, arrays, kinds) for iri, use in known.predicates.items()}
+def add_array_knowledge(knowledge: Knowledge, arrays: GraphArrays) -> Knowledge:
+    """Return the knowledge with the exact links of all predicates, from the triples."""
+    node_sorts = _NodeSorts.from_arrays(arrays)
+    entities = knowledge.entities or _ArrayEntities(arrays, None)
+    uses = {
+        iri: _compute_exact_use(use, arrays, node_sorts)
+        for iri, use in knowledge.predicates.items()
+    }
     return replace(
-        known,
+        knowledge,
         predicates=uses,
         entities=entities,
-        together=_together(kinds),
-        hierarchy=_hierarchy(arrays),
+        shared_sorts=_collect_shared_sorts(node_sorts),
+        hierarchy=_read_hierarchy(arrays),
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Resources:
-    """The resources of arrays; the names that come nearest are those of the graph."""
+class _ArrayEntities:
+    """The resources of arrays; similar names come from the graph."""
 
     arrays: GraphArrays
     graph: KnowledgeGraph | None
 
-    def sorts(self, iri: str) -> Sorts | None:
-        at, kind = self.arrays.terms.find_iri(iri), self.arrays.get_predicate_number(RDF_TYPE)
-        if at is None:
-            return None
-        if kind is None:
-            return frozenset([UNTYPED])
-        classes = self.arrays.step(np.array([at], dtype=np.int32), kind).tolist()
-        terms = self.arrays.terms
-        return frozenset(terms.get_value(one) for one in classes if terms.is_iri(one)) or frozenset(
-            [UNTYPED]
+    def get_sorts(self, iri: str) -> Sorts | None:
+        node, type_number = (
+            self.arrays.terms.find_iri(iri),
+            self.arrays.get_predicate_number(RDF_TYPE),
         )
+        if node is None:
+            return None
+        if type_number is None:
+            return frozenset([UNTYPED])
+        classes = self.arrays.step(np.array([node], dtype=np.int32), type_number).tolist()
+        terms = self.arrays.terms
+        return frozenset(
+            terms.get_value(class_node) for class_node in classes if terms.is_iri(class_node)
+        ) or frozenset([UNTYPED])
 
-    def alike(self, iri: str) -> tuple[str, ...]:
-        return () if self.graph is None else nearest_names(self.graph, iri, sort="entities")
+    def find_similar(self, iri: str) -> tuple[str, ...]:
+        return () if self.graph is None else find_similar_names(self.graph, iri, scope="entities")
 
 
 @dataclass(frozen=True, eq=False)
-class _Kinds:
-    """For each term the number of the set of sorts that it has; literals have none, -1."""
+class _NodeSorts:
+    """For each term the index of its set of sorts; -1 for literals."""
 
     numbers: NDArray[np.int32]
     sorts: tuple[Sorts, ...]
 
     @classmethod
-    def of(cls, arrays: GraphArrays) -> "_Kinds":
+    def from_arrays(cls, arrays: GraphArrays) -> "_NodeSorts":
         numbers = np.zeros(len(arrays.terms), dtype=np.int32)
         numbers[: arrays.terms.first_iri] = -1
-        known: dict[Sorts, int] = {frozenset([UNTYPED]): 0}
-        kind = arrays.get_predicate_number(RDF_TYPE)
-        if kind is not None:
+        index_by_sorts: dict[Sorts, int] = {frozenset([UNTYPED]): 0}
+        type_number = arrays.get_predicate_number(RDF_TYPE)
+        if type_number is not None:
             names: dict[int, str] = {}
             classes: dict[int, list[str]] = defaultdict(list)
-            pairs = arrays.get_edges(arrays.get_ends(kind), kind)
-            for node, one in zip(*(part.tolist() for part in pairs), strict=True):
-                if arrays.terms.is_iri(one):
-                    if one not in names:
-                        names[one] = arrays.terms.get_value(one)
-                    classes[node].append(names[one])
-            for node, listed in classes.items():
-                numbers[node] = known.setdefault(frozenset(listed), len(known))
-        return cls(numbers, tuple(known))
+            pairs = arrays.get_edges(arrays.get_ends(type_number), type_number)
+            for node, class_node in zip(*(part.tolist() for part in pairs), strict=True):
+                if arrays.terms.is_iri(class_node):
+                    if class_node not in names:
+                        names[class_node] = arrays.terms.get_value(class_node)
+                    classes[node].append(names[class_node])
+            for node, class_names in classes.items():
+                numbers[node] = index_by_sorts.setdefault(
+                    frozenset(class_names), len(index_by_sorts)
+                )
+        return cls(numbers, tuple(index_by_sorts))
 
 
-def _together(kinds: _Kinds) -> dict[str, Sorts]:
-    found: dict[str, set[str]] = defaultdict(set)
-    for sorts in kinds.sorts:
-        for one in sorts:
-            found[one] |= sorts
-    return _frozen(found)
+def _collect_shared_sorts(node_sorts: _NodeSorts) -> dict[str, Sorts]:
+    shared: dict[str, set[str]] = defaultdict(set)
+    for sorts in node_sorts.sorts:
+        for sort in sorts:
+            shared[sort] |= sorts
+    return _freeze_links(shared)
 
 
-def _hierarchy(arrays: GraphArrays) -> dict[str, list[str]]:
+def _read_hierarchy(arrays: GraphArrays) -> dict[str, list[str]]:
     number = arrays.get_predicate_number(RDFS_SUB_CLASS_OF)
     if number is None:
         return {}
-    terms, found = arrays.terms, defaultdict[str, list[str]](list)
+    terms, superclasses = arrays.terms, defaultdict[str, list[str]](list)
     pairs = arrays.get_edges(arrays.get_ends(number), number)
     for below, above in zip(*(part.tolist() for part in pairs), strict=True):
         if terms.is_iri(below) and terms.is_iri(above):
-            found[terms.get_value(below)].append(terms.get_value(above))
-    return dict(found)
+            superclasses[terms.get_value(below)].append(terms.get_value(above))
+    return dict(superclasses)
 
 
-def _exact(use: PredicateUse, arrays: GraphArrays, kinds: _Kinds) -> PredicateUse:
+def _compute_exact_use(
+    use: PredicateUse, arrays: GraphArrays, node_sorts: _NodeSorts
+) -> PredicateUse:
     number = arrays.get_predicate_number(use.iri)
     if number is None:
         return use
     pairs = arrays.get_edges(arrays.get_ends(number), number)
-    both = np.stack([kinds.numbers[part] for part in pairs], axis=1)
+    index_pairs = np.stack([node_sorts.numbers[part] for part in pairs], axis=1)
     links: dict[str, set[str]] = defaultdict(set)
-    for source, target in np.unique(both, axis=0).tolist():
-        reached = use.datatypes if target < 0 else kinds.sorts[target]
-        for sort in kinds.sorts[source]:
+    for source, target in np.unique(index_pairs, axis=0).tolist():
+        reached = use.datatypes if target < 0 else node_sorts.sorts[target]
+        for sort in node_sorts.sorts[source]:
             links[sort] |= reached
-    objects = {int(one) for one in np.unique(both[:, 1])} - {-1}
+    objects = {int(index) for index in np.unique(index_pairs[:, 1])} - {-1}
     return replace(
         use,
         subjects=frozenset(links),
-        objects=frozenset().union(*(kinds.sorts[one] for one in objects)),
-        links=_frozen(links),
-        subjects_told=1.0,
-        objects_told=1.0,
-        links_told=1.0,
+        objects=frozenset().union(*(node_sorts.sorts[index] for index in objects)),
+        links=_freeze_links(links),
+        subjects_share=1.0,
+        objects_share=1.0,
+        links_share=1.0,
     )
 
 
-def _frozen(links: Mapping[str, set[str]]) -> dict[str, Sorts]:
+def _freeze_links(links: Mapping[str, set[str]]) -> dict[str, Sorts]:
     return {sort: frozenset(reached) for sort, reached in links.items()}
 
 
-_CUT = 0.6  # how sure it is that a name does not exist which a bounded look did not find
-_LISTED = 0.9  # the same of classes that are listed without a number of triples each
-_WHOLE = 0.995  # of the triples: the rest are roundings and changes between two counts
+_TRUNCATED_COMPLETENESS = (
+    0.6  # how sure it is that a name does not exist which a bounded look did not find
+)
+_UNCOUNTED_SHARE = 0.9  # the same of classes that are listed without a number of triples each
+_MIN_COMPLETE_SHARE = 0.995  # of the triples: the rest are roundings and changes between two counts
 
 
-def profile_knowledge(
+def build_profile_knowledge(
     profile: Profile, *, graphs: Mapping[str, Profile] | None = None, name: str = ""
 ) -> Knowledge:
-    """Return what a profile tells; if a bound left something out, less is sure.
+    """Build the knowledge from a profile; truncated profiles are less certain.
 
-    `graphs` are profiles of single named graphs; `name` is the one that this profile is of.
+    `graphs` are profiles of single named graphs; `name` is the named graph of this profile.
     """
-    listed = [p.share for p in profile.completeness if p.name in ("classes", "predicates")]
-    shares = [share if share is not None else _CUT for share in listed]
-    complete = min(shares) if shares else (_CUT if profile.cuts else 1.0)
+    known_shares = [p.share for p in profile.completeness if p.name in ("classes", "predicates")]
+    shares = [share if share is not None else _TRUNCATED_COMPLETENESS for share in known_shares]
+    completeness = min(shares) if shares else (_TRUNCATED_COMPLETENESS if profile.cuts else 1.0)
     partitions: dict[str, list[Partition]] = defaultdict(list)
     for part in profile.partitions:
         partitions[part.predicate].append(part)
     uses = [
-        use_of(one, partitions.get(one.iri, ()), complete=complete) for one in profile.predicates
+        build_predicate_use(
+            profile_part, partitions.get(profile_part.iri, ()), completeness=completeness
+        )
+        for profile_part in profile.predicates
     ]
     return Knowledge(
         classes={
-            one.iri: ClassUse(one.iri, one.instances, one.names, one.parents)
-            for one in profile.classes
+            profile_part.iri: ClassUse(
+                profile_part.iri, profile_part.instances, profile_part.names, profile_part.parents
+            )
+            for profile_part in profile.classes
         },
         predicates={use.iri: use for use in uses},
         prefixes=PrefixMap(dict(profile.prefixes)),
-        complete=complete,
-        graphs=_named_graphs(profile, graphs or {}),
+        completeness=completeness,
+        graphs=_build_named_graphs(profile, graphs or {}),
         name=name,
     )
 
 
-def _named_graphs(profile: Profile, graphs: Mapping[str, Profile]) -> dict[str, Knowledge | None]:
-    listed: dict[str, Knowledge | None] = {iri: None for iri, _ in profile.graphs}
-    return listed | {iri: profile_knowledge(one, name=iri) for iri, one in graphs.items()}
+def _build_named_graphs(
+    profile: Profile, graphs: Mapping[str, Profile]
+) -> dict[str, Knowledge | None]:
+    graph_names: dict[str, Knowledge | None] = {iri: None for iri, _ in profile.graphs}
+    return graph_names | {
+        iri: build_profile_knowledge(graph_profile, name=iri)
+        for iri, graph_profile in graphs.items()
+    }
 
 
-def use_of(
-    one: PredicateProfile, parts: Sequence[Partition], *, complete: float = 1.0, split: bool = False
+def build_predicate_use(
+    predicate: PredicateProfile,
+    parts: Sequence[Partition],
+    *,
+    completeness: float = 1.0,
+    is_split: bool = False,
 ) -> PredicateUse:
-    """Return what a predicate leads from and to, by its partitions, else by its two ends apart.
+    """Build the use of a predicate from its partitions, else from its two ends separately.
 
-    A graph that is `split` into named ones is mostly counted one by one: a thing may have further
-    classes in another than that which the numbers tell.
+    If a graph is split into named graphs, these are mostly counted one by one: a resource may
+    have further classes in another named graph.
     """
-    return _of_partitions(one, parts, split=split) if parts else _of_counts(one, complete)
+    return (
+        _build_from_partitions(predicate, parts, is_split=is_split)
+        if parts
+        else _build_from_counts(predicate, completeness)
+    )
 
 
-def _of_partitions(
-    one: PredicateProfile, parts: Sequence[Partition], *, split: bool
+def _build_from_partitions(
+    predicate: PredicateProfile, parts: Sequence[Partition], *, is_split: bool
 ) -> PredicateUse:
-    """A predicate of which it is known what it leads to from each class."""
-    links = {part.cls: ends for part in parts if (ends := _ends(part, split=split))}
-    typed = sum(part.triples for part in parts)
-    told = sum(part.triples or 1 for part in parts if part.cls in links)
-    total = max(one.triples, 1)
-    share = 1.0 if typed >= _WHOLE * total else typed / total
+    """Build the use of a predicate with known object sorts for each class."""
+    links = {
+        part.cls: ends for part in parts if (ends := _list_object_sorts(part, is_split=is_split))
+    }
+    typed_triples = sum(part.triples for part in parts)
+    covered_triples = sum(part.triples or 1 for part in parts if part.cls in links)
+    total = max(predicate.triples, 1)
+    share = 1.0 if typed_triples >= _MIN_COMPLETE_SHARE * total else typed_triples / total
     subjects = frozenset(part.cls for part in parts)
-    counted = all(_is_counted(part, split=split) for part in parts)
-    known = min(1.0, told / max(typed, 1)) * share * (1.0 if counted else _LISTED)
+    is_counted = all(_is_counted(part, is_split=is_split) for part in parts)
+    objects_share = (
+        min(1.0, covered_triples / max(typed_triples, 1))
+        * share
+        * (1.0 if is_counted else _UNCOUNTED_SHARE)
+    )
     datatypes = {name for part in parts for name, _ in part.datatypes}
-    datatypes |= {name for name, _ in one.datatypes}
+    datatypes |= {name for name, _ in predicate.datatypes}
     return PredicateUse(
-        iri=one.iri,
-        triples=one.triples,
-        names=one.names,
+        iri=predicate.iri,
+        triples=predicate.triples,
+        names=predicate.names,
         subjects=subjects | {UNTYPED},
         objects=frozenset().union(*links.values()) - datatypes,
         datatypes=frozenset(datatypes),
-        languages=frozenset(name for name, _ in one.languages),
+        languages=frozenset(name for name, _ in predicate.languages),
         links=links,
-        subjects_told=share,
-        objects_told=known,
-        links_told=1.0 if counted else _LISTED,
+        subjects_share=share,
+        objects_share=objects_share,
+        links_share=1.0 if is_counted else _UNCOUNTED_SHARE,
     )
 
 
-def _ends(part: Partition, *, split: bool) -> Sorts:
-    """The sorts of what a class leads to; empty if none is told."""
-    named = {UNTYPED if name == RDFS_RESOURCE else name for name, _ in part.targets}
-    named |= {name for name, _ in part.datatypes}
-    open_end = bool(part.targets) and not _is_counted(part, split=split)
-    return frozenset(named | ({UNTYPED} if open_end else set()))
+def _list_object_sorts(part: Partition, *, is_split: bool) -> Sorts:
+    """Return the object sorts of a class; empty if unknown."""
+    sorts = {UNTYPED if name == RDFS_RESOURCE else name for name, _ in part.targets}
+    sorts |= {name for name, _ in part.datatypes}
+    open_end = bool(part.targets) and not _is_counted(part, is_split=is_split)
+    return frozenset(sorts | ({UNTYPED} if open_end else set()))
 
 
-def _is_counted(part: Partition, *, split: bool) -> bool:
-    """Whether the sorts of all objects are told, by their numbers.
+def _is_counted(part: Partition, *, is_split: bool) -> bool:
+    """Return whether the sorts of all objects are covered, judged by their counts.
 
-    A thing of two classes counts twice, so that the biggest class alone is sure.
+    A resource of two classes counts twice, so only the largest class is certain.
     """
-    most = max((count for _, count in part.targets), default=0)
-    told = most + sum(count for _, count in part.datatypes)
+    largest_count = max((count for _, count in part.targets), default=0)
+    counted_triples = largest_count + sum(count for _, count in part.datatypes)
     only_literals = bool(part.datatypes) and not part.targets
-    return only_literals or (not split and told >= part.triples > 0)
+    return only_literals or (not is_split and counted_triples >= part.triples > 0)
 
 
-def _of_counts(one: PredicateProfile, complete: float) -> PredicateUse:
-    """A predicate of which only the classes at its two ends are known."""
-    told = complete if one.subject_classes or one.iri != RDF_TYPE else 0.0
-    has_ends = bool(one.object_classes or one.datatypes)
+def _build_from_counts(predicate: PredicateProfile, completeness: float) -> PredicateUse:
+    """Build the use of a predicate with separately known classes of its two ends."""
+    share = completeness if predicate.subject_classes or predicate.iri != RDF_TYPE else 0.0
+    has_ends = bool(predicate.object_classes or predicate.datatypes)
     return PredicateUse(
-        iri=one.iri,
-        triples=one.triples,
-        names=one.names,
-        subjects=_sorts(one.subject_classes, one.subjects, one.triples),
-        objects=_sorts(one.object_classes, one.objects, one.triples)
-        if one.object_classes
+        iri=predicate.iri,
+        triples=predicate.triples,
+        names=predicate.names,
+        subjects=_list_end_sorts(predicate.subject_classes, predicate.subjects, predicate.triples),
+        objects=_list_end_sorts(predicate.object_classes, predicate.objects, predicate.triples)
+        if predicate.object_classes
         else frozenset(),
-        datatypes=frozenset(name for name, _ in one.datatypes),
-        languages=frozenset(name for name, _ in one.languages),
-        subjects_told=told if one.subject_classes else 0.0,
-        objects_told=complete if has_ends else 0.0,
+        datatypes=frozenset(name for name, _ in predicate.datatypes),
+        languages=frozenset(name for name, _ in predicate.languages),
+        subjects_share=share if predicate.subject_classes else 0.0,
+        objects_share=completeness if has_ends else 0.0,
     )
 
 
-def _sorts(counted: Sequence[tuple[str, int]], nodes: int, triples: int) -> Sorts:
-    """The classes; with `UNTYPED` unless one of them has all the resources.
+def _list_end_sorts(counted: Sequence[tuple[str, int]], nodes: int, triples: int) -> Sorts:
+    """Return the classes, with `UNTYPED` unless one of them covers all resources.
 
-    The numbers are of nodes or of triples; more than there are nodes, they are of triples.
+    The counts are of nodes or of triples; if they exceed the nodes, they are of triples.
     """
     pairs = {UNTYPED if name == RDFS_RESOURCE else name: count for name, count in counted}
-    most = max(pairs.values(), default=0)
-    all_typed = nodes > 0 and (most == nodes or (most > nodes and most >= triples))
+    largest_count = max(pairs.values(), default=0)
+    all_typed = nodes > 0 and (
+        largest_count == nodes or (largest_count > nodes and largest_count >= triples)
+    )
     return frozenset(pairs) | (frozenset() if all_typed else {UNTYPED})
 
 
-Sort = Literal["entities", "properties", ""]
-"""Where to look: among things and classes, among properties, or among all."""
+NameScope = Literal["entities", "properties", ""]
+"""Where to search: among resources and classes, among properties, or among all."""
 
-_NEAREST = 3
-_LOOKED_AT = 20
-_ALIKE = 62.0
-_NEIGHBOUR = 6.0
-_TYPOS = 2
-_LONGEST = 200  # characters of a name that are compared
+_MAX_SIMILAR_NAMES = 3
+_MAX_HITS = 20
+_MIN_SIMILARITY_SCORE = 62.0
+_SAME_NAMESPACE_SCORE = 6.0
+_MAX_TYPO_COUNT = 2
+_MAX_NAME_CHARACTERS = 200  # characters of a name that are compared
 
 
-def nearest_names(graph: KnowledgeGraph, name: str, *, sort: Sort = "") -> tuple[str, ...]:
-    """Return the at most three IRIs of the graph whose names come nearest to an IRI or a text."""
+def find_similar_names(
+    graph: KnowledgeGraph, name: str, *, scope: NameScope = ""
+) -> tuple[str, ...]:
+    """Return up to three IRIs of the graph whose names are most similar to an IRI or a text."""
     is_iri = ":" in name and not any(letter.isspace() for letter in name)
-    text = words_of_local_name(name) if is_iri else name
-    words = " ".join(tokens(text[:_LONGEST]))
+    text = split_local_name(name) if is_iri else name
+    words = " ".join(tokens(text[:_MAX_NAME_CHARACTERS]))
     if not any(len(word) > 2 and word[0].isalpha() for word in words.split()):
         return ()  # codes and empty texts are like nothing else
-    space = namespace_of(name) if is_iri else ""
+    space = get_namespace(name) if is_iri else ""
     scores: dict[str, float] = {}
-    for iri, other in _named(graph, words, sort):
-        score = likeness(words, " ".join(tokens(other[:_LONGEST])))
-        score += _NEIGHBOUR if space and iri.startswith(space) else 0.0
-        if iri != name and score > max(_ALIKE, scores.get(iri, 0.0)):
+    for iri, candidate_name in _iterate_candidates(graph, words, scope):
+        score = compute_similarity(words, " ".join(tokens(candidate_name[:_MAX_NAME_CHARACTERS])))
+        score += _SAME_NAMESPACE_SCORE if space and iri.startswith(space) else 0.0
+        if iri != name and score > max(_MIN_SIMILARITY_SCORE, scores.get(iri, 0.0)):
             scores[iri] = score
-    return tuple(sorted(scores, key=lambda iri: (-scores[iri], len(iri), iri))[:_NEAREST])
+    return tuple(sorted(scores, key=lambda iri: (-scores[iri], len(iri), iri))[:_MAX_SIMILAR_NAMES])
 
 
-def likeness(words: str, other: str) -> float:
-    """Return how alike two texts are by characters, 0 to 100; the order of words counts a fifth."""
-    return max(fuzz.ratio(words, other), 0.8 * fuzz.token_set_ratio(words, other))
+def compute_similarity(words: str, other_words: str) -> float:
+    """Return the similarity of two texts, 0 to 100; word order counts a fifth."""
+    return max(fuzz.ratio(words, other_words), 0.8 * fuzz.token_set_ratio(words, other_words))
 
 
-def _named(graph: KnowledgeGraph, words: str, sort: Sort) -> Iterator[tuple[str, str]]:
-    """IRIs with their names: all of the profile, and what the indices find."""
+def _iterate_candidates(
+    graph: KnowledgeGraph, words: str, scope: NameScope
+) -> Iterator[tuple[str, str]]:
+    """Yield IRIs with their names: all of the profile, and hits of the indices."""
     schema: list[ClassProfile | PredicateProfile] = [
-        *(graph.profile.predicates if sort != "entities" else ()),
-        *(graph.profile.classes if sort != "properties" else ()),
+        *(graph.profile.predicates if scope != "entities" else ()),
+        *(graph.profile.classes if scope != "properties" else ()),
     ]
     for item in schema:
-        yield item.iri, words_of_local_name(item.iri)
+        yield item.iri, split_local_name(item.iri)
         yield from ((item.iri, text) for text, _ in item.names)
-    found = False
-    for key in (sort,) if sort else ("entities", "properties"):
+    has_index = False
+    for key in (scope,) if scope else ("entities", "properties"):
         if key in graph.indices:
-            found = True
-            for hit in graph.indices[key].search(words, limit=_LOOKED_AT):
-                yield hit.item.iri, words_of_local_name(hit.item.iri)
+            has_index = True
+            for hit in graph.indices[key].search(words, limit=_MAX_HITS):
+                yield hit.item.iri, split_local_name(hit.item.iri)
                 yield from ((hit.item.iri, text) for text in hit.item.names)
-    if not found and sort != "properties":
-        yield from _in_names(graph.names, words)
+    if not has_index and scope != "properties":
+        yield from _search_names(graph.names, words)
 
 
-def _in_names(names: NameIndex, words: str) -> Iterator[tuple[str, str]]:
+def _search_names(names: NameIndex, words: str) -> Iterator[tuple[str, str]]:
     hits: list[tuple[int, int, float]] = []
     vocabulary = list(names.vocabulary)
-    for at, word in enumerate(words.split()):
+    for position, word in enumerate(words.split()):
         exact = names.word_id(stem(word))
         if exact is not None:
-            hits.append((at, exact, 1.0))
+            hits.append((position, exact, 1.0))
         elif len(word) > 3:
-            alike = extract(
-                stem(word), vocabulary, scorer=OSA.distance, score_cutoff=_TYPOS, limit=_NEAREST
+            similar_words = extract(
+                stem(word),
+                vocabulary,
+                scorer=OSA.distance,
+                score_cutoff=_MAX_TYPO_COUNT,
+                limit=_MAX_SIMILAR_NAMES,
             )
-            hits += [(at, place, 0.8) for _, _, place in alike]
-    for match in names.search(hits, limit=_LOOKED_AT):
+            hits += [(position, word_number, 0.8) for _, _, word_number in similar_words]
+    for match in names.search(hits, limit=_MAX_HITS):
         if match.name.kind is not Kind.VALUE:
             yield match.name.target, match.name.text

@@ -1,4 +1,4 @@
-"""The checks of a query against what the graphs that it asks are known to hold."""
+"""Check patterns against the knowledge of the queried graphs, and named resources for existence."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,434 +10,551 @@ from rapidfuzz.distance import OSA
 
 from askgraph.answers.validation import (
     UNTYPED,
+    CheckInput,
+    FaultKind,
     Finding,
-    Kind,
     Knowledge,
-    Place,
     PredicateUse,
-    Proposal,
+    Replacement,
     Sorts,
-    Subject,
-    place_of_term,
-    written,
+    SourceRange,
+    find_term,
+    shorten_iri,
 )
 from askgraph.answers.validation._blocks import (
-    Atom,
     Block,
-    Env,
-    Step,
-    Typing,
-    allowed,
-    block_of,
-    inferred,
-    may_be_empty,
-    predicates_in,
-    sorts_of,
-    walk,
+    ClassConstraint,
+    PathStep,
+    StepConstraint,
+    VariableSorts,
+    build_block,
+    can_be_empty,
+    get_sorts,
+    get_step_sorts,
+    infer_sorts,
+    iterate_predicates,
+    walk_blocks,
 )
-from askgraph.answers.validation.structure import fitting
+from askgraph.answers.validation.structure import convert_literal
 from askgraph.sparql import Path, Pattern, Term
-from askgraph.sparql.prefixes import WELL_KNOWN, namespace_of, words_of_local_name
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.prefixes import WELL_KNOWN_PREFIXES, get_namespace, split_local_name
+from askgraph.sparql.serializer import to_text
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, RDF_TYPE, XSD
 
 __all__ = ["known_iris", "schema"]
 
 
-def schema(subject: Subject, /) -> Iterator[Finding]:
-    """Give the classes and predicates that a graph lacks, and the patterns that cannot match in it.
+def schema(subject: CheckInput, /) -> Iterator[Finding]:
+    """Yield classes and predicates that a graph lacks, and patterns that cannot match in it.
 
-    The sorts of the variables are inferred from all patterns, in polynomial time; a part of the
-    graph of which too little is known makes no finding.
+    The sorts of the variables are inferred from all patterns, in polynomial time; parts of
+    the graph with too little knowledge give no finding.
     """
     if subject.tree is None:
         return
-    for block, _, given in walk(block_of(subject.tree, subject.services)):
-        yield from diagnosed(block, given, subject.text)
+    for block, _, outer_sorts in walk_blocks(build_block(subject.tree, subject.services)):
+        yield from diagnose_block(block, outer_sorts, subject.text)
 
 
-_MOST_EXPLAINED = 8
-_TRIED = tuple(WELL_KNOWN[name] for name in ("rdf", "rdfs", "owl", "skos"))
-_SHOWN = 3
-_BY_VALUE = 0.4
-_SPARE = 0.4  # of several names one is there, or of a class only those below are
+_MAX_EXPLAINED = 8
+_COMMON_NAMESPACES = tuple(WELL_KNOWN_PREFIXES[name] for name in ("rdf", "rdfs", "owl", "skos"))
+_MAX_LISTED_SORTS = 3
+_NUMBER_CERTAINTY_FACTOR = 0.4
+_ALTERNATIVE_CERTAINTY = 0.4  # of several names one is there, or of a class only those below are
 
 
-def diagnosed(block: Block, given: Sequence[Env], text: str) -> Iterator[Finding]:
-    """Yield a finding for each step and class of a block that nothing in the graph can match."""
-    known = block.known
-    if known is None:
+def diagnose_block(
+    block: Block, outer_sorts: Sequence[VariableSorts], text: str
+) -> Iterator[Finding]:
+    """Yield a finding for each constraint of a block that nothing in the graph can match."""
+    knowledge = block.knowledge
+    if knowledge is None:
         return
-    unknown = [one for one in block.atoms if _is_unknown(one, known)]
-    wrong = [one for one in inferred(block.atoms, known, given)[1] if one not in unknown]
-    turned: set[str] = set()
-    for one in [*unknown, *wrong][:_MOST_EXPLAINED]:
-        if not isinstance(one, Atom):
+    unknown = [constraint for constraint in block.atoms if _is_unknown(constraint, knowledge)]
+    wrong = [
+        constraint
+        for constraint in infer_sorts(block.atoms, knowledge, outer_sorts)[1]
+        if constraint not in unknown
+    ]
+    reversed_terms: set[str] = set()
+    for constraint in [*unknown, *wrong][:_MAX_EXPLAINED]:
+        if not isinstance(constraint, StepConstraint):
             continue
-        case = _case(one, block, given, known, text)
-        for finding in case.findings():
-            if finding.kind is Kind.DIRECTION or one in unknown:
-                turned |= {str(one.subject), str(one.object)}
+        mismatch = _build_mismatch(constraint, block, outer_sorts, knowledge, text)
+        for finding in mismatch.list_findings():
+            if finding.kind is FaultKind.DIRECTION or constraint in unknown:
+                reversed_terms |= {str(constraint.subject), str(constraint.object)}
             yield finding
-    yield from _unheard(block, text, known)
-    yield from _untagged(block, text, known)
-    for one in [*unknown, *wrong][:_MOST_EXPLAINED]:
-        if isinstance(one, Typing) and (one in unknown or str(one.subject) not in turned):
-            yield from _class_findings(one, block, given, known, text)
+    yield from _check_long_paths(block, text, knowledge)
+    yield from _check_language_tags(block, text, knowledge)
+    for constraint in [*unknown, *wrong][:_MAX_EXPLAINED]:
+        if isinstance(constraint, ClassConstraint) and (
+            constraint in unknown or str(constraint.subject) not in reversed_terms
+        ):
+            yield from _check_class(constraint, block, outer_sorts, knowledge, text)
 
 
-def _unheard(block: Block, text: str, known: Knowledge) -> Iterator[Finding]:
-    """Names that the graph lacks in parts of paths that may be of any length.
+def _check_long_paths(block: Block, text: str, knowledge: Knowledge) -> Iterator[Finding]:
+    """Yield names that the graph lacks in paths of any length.
 
-    As a rule they are tried if that does no harm, those of RDFS, OWL and SKOS always.
+    Such names are often listed as harmless alternatives; those of RDFS, OWL and SKOS always.
     """
-    stepped = {step.predicate for one in block.atoms if isinstance(one, Atom) for step in one.steps}
+    step_predicates = {
+        step.predicate
+        for constraint in block.atoms
+        if isinstance(constraint, StepConstraint)
+        for step in constraint.steps
+    }
     for pattern in block.patterns:
-        names = dict.fromkeys(predicates_in(pattern.predicate))
+        names = dict.fromkeys(iterate_predicates(pattern.predicate))
         for iri in names:
-            if not (iri in known.predicates or iri in stepped or iri.startswith(_TRIED)):
-                atom = Atom(pattern.subject, (Step(iri),), pattern.object, pattern, single=False)
-                for finding in _Case(atom, known, text, {}).findings():
-                    sure = finding.certainty if finding.is_misprint else _SPARE
-                    yield replace(finding, certainty=min(finding.certainty, sure))
+            if not (
+                iri in knowledge.predicates
+                or iri in step_predicates
+                or iri.startswith(_COMMON_NAMESPACES)
+            ):
+                path_step = StepConstraint(
+                    pattern.subject, (PathStep(iri),), pattern.object, pattern, single=False
+                )
+                for finding in _StepMismatch(path_step, knowledge, text, {}).list_findings():
+                    certainty = finding.certainty if finding.is_misprint else _ALTERNATIVE_CERTAINTY
+                    yield replace(finding, certainty=min(finding.certainty, certainty))
 
 
-def _untagged(block: Block, text: str, known: Knowledge) -> Iterator[Finding]:
-    """Literals in a language that no value of their predicate has."""
-    for atom in block.atoms:
-        if not isinstance(atom, Atom) or len(atom.steps) != 1:
+def _check_language_tags(block: Block, text: str, knowledge: Knowledge) -> Iterator[Finding]:
+    """Yield literals in a language that no value of their predicate has."""
+    for constraint in block.atoms:
+        if not isinstance(constraint, StepConstraint) or len(constraint.steps) != 1:
             continue
-        literal, use = atom.object, known.predicates.get(atom.steps[0].predicate)
+        literal, use = constraint.object, knowledge.predicates.get(constraint.steps[0].predicate)
         if not isinstance(literal, Literal) or not literal.language or use is None:
             continue
         tags = {tag.lower() for tag in use.languages}
         if RDF_LANG_STRING in use.datatypes and tags and literal.language.lower() not in tags:
-            case = _Case(atom, known, text, {})
-            yield case.literal(literal, atom.steps[0], use)
+            mismatch = _StepMismatch(constraint, knowledge, text, {})
+            yield mismatch.report_literal(literal, constraint.steps[0], use)
 
 
-def _is_unknown(one: Atom | Typing, known: Knowledge) -> bool:
-    if isinstance(one, Typing):
-        return one.cls not in known.classes and known.below(one.cls) is None
-    return any(step.predicate not in known.predicates for step in one.steps)
+def _is_unknown(constraint: StepConstraint | ClassConstraint, knowledge: Knowledge) -> bool:
+    if isinstance(constraint, ClassConstraint):
+        return (
+            constraint.cls not in knowledge.classes
+            and knowledge.list_subclasses(constraint.cls) is None
+        )
+    return any(step.predicate not in knowledge.predicates for step in constraint.steps)
 
 
-def _case(atom: Atom, block: Block, given: Sequence[Env], known: Knowledge, text: str) -> "_Case":
-    others = [one for one in block.atoms if one is not atom]
-    env = inferred(others, known, given)[0]
-    return _Case(atom, known, text, env)
+def _build_mismatch(
+    constraint: StepConstraint,
+    block: Block,
+    outer_sorts: Sequence[VariableSorts],
+    knowledge: Knowledge,
+    text: str,
+) -> "_StepMismatch":
+    other_constraints = [
+        other_constraint for other_constraint in block.atoms if other_constraint is not constraint
+    ]
+    variable_sorts = infer_sorts(other_constraints, knowledge, outer_sorts)[0]
+    return _StepMismatch(constraint, knowledge, text, variable_sorts)
 
 
 @dataclass(frozen=True)
-class _Case:
-    """A step that does not fit, and the sorts that everything else gives its variables."""
+class _StepMismatch:
+    """A step that does not fit, and the sorts that all other constraints give its variables."""
 
-    atom: Atom
-    known: Knowledge
+    constraint: StepConstraint
+    knowledge: Knowledge
     text: str
-    env: Env
+    variable_sorts: VariableSorts
 
     @property
     def subjects(self) -> Sorts | None:
-        return sorts_of(self.atom.subject, self.env, self.known)
+        return get_sorts(self.constraint.subject, self.variable_sorts, self.knowledge)
 
     @property
     def objects(self) -> Sorts | None:
-        return sorts_of(self.atom.object, self.env, self.known)
+        return get_sorts(self.constraint.object, self.variable_sorts, self.knowledge)
 
-    def findings(self) -> Iterator[Finding]:
-        """What is wrong with each of the alternatives that no triple can match."""
-        uses = [self.known.predicates.get(step.predicate) for step in self.atom.steps]
-        for step, use in zip(self.atom.steps, uses, strict=True):
+    def list_findings(self) -> Iterator[Finding]:
+        """Yield the faults of the alternatives that no triple can match."""
+        uses = [self.knowledge.predicates.get(step.predicate) for step in self.constraint.steps]
+        for step, use in zip(self.constraint.steps, uses, strict=True):
             if use is None:
-                yield self._unknown(step, spare=any(uses))
-            elif len(self.atom.steps) == 1:
-                yield self._misfit(step, use)
+                yield self._report_unknown(step, has_alternative=any(uses))
+            elif len(self.constraint.steps) == 1:
+                yield self._report_mismatch(step, use)
 
-    def _unknown(self, step: Step, *, spare: bool) -> Finding:
-        """A name that the graph lacks; with `spare` another one may match in its place."""
-        return self._finding(
-            Kind.PREDICATE,
-            f"{_the_graph(self.known)} has no predicate {self._name(step.predicate)}",
+    def _report_unknown(self, step: PathStep, *, has_alternative: bool) -> Finding:
+        """Report a name that the graph lacks; with an alternative, another step may match."""
+        return self._build_finding(
+            FaultKind.PREDICATE,
+            f"{_name_graph(self.knowledge)} has no predicate {self._format_name(step.predicate)}",
             step,
-            self._like(step),
-            certainty=min(self.known.complete, _SPARE if spare else 1.0),
+            self._find_similar_steps(step),
+            certainty=min(
+                self.knowledge.completeness, _ALTERNATIVE_CERTAINTY if has_alternative else 1.0
+            ),
         )
 
-    def _misfit(self, step: Step, use: PredicateUse) -> Finding:
-        starts, ends = allowed(step, self.known)
-        name = self._name(step.predicate)
-        told = min(use.subjects_told, use.objects_told) * self.known.complete
-        if self._fits_turned(step):
-            turned = Step(step.predicate, not step.inverse)
-            message = f"{name} leads the other way: {self._ends(use)}"
-            others = self._like(step)[: _MOST - 1]
-            return self._finding(Kind.DIRECTION, message, step, (turned, *others), certainty=told)
-        literal = self.atom.object if not step.inverse else self.atom.subject
-        if isinstance(literal, Literal) and use.datatypes and not _fit(self.objects, ends):
-            return self.literal(literal, step, use)
-        if not _fit(self.subjects, starts):
-            message = f"{self._kinds(self.subjects)} has no {name}: {self._ends(use)}"
-            kind = Kind.OBJECT if step.inverse else Kind.SUBJECT
+    def _report_mismatch(self, step: PathStep, use: PredicateUse) -> Finding:
+        subject_sorts, object_sorts = get_step_sorts(step, self.knowledge)
+        name = self._format_name(step.predicate)
+        certainty = min(use.subjects_share, use.objects_share) * self.knowledge.completeness
+        if self._can_fit_reversed(step):
+            reversed_step = PathStep(step.predicate, not step.inverse)
+            message = f"{name} leads the other way: {self._describe_ends(use)}"
+            similar_steps = self._find_similar_steps(step)[: _MAX_REPLACEMENTS - 1]
+            return self._build_finding(
+                FaultKind.DIRECTION,
+                message,
+                step,
+                (reversed_step, *similar_steps),
+                certainty=certainty,
+            )
+        literal = self.constraint.object if not step.inverse else self.constraint.subject
+        if (
+            isinstance(literal, Literal)
+            and use.datatypes
+            and not _is_compatible(self.objects, object_sorts)
+        ):
+            return self.report_literal(literal, step, use)
+        if not _is_compatible(self.subjects, subject_sorts):
+            message = (
+                f"{self._format_kinds(self.subjects)} has no {name}: {self._describe_ends(use)}"
+            )
+            kind = FaultKind.OBJECT if step.inverse else FaultKind.SUBJECT
         else:
-            message = f"{name} does not lead to {self._kinds(self.objects)}: {self._ends(use)}"
-            kind = Kind.SUBJECT if step.inverse else Kind.OBJECT
-        return self._finding(kind, message, step, self._like(step), certainty=told)
+            message = (
+                f"{name} does not lead to {self._format_kinds(self.objects)}: "
+                f"{self._describe_ends(use)}"
+            )
+            kind = FaultKind.SUBJECT if step.inverse else FaultKind.OBJECT
+        return self._build_finding(
+            kind, message, step, self._find_similar_steps(step), certainty=certainty
+        )
 
-    def _fits_turned(self, step: Step) -> bool:
-        """Whether the step would fit the other way round, and something speaks for that."""
-        starts, ends = allowed(Step(step.predicate, not step.inverse), self.known)
-        told = [self.subjects, self.objects]
-        sure = any(one is not None and one != {UNTYPED} for one in told)
-        return sure and _fit(self.subjects, starts) and _fit(self.objects, ends)
+    def _can_fit_reversed(self, step: PathStep) -> bool:
+        """Return whether the step would fit in the other direction, with evidence for it."""
+        subject_sorts, object_sorts = get_step_sorts(
+            PathStep(step.predicate, not step.inverse), self.knowledge
+        )
+        known_sorts = [self.subjects, self.objects]
+        has_evidence = any(sorts is not None and sorts != {UNTYPED} for sorts in known_sorts)
+        return (
+            has_evidence
+            and _is_compatible(self.subjects, subject_sorts)
+            and _is_compatible(self.objects, object_sorts)
+        )
 
-    def literal(self, literal: Literal, step: Step, use: PredicateUse) -> Finding:
-        """A literal that no triple has: of another type, or with another tag."""
-        forms = fitting(literal, use.datatypes, use.languages)
+    def report_literal(self, literal: Literal, step: PathStep, use: PredicateUse) -> Finding:
+        """Report a literal that no triple has: another type, or another tag."""
+        forms = convert_literal(literal, use.datatypes, use.languages)
         is_text = literal.datatype.value in (RDF_LANG_STRING, XSD + "string")
-        tagged = RDF_LANG_STRING in use.datatypes and is_text
-        kind = Kind.LANGUAGE if tagged else Kind.DATATYPE
-        given = f"@{literal.language}" if literal.language else self._name(literal.datatype.value)
-        types = [self._name(one) for one in sorted(use.datatypes)]
+        has_tags = RDF_LANG_STRING in use.datatypes and is_text
+        kind = FaultKind.LANGUAGE if has_tags else FaultKind.DATATYPE
+        written_type = (
+            f"@{literal.language}"
+            if literal.language
+            else self._format_name(literal.datatype.value)
+        )
+        types = [self._format_name(datatype) for datatype in sorted(use.datatypes)]
         if literal.datatype.value in use.datatypes:
             types = [f"@{tag}" for tag in sorted(use.languages)]
-        message = f"{self._name(step.predicate)} gives {', '.join(types[:_SHOWN])}, not {given}"
-        place = _place(self.text, literal, self.atom.pattern, self.known)
+        message = (
+            f"{self._format_name(step.predicate)} gives "
+            f"{', '.join(types[:_MAX_LISTED_SORTS])}, not {written_type}"
+        )
+        source_range = _locate_term(self.text, literal, self.constraint.pattern, self.knowledge)
         # A store that compares numbers by value would find it.
         is_number = literal.datatype.value in NUMERIC_DATATYPES
-        sure = _BY_VALUE if is_number and use.datatypes & NUMERIC_DATATYPES else 1.0
+        certainty_factor = (
+            _NUMBER_CERTAINTY_FACTOR if is_number and use.datatypes & NUMERIC_DATATYPES else 1.0
+        )
         return Finding(
             kind,
             message,
-            place,
+            source_range,
             str(literal),
-            tuple(Proposal(text_of(form)) for form in forms),
-            round(use.objects_told * self.known.complete * sure, 3),
+            tuple(Replacement(to_text(form)) for form in forms),
+            round(use.objects_share * self.knowledge.completeness * certainty_factor, 3),
         )
 
-    def _like(self, step: Step) -> tuple[Step, ...]:
-        """Predicates that fit between the ends; taken against the direction as this one is."""
+    def _find_similar_steps(self, step: PathStep) -> tuple[PathStep, ...]:
+        """Return predicates that fit between the ends, relative to the direction of this step."""
         ends = self.subjects, self.objects
         subjects, objects = reversed(ends) if step.inverse else ends
         if any(sorts is not None and not sorts for sorts in ends):
             subjects = objects = None
-        terms = (self.atom.object, self.atom.subject)
-        hints = [hint for term in terms if (hint := _hint(term))]
-        found = _predicates_like(step.predicate, self.known, subjects, objects, hints[:1])
-        return tuple(Step(one.predicate, one.inverse != step.inverse) for one in found)
-
-    def _finding(
-        self, kind: Kind, message: str, step: Step, steps: Sequence[Step], *, certainty: float
-    ) -> Finding:
-        place = _place(self.text, NamedNode(step.predicate), self.atom.pattern, self.known)
-        proposals = tuple(
-            Proposal(
-                ("" if one.inverse == step.inverse else "^") + self._name(one.predicate),
-                self.known.label(one.predicate),
-                one.predicate,
-            )
-            for one in steps
+        terms = (self.constraint.object, self.constraint.subject)
+        hints = [hint for term in terms if (hint := _get_variable_words(term))]
+        similar = _find_similar_predicates(
+            step.predicate, self.knowledge, subjects, objects, hints[:1]
         )
-        return Finding(kind, message, place, step.predicate, proposals, round(certainty, 3))
+        return tuple(
+            PathStep(similar_step.predicate, similar_step.inverse != step.inverse)
+            for similar_step in similar
+        )
 
-    def _name(self, iri: str) -> str:
-        return written(iri, self.text, self.known.prefixes)
+    def _build_finding(
+        self,
+        kind: FaultKind,
+        message: str,
+        step: PathStep,
+        steps: Sequence[PathStep],
+        *,
+        certainty: float,
+    ) -> Finding:
+        source_range = _locate_term(
+            self.text, NamedNode(step.predicate), self.constraint.pattern, self.knowledge
+        )
+        proposals = tuple(
+            Replacement(
+                ("" if replacement_step.inverse == step.inverse else "^")
+                + self._format_name(replacement_step.predicate),
+                self.knowledge.get_label(replacement_step.predicate),
+                replacement_step.predicate,
+            )
+            for replacement_step in steps
+        )
+        return Finding(kind, message, source_range, step.predicate, proposals, round(certainty, 3))
 
-    def _kinds(self, sorts: Sorts | None) -> str:
-        return _kinds(sorts, self.text, self.known)
+    def _format_name(self, iri: str) -> str:
+        return shorten_iri(iri, self.text, self.knowledge.prefixes)
 
-    def _ends(self, use: PredicateUse) -> str:
-        return f"it leads from {self._kinds(use.subjects)} to {self._kinds(use.ends)}"
+    def _format_kinds(self, sorts: Sorts | None) -> str:
+        return _format_sorts(sorts, self.text, self.knowledge)
+
+    def _describe_ends(self, use: PredicateUse) -> str:
+        return (
+            f"it leads from {self._format_kinds(use.subjects)} to "
+            f"{self._format_kinds(use.object_sorts)}"
+        )
 
 
-def _class_findings(
-    typing: Typing, block: Block, given: Sequence[Env], known: Knowledge, text: str
+def _check_class(
+    constraint: ClassConstraint,
+    block: Block,
+    outer_sorts: Sequence[VariableSorts],
+    knowledge: Knowledge,
+    text: str,
 ) -> Iterator[Finding]:
-    """A class that the graph lacks, or that has not what the patterns ask of its instances."""
-    claims = _claims_on(typing.subject, block, given, known)
-    hint = _hint(typing.subject)
-    found = _classes_like(typing.cls, known, claims, [hint] if hint else [])
-    name = written(typing.cls, text, known.prefixes)
+    """Yield a finding on a class that the graph lacks, or that does not fit the patterns."""
+    claims = _collect_term_sorts(constraint.subject, block, outer_sorts, knowledge)
+    hint = _get_variable_words(constraint.subject)
+    similar_classes = _find_similar_classes(
+        constraint.cls, knowledge, claims, [hint] if hint else []
+    )
+    name = shorten_iri(constraint.cls, text, knowledge.prefixes)
     proposals = [
-        Proposal(written(iri, text, known.prefixes), known.label(iri), iri) for iri in found
+        Replacement(shorten_iri(iri, text, knowledge.prefixes), knowledge.get_label(iri), iri)
+        for iri in similar_classes
     ]
-    place = _place(text, NamedNode(typing.cls), typing.pattern, known)
-    if _is_unknown(typing, known):
-        kind, message = Kind.CLASS, f"{_the_graph(known)} has no instances of {name}"
-        sure = known.complete
-        if typing.below and known.hierarchy is None:
-            sure = min(sure, _SPARE)
+    source_range = _locate_term(text, NamedNode(constraint.cls), constraint.pattern, knowledge)
+    if _is_unknown(constraint, knowledge):
+        kind, message = FaultKind.CLASS, f"{_name_graph(knowledge)} has no instances of {name}"
+        certainty = knowledge.completeness
+        if constraint.subclasses and knowledge.hierarchy is None:
+            certainty = min(certainty, _ALTERNATIVE_CERTAINTY)
     else:
-        kind, message = Kind.SUBJECT, f"{name} has not what is asked of {typing.subject}"
-        sure = 0.9 * known.complete
-    yield Finding(kind, message, place, typing.cls, tuple(proposals), sure)
+        kind, message = FaultKind.SUBJECT, f"{name} has not what is asked of {constraint.subject}"
+        certainty = 0.9 * knowledge.completeness
+    yield Finding(kind, message, source_range, constraint.cls, tuple(proposals), certainty)
 
 
-def _claims_on(term: Term, block: Block, given: Sequence[Env], known: Knowledge) -> list[Sorts]:
-    found: list[Sorts] = []
-    for one in block.atoms:
-        if isinstance(one, Atom) and len(one.steps) == 1:
+def _collect_term_sorts(
+    term: Term, block: Block, outer_sorts: Sequence[VariableSorts], knowledge: Knowledge
+) -> list[Sorts]:
+    claims: list[Sorts] = []
+    for constraint in block.atoms:
+        if isinstance(constraint, StepConstraint) and len(constraint.steps) == 1:
             for end, sorts in zip(
-                (one.subject, one.object), allowed(one.steps[0], known), strict=True
+                (constraint.subject, constraint.object),
+                get_step_sorts(constraint.steps[0], knowledge),
+                strict=True,
             ):
                 if end == term and sorts is not None:
-                    found.append(sorts)
+                    claims.append(sorts)
     if isinstance(term, Variable):
-        found += [env[term.value] for env in given if term.value in env]
-    return found
+        claims += [
+            variable_sorts[term.value]
+            for variable_sorts in outer_sorts
+            if term.value in variable_sorts
+        ]
+    return claims
 
 
-def _place(text: str, term: Term, pattern: Pattern, known: Knowledge) -> Place | None:
-    """Where a predicate, or else the object, stands; None within `( … )`, which has no words."""
+def _locate_term(
+    text: str, term: Term, pattern: Pattern, knowledge: Knowledge
+) -> SourceRange | None:
+    """Return the place of a predicate or object; None within a collection `( … )`."""
     if not pattern.spans:
         return None
-    at = 2 if term == pattern.object else 1
-    return place_of_term(text, term, pattern.spans[at], known.prefixes)
+    span_index = 2 if term == pattern.object else 1
+    return find_term(text, term, pattern.spans[span_index], knowledge.prefixes)
 
 
-def _the_graph(known: Knowledge) -> str:
-    return f"the graph <{known.name}>" if known.name else "the graph"
+def _name_graph(knowledge: Knowledge) -> str:
+    return f"the graph <{knowledge.name}>" if knowledge.name else "the graph"
 
 
-def _fit(own: Sorts | None, allowed_sorts: Sorts | None) -> bool:
-    return own is None or allowed_sorts is None or bool(own & allowed_sorts)
+def _is_compatible(sorts: Sorts | None, allowed_sorts: Sorts | None) -> bool:
+    return sorts is None or allowed_sorts is None or bool(sorts & allowed_sorts)
 
 
-def _hint(term: Term) -> str:
-    """The words in the name of a variable, numbers and short ends left out."""
+def _get_variable_words(term: Term) -> str:
+    """Return the words in the name of a variable, without numbers and single letters."""
     if not isinstance(term, Variable) or term.value.startswith("__"):
         return ""
-    words = words_of_local_name(term.value).lower().split()
-    kept = [word for word in words if len(word) > 1 and not word[-1].isdigit()]
-    return " ".join(kept)
+    words = split_local_name(term.value).lower().split()
+    content_words = [word for word in words if len(word) > 1 and not word[-1].isdigit()]
+    return " ".join(content_words)
 
 
-def _kinds(sorts: Sorts | None, text: str, known: Knowledge) -> str:
-    """The sorts as words: the biggest classes first."""
+def _format_sorts(sorts: Sorts | None, text: str, knowledge: Knowledge) -> str:
+    """Return the sorts in words, largest classes first."""
     if not sorts:
         return "this"
-    sizes = {iri: known.classes[iri].instances for iri in sorts if iri in known.classes}
+    sizes = {iri: knowledge.classes[iri].instances for iri in sorts if iri in knowledge.classes}
     ordered = sorted(sorts, key=lambda iri: (iri == UNTYPED, -sizes.get(iri, 0), iri))
-    shown = [written(one, text, known.prefixes) if one else "what has no class" for one in ordered]
-    rest = len(shown) - _SHOWN
-    return ", ".join(shown[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+    names = [
+        shorten_iri(sort, text, knowledge.prefixes) if sort else "what has no class"
+        for sort in ordered
+    ]
+    omitted_count = len(names) - _MAX_LISTED_SORTS
+    return ", ".join(names[:_MAX_LISTED_SORTS]) + (
+        f" and {omitted_count} more" if omitted_count > 0 else ""
+    )
 
 
-_MOST = 3  # proposals
-_FIT, _HINT, _SAME_SPACE, _TYPO = 3.0, 2.5, 0.3, 6.0
-_CLOSE = 0.72  # by characters: the same name, mistyped
+_MAX_REPLACEMENTS = 3  # proposals
+_FIT_WEIGHT, _HINT_WEIGHT, _SAME_NAMESPACE_SCORE, _TYPO_WEIGHT = 3.0, 2.5, 0.3, 6.0
+_MIN_TYPO_SIMILARITY_RATIO = 0.72  # by characters: the same name, mistyped
 
 
-def _predicates_like(
+def _find_similar_predicates(
     wrong: str,
-    known: Knowledge,
+    knowledge: Knowledge,
     subjects: Sorts | None,
     objects: Sorts | None,
     hints: Sequence[str],
-) -> tuple[Step, ...]:
-    """The predicates that may be meant between ends of these sorts.
+) -> tuple[PathStep, ...]:
+    """Return the predicates that may be meant between ends of these sorts.
 
-    `hints` are the names of the variables at the ends, which often say what a predicate gives. A
-    predicate counts as a misprint if it is like the wrong one by its characters.
+    `hints` are words of the variables at the ends, which often describe the predicate. A
+    predicate counts as a misprint if its characters are similar.
     """
     scored: list[tuple[float, str, bool]] = []
-    for use in known.predicates.values():
+    for use in knowledge.predicates.values():
         if use.iri == wrong:
             continue
-        alike = _alike(wrong, use.iri, use.names, hints)
+        similarity = _score_similarity(wrong, use.iri, use.names, hints)
         for inverse in (False, True):
-            fit = _suits(use, subjects, objects, known, inverse=inverse)
-            if fit > 0 or (not inverse and alike >= _TYPO * _CLOSE):
+            fit = _score_fit(use, subjects, objects, knowledge, inverse=inverse)
+            if fit > 0 or (not inverse and similarity >= _TYPO_WEIGHT * _MIN_TYPO_SIMILARITY_RATIO):
                 weight = 0.2 * log10(1 + use.triples) - (2.5 if inverse else 0.0)
-                scored.append((_FIT * fit + alike + weight, use.iri, inverse))
-    scored.sort(key=lambda one: (-one[0], one[1]))
-    return tuple(Step(iri, inverse) for _, iri, inverse in scored[:_MOST])
+                scored.append((_FIT_WEIGHT * fit + similarity + weight, use.iri, inverse))
+    scored.sort(key=lambda scored_step: (-scored_step[0], scored_step[1]))
+    return tuple(PathStep(iri, inverse) for _, iri, inverse in scored[:_MAX_REPLACEMENTS])
 
 
-def _classes_like(
-    wrong: str, known: Knowledge, claims: Iterable[Sorts], hints: Sequence[str]
+def _find_similar_classes(
+    wrong: str, knowledge: Knowledge, claims: Iterable[Sorts], hints: Sequence[str]
 ) -> tuple[str, ...]:
-    """The classes that may be meant of a thing of which `claims` hold, all or most."""
-    wanted = [claim for claim in claims if claim]
+    """Return the classes that may be meant for a node with all or most of the claimed sorts."""
+    nonempty_claims = [claim for claim in claims if claim]
     scored = []
-    for one in known.classes.values():
-        if one.iri == wrong:
+    for class_use in knowledge.classes.values():
+        if class_use.iri == wrong:
             continue
-        fits = sum(one.iri in claim for claim in wanted) / len(wanted) if wanted else 0.5
-        score = 2 * _FIT * fits + _alike(wrong, one.iri, one.names, hints)
-        scored.append((score + 0.2 * log10(1 + one.instances), one.iri))
-    scored.sort(key=lambda one: (-one[0], one[1]))
-    return tuple(iri for _, iri in scored[:_MOST])
+        fits = (
+            sum(class_use.iri in claim for claim in nonempty_claims) / len(nonempty_claims)
+            if nonempty_claims
+            else 0.5
+        )
+        score = 2 * _FIT_WEIGHT * fits + _score_similarity(
+            wrong, class_use.iri, class_use.names, hints
+        )
+        scored.append((score + 0.2 * log10(1 + class_use.instances), class_use.iri))
+    scored.sort(key=lambda class_use: (-class_use[0], class_use[1]))
+    return tuple(iri for _, iri in scored[:_MAX_REPLACEMENTS])
 
 
-def _suits(
+def _score_fit(
     use: PredicateUse,
     subjects: Sorts | None,
     objects: Sorts | None,
-    known: Knowledge,
+    knowledge: Knowledge,
     *,
     inverse: bool,
 ) -> float:
-    """2 if both ends fit, 0 if one does not; an end of which nothing is known fits by half.
+    """Return 2 if both ends fit, 0 if one does not; an unknown end counts half.
 
-    An end fits better the fewer other things have it: what all things have is seldom meant.
+    An end that all resources have counts less, since it is rarely meant.
     """
     fit = 0.0
-    for own, end in zip((subjects, objects), allowed(Step(use.iri, inverse), known), strict=True):
-        if own is None or end is None:
+    for sorts, end in zip(
+        (subjects, objects), get_step_sorts(PathStep(use.iri, inverse), knowledge), strict=True
+    ):
+        if sorts is None or end is None:
             fit += 0.5
-        elif own & end:
-            fit += 1.0 if own & end != {UNTYPED} else 0.6
+        elif sorts & end:
+            fit += 1.0 if sorts & end != {UNTYPED} else 0.6
         else:
             return 0.0
     if inverse and objects is None:
         return 0.0
-    if subjects and objects and use.links_told >= known.least:
+    if subjects and objects and use.links_share >= knowledge.min_share:
         sources, targets = (objects, subjects) if inverse else (subjects, objects)
         if not any(use.links.get(sort, targets) & targets for sort in sources):
             return 0.0
     return fit
 
 
-def _alike(wrong: str, iri: str, names: Sequence[tuple[str, str]], hints: Sequence[str]) -> float:
-    """How like a name is to the wrong one, by characters if it is nearly the same."""
-    own, other = wrong[len(namespace_of(wrong)) :], iri[len(namespace_of(iri)) :]
-    same = OSA.normalized_similarity(own.lower(), other.lower()) if own and other else 0.0
-    words = words_of_local_name(iri).lower()
+def _score_similarity(
+    wrong: str, iri: str, names: Sequence[tuple[str, str]], hints: Sequence[str]
+) -> float:
+    """Score the similarity of a name to the wrong one, by characters if nearly equal."""
+    wrong_name, candidate_name = wrong[len(get_namespace(wrong)) :], iri[len(get_namespace(iri)) :]
+    same = (
+        OSA.normalized_similarity(wrong_name.lower(), candidate_name.lower())
+        if wrong_name and candidate_name
+        else 0.0
+    )
+    words = split_local_name(iri).lower()
     texts = [words, *(text.lower() for text, _ in names[:4])]
-    meant = words_of_local_name(wrong).lower()
-    likeness = max(fuzz.token_sort_ratio(meant, text) for text in texts) / 100
+    wrong_words = split_local_name(wrong).lower()
+    likeness = max(fuzz.token_sort_ratio(wrong_words, text) for text in texts) / 100
     hint = max(
         (fuzz.token_set_ratio(name, text) / 100 for name in hints for text in texts), default=0.0
     )
     exact = max((fuzz.ratio(name, text) / 100 for name in hints for text in texts), default=0.0)
-    space = _SAME_SPACE if namespace_of(wrong) == namespace_of(iri) else 0.0
-    typo = _TYPO * same if same >= _CLOSE else 0.0
-    return max(typo, likeness) + _HINT * (hint + exact) / 2 + space
+    space = _SAME_NAMESPACE_SCORE if get_namespace(wrong) == get_namespace(iri) else 0.0
+    typo = _TYPO_WEIGHT * same if same >= _MIN_TYPO_SIMILARITY_RATIO else 0.0
+    return max(typo, likeness) + _HINT_WEIGHT * (hint + exact) / 2 + space
 
 
-_STANDARD = tuple(WELL_KNOWN[name] for name in ("rdf", "rdfs", "owl", "xsd"))
+_STANDARD_NAMESPACES = tuple(WELL_KNOWN_PREFIXES[name] for name in ("rdf", "rdfs", "owl", "xsd"))
 
 
-def known_iris(subject: Subject, /) -> Iterator[Finding]:
-    """Give the subjects and objects of patterns that are in no triple of a graph that lies here."""
+def known_iris(subject: CheckInput, /) -> Iterator[Finding]:
+    """Yield the subjects and objects of patterns that occur in no triple of a local graph."""
     if subject.tree is None:
         return
-    seen: set[str] = set()
-    for block, _, _ in walk(block_of(subject.tree, subject.services)):
+    checked_iris: set[str] = set()
+    for block, _, _ in walk_blocks(build_block(subject.tree, subject.services)):
         for pattern in block.patterns:
-            if may_be_empty(pattern.predicate):
+            if can_be_empty(pattern.predicate):
                 continue  # the path leads from anything to itself, known or not
             ends = (pattern.subject, pattern.object)
             for term, span in zip(ends, pattern.spans[::2], strict=False):
-                if isinstance(term, NamedNode) and term.value not in seen:
-                    seen.add(term.value)
-                    if not (term is pattern.object and _asks_class(pattern)):
-                        yield from _finding(term, span, block, subject.text)
+                if isinstance(term, NamedNode) and term.value not in checked_iris:
+                    checked_iris.add(term.value)
+                    if not (term is pattern.object and _has_class_object(pattern)):
+                        yield from _check_iri(term, span, block, subject.text)
 
 
-def _asks_class(pattern: Pattern) -> bool:
-    """Whether the object is a class, which the check of the schema looks at."""
+def _has_class_object(pattern: Pattern) -> bool:
+    """Return whether the object is a class, which the schema check covers."""
     match pattern.predicate:
         case NamedNode(value=iri):
             return bool(iri == RDF_TYPE)
@@ -447,20 +564,29 @@ def _asks_class(pattern: Pattern) -> bool:
             return False
 
 
-def _finding(term: NamedNode, span: tuple[int, int], block: Block, text: str) -> Iterator[Finding]:
-    known = block.known
-    if known is None or known.entities is None or term.value.startswith(_STANDARD):
+def _check_iri(
+    term: NamedNode, span: tuple[int, int], block: Block, text: str
+) -> Iterator[Finding]:
+    knowledge = block.knowledge
+    if (
+        knowledge is None
+        or knowledge.entities is None
+        or term.value.startswith(_STANDARD_NAMESPACES)
+    ):
         return
-    if term.value in known.classes or term.value in known.predicates:
+    if term.value in knowledge.classes or term.value in knowledge.predicates:
         return
-    if known.entities.sorts(term.value) is not None:
+    if knowledge.entities.get_sorts(term.value) is not None:
         return
-    prefixes = known.prefixes
-    near = known.entities.alike(term.value)
+    prefixes = knowledge.prefixes
+    similar_iris = knowledge.entities.find_similar(term.value)
     yield Finding(
-        Kind.ENTITY,
-        f"the graph has nothing named {written(term.value, text, prefixes)}",
-        place_of_term(text, term, span, prefixes),
+        FaultKind.ENTITY,
+        f"the graph has nothing named {shorten_iri(term.value, text, prefixes)}",
+        find_term(text, term, span, prefixes),
         term.value,
-        tuple(Proposal(written(iri, text, prefixes), known.label(iri), iri) for iri in near),
+        tuple(
+            Replacement(shorten_iri(iri, text, prefixes), knowledge.get_label(iri), iri)
+            for iri in similar_iris
+        ),
     )

@@ -1,4 +1,4 @@
-"""A query put through all checks, and repaired if that is safe."""
+"""Run all checks on a query, and make the safe repairs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,248 +6,279 @@ from functools import cache
 
 from askgraph import plugins
 from askgraph.answers.validation import (
-    MAX_JUDGED,
-    UNJUDGED,
-    WRONG,
+    MAX_CHECKED_CHARACTERS,
+    MIN_WRONG_CERTAINTY,
+    UNCHECKED_CERTAINTY,
     Check,
+    CheckInput,
+    FaultKind,
     Finding,
-    Kind,
-    Place,
     Repair,
-    Services,
-    Subject,
+    ServiceKnowledge,
+    SourceRange,
     Validation,
 )
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql import Call, Filter, Group, Nested, Pattern, Query, Span, Union, walk
-from askgraph.sparql.lexer import edited
-from askgraph.sparql.parser import read
-from askgraph.sparql.rewrite import Repaired as Readable
-from askgraph.sparql.rewrite import repaired as readable
+from askgraph.sparql.lexer import apply_edits
+from askgraph.sparql.parser import parse_tree
+from askgraph.sparql.rewrite import RepairedQuery as Readable
+from askgraph.sparql.rewrite import repair_query as readable
 
 CHECKS = ("syntax", "structure", "known_iris", "schema", "filters")
-"""The checks that are made if no others are asked for, in the order of their findings."""
+"""The default checks, in the order of their findings."""
 
-_ROUNDS = 3
-_TOO_DEEP = "it is nested too deeply, or has too long a condition, to be looked at"
+_MAX_ROUNDS = 3
+_TOO_DEEP_MESSAGE = "it is nested too deeply, or has too long a condition, to be looked at"
 
 
-def validated(
+def validate_query(
     query: str,
-    services: Services,
+    services: ServiceKnowledge,
     *,
     checks: Sequence[str] = CHECKS,
     language: str = "en",
     repair: bool = True,
 ) -> Validation:
-    """Return what is wrong with a query, and the query with what could safely be repaired.
+    """Check a query, and repair it where that is safe. Never raises for a query, however broken.
 
-    Never raises for a query, however broken. What keeps a query from being read at all (words
-    around it, a bare aggregate, a label service of Wikibase) is mended first; of that only the
-    repairs tell. With `repair` the rest is mended in at most three rounds, each from its findings.
+    Faults that prevent parsing (surrounding words, a bare aggregate, a label service of
+    Wikibase) are repaired first and are reported only as repairs. With `repair`, findings are
+    repaired in at most three rounds.
     """
-    made = readable(query, language=language) if len(query) <= MAX_JUDGED else Readable(query)
-    repairs = [Repair(note) for note in made.notes]
-    found = findings_on(made.query, services, checks=checks)
+    readable_query = (
+        readable(query, language=language)
+        if len(query) <= MAX_CHECKED_CHARACTERS
+        else Readable(query)
+    )
+    repairs = [Repair(note) for note in readable_query.notes]
+    findings = find_faults(readable_query.query, services, checks=checks)
     if not repair:
-        return Validation(made.query, found, made.query, tuple(repairs), found)
-    text, remaining = made.query, found
-    for _ in range(_ROUNDS):
-        changed, done = repaired_by(text, remaining)
-        if not done:
+        return Validation(
+            readable_query.query, findings, readable_query.query, tuple(repairs), findings
+        )
+    text, remaining = readable_query.query, findings
+    for _ in range(_MAX_ROUNDS):
+        new_text, new_repairs = apply_repairs(text, remaining)
+        if not new_repairs:
             break
-        now = findings_on(changed, services, checks=checks)
-        if len(now) >= len(remaining):
+        new_findings = find_faults(new_text, services, checks=checks)
+        if len(new_findings) >= len(remaining):
             break
-        text, remaining = changed, now
-        repairs += done
-    return Validation(made.query, found, text, tuple(repairs), remaining)
+        text, remaining = new_text, new_findings
+        repairs += new_repairs
+    return Validation(readable_query.query, findings, text, tuple(repairs), remaining)
 
 
-def findings_on(
-    text: str, services: Services, *, checks: Sequence[str] = CHECKS
+def find_faults(
+    text: str, services: ServiceKnowledge, *, checks: Sequence[str] = CHECKS
 ) -> tuple[Finding, ...]:
-    """Return what the checks find, in the order of the checks and, of each, of the text."""
+    """Return the findings, in the order of the checks and then of the text."""
     try:
-        tree = read(text, services.own.prefixes.namespaces) if len(text) <= MAX_JUDGED else None
+        tree = (
+            parse_tree(text, services.queried_graph.prefixes.namespaces)
+            if len(text) <= MAX_CHECKED_CHARACTERS
+            else None
+        )
     except QuerySyntaxError:
         tree = None
     try:
-        return _found(Subject(text, tree, services), checks)
+        return _run_checks(CheckInput(text, tree, services), checks)
     except RecursionError:
-        return (Finding(Kind.SYNTAX, _TOO_DEEP, certainty=UNJUDGED),)
+        return (Finding(FaultKind.SYNTAX, _TOO_DEEP_MESSAGE, certainty=UNCHECKED_CERTAINTY),)
 
 
-def _found(subject: Subject, checks: Sequence[str]) -> tuple[Finding, ...]:
-    found: dict[tuple[object, ...], Finding] = {}
+def _run_checks(subject: CheckInput, checks: Sequence[str]) -> tuple[Finding, ...]:
+    findings_by_key: dict[tuple[object, ...], Finding] = {}
     for name in checks:
-        for one in sorted(_check(name)(subject), key=_start):
-            found.setdefault(_what(one), one)
-    listed = tuple(found.values())
-    return weighed(subject.tree, listed) if subject.tree and listed else listed
+        for finding in sorted(_load_check(name)(subject), key=_get_start):
+            findings_by_key.setdefault(_get_identity(finding), finding)
+    findings = tuple(findings_by_key.values())
+    return adjust_certainties(subject.tree, findings) if subject.tree and findings else findings
 
 
 @cache
-def _check(name: str) -> Check:
+def _load_check(name: str) -> Check:
     check: Check = plugins.load("check", name)
     return check
 
 
-def _what(finding: Finding) -> tuple[object, ...]:
-    """What makes two findings one: a place may be looked at for one graph and for all of them."""
-    alone = finding.place is None or finding.kind is Kind.FILTER
-    return finding.kind, finding.place, finding.term, finding.message if alone else ""
+def _get_identity(finding: Finding) -> tuple[object, ...]:
+    """Return the identity of a finding: a place may be checked for one graph and for all."""
+    needs_message = finding.place is None or finding.kind is FaultKind.FILTER
+    return finding.kind, finding.place, finding.term, finding.message if needs_message else ""
 
 
-def _start(finding: Finding) -> int:
+def _get_start(finding: Finding) -> int:
     return finding.place.start if finding.place else -1
 
 
-_HARMLESS = 0.4
-"""How sure a finding at most calls a query wrong that has its answers without the place."""
+_MAX_HARMLESS_CERTAINTY = 0.4
+"""Maximum certainty of a finding on a part that the query does not need for its answers."""
 
-_NO_MATCH = frozenset(
+_NO_MATCH_KINDS = frozenset(
     {
-        Kind.CLASS,
-        Kind.PREDICATE,
-        Kind.ENTITY,
-        Kind.DIRECTION,
-        Kind.SUBJECT,
-        Kind.OBJECT,
-        Kind.DATATYPE,
-        Kind.LANGUAGE,
-        Kind.FILTER,
+        FaultKind.CLASS,
+        FaultKind.PREDICATE,
+        FaultKind.ENTITY,
+        FaultKind.DIRECTION,
+        FaultKind.SUBJECT,
+        FaultKind.OBJECT,
+        FaultKind.DATATYPE,
+        FaultKind.LANGUAGE,
+        FaultKind.FILTER,
     }
 )
-_MISFITS = frozenset({Kind.SUBJECT, Kind.OBJECT})
+_MISMATCH_KINDS = frozenset({FaultKind.SUBJECT, FaultKind.OBJECT})
 
 
-def weighed(tree: Query, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return the findings, those less sure that leave the query its answers.
+def adjust_certainties(tree: Query, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Lower the certainty of findings that leave the query its answers.
 
-    A branch of a UNION that cannot match is harmless beside one that can, as is the denial that
-    things have what nothing of their class has: both may be meant. A misprint is none the less one.
+    A UNION branch that cannot match is harmless beside one that can, and so is a negation of
+    triples that the class never has: both may be intended. Misprints keep their certainty.
     """
-    unions, denied = _unions_and_denials(tree)
-    found = list(findings)
-    for group in denied:
-        if span := _span(group):
-            found = [_lighter(one) if _is_misfit(one, span) else one for one in found]
+    unions, negated_groups = _list_unions_and_negations(tree)
+    adjusted = list(findings)
+    for group in negated_groups:
+        if span := _get_span(group):
+            adjusted = [
+                _lower_certainty(finding) if _is_mismatch(finding, span) else finding
+                for finding in adjusted
+            ]
     for union in reversed(unions):
-        found = _without_spare(found, [_span(branch) for branch in union.groups])
-    return tuple(found)
+        adjusted = _discount_branches(adjusted, [_get_span(branch) for branch in union.groups])
+    return tuple(adjusted)
 
 
-def _unions_and_denials(tree: Query) -> tuple[list[Union], list[Group]]:
-    """All of a query, those within others after them."""
-    unions, denied = list[Union](), list[Group]()
+def _list_unions_and_negations(tree: Query) -> tuple[list[Union], list[Group]]:
+    """Return the unions and negated groups of a query, outer ones first."""
+    unions, negated_groups = list[Union](), list[Group]()
     for part in walk(tree):
         match part:
             case Union():
                 unions.append(part)
             case Nested(word="MINUS", group=group):
-                denied.append(group)
+                negated_groups.append(group)
             case Call(name="NOT EXISTS", arguments=(Group() as group,)):
-                denied.append(group)
-    return unions, denied
+                negated_groups.append(group)
+    return unions, negated_groups
 
 
-def _span(group: Group) -> Span | None:
-    """From the first to the last pattern or condition of a group; None if it has none."""
+def _get_span(group: Group) -> Span | None:
+    """Return the span from the first to the last pattern or condition of a group, or None."""
     spans: list[Span] = []
     for part in walk(group):
         if isinstance(part, Pattern):
             spans += part.spans
         elif isinstance(part, Filter) and part.span is not None:
             spans.append(part.span)
-    return (min(s for s, _ in spans), max(e for _, e in spans)) if spans else None
+    return (min(start for start, _ in spans), max(end for _, end in spans)) if spans else None
 
 
-def _is_misfit(finding: Finding, span: Span) -> bool:
-    return finding.kind in _MISFITS and _within(finding, span)
+def _is_mismatch(finding: Finding, span: Span) -> bool:
+    return finding.kind in _MISMATCH_KINDS and _is_within(finding, span)
 
 
-def _without_spare(findings: Sequence[Finding], branches: Sequence[Span | None]) -> list[Finding]:
-    """The findings, lighter in the branches that cannot match if another one can."""
-    wrong = [one for one in findings if one.kind in _NO_MATCH and one.certainty >= WRONG]
-    broken = [
-        span for span in branches if span is not None and any(_within(one, span) for one in wrong)
+def _discount_branches(
+    findings: Sequence[Finding], branches: Sequence[Span | None]
+) -> list[Finding]:
+    """Lower the certainty in branches that cannot match if another branch can."""
+    wrong_findings = [
+        finding
+        for finding in findings
+        if finding.kind in _NO_MATCH_KINDS and finding.certainty >= MIN_WRONG_CERTAINTY
     ]
-    if len(broken) == len(branches):
+    broken_spans = [
+        span
+        for span in branches
+        if span is not None and any(_is_within(finding, span) for finding in wrong_findings)
+    ]
+    if len(broken_spans) == len(branches):
         return list(findings)
     return [
-        _lighter(one)
-        if one in wrong and not one.is_misprint and any(_within(one, span) for span in broken)
-        else one
-        for one in findings
+        _lower_certainty(finding)
+        if finding in wrong_findings
+        and not finding.is_misprint
+        and any(_is_within(finding, span) for span in broken_spans)
+        else finding
+        for finding in findings
     ]
 
 
-def _within(finding: Finding, span: Span) -> bool:
-    place = finding.place
-    return place is not None and span[0] <= place.start and place.end <= span[1]
+def _is_within(finding: Finding, span: Span) -> bool:
+    source_range = finding.place
+    return (
+        source_range is not None and span[0] <= source_range.start and source_range.end <= span[1]
+    )
 
 
-def _lighter(finding: Finding) -> Finding:
-    return replace(finding, certainty=min(finding.certainty, _HARMLESS))
+def _lower_certainty(finding: Finding) -> Finding:
+    return replace(finding, certainty=min(finding.certainty, _MAX_HARMLESS_CERTAINTY))
 
 
-SURE = 0.9
+MIN_REPAIR_CERTAINTY = 0.9
 
 
-def repaired_by(text: str, findings: Sequence[Finding]) -> tuple[str, tuple[Repair, ...]]:
-    """Return the query with what can safely be repaired, and what was done.
+def apply_repairs(text: str, findings: Sequence[Finding]) -> tuple[str, tuple[Repair, ...]]:
+    """Return the query with all safe repairs, and the repairs.
 
-    Prefixes that are known, predicates that lead the other way, language tags, datatypes, and names
-    that differ from just one of the graph's in a letter, in case, or in their namespace. Each place
-    is changed at most once.
+    Safe are known prefixes, predicates in the wrong direction, language tags, datatypes, and
+    names that differ from exactly one name of the graph in a letter, in case, or in their
+    namespace. Each place changes at most once.
     """
-    edits: dict[Place, tuple[str, Repair]] = {}
-    header, done = "", list[Repair]()
+    edits: dict[SourceRange, tuple[str, Repair]] = {}
+    header, repairs = "", list[Repair]()
     for finding in findings:
-        if finding.certainty < SURE or not finding.proposals:
+        if finding.certainty < MIN_REPAIR_CERTAINTY or not finding.proposals:
             continue
         best = finding.proposals[0].text
-        if finding.kind is Kind.PREFIX:
+        if finding.kind is FaultKind.PREFIX:
             header += best + "\n"
-            done.append(Repair(f"the prefix {finding.term + ':'!r} was declared", "", best))
-        elif finding.place and finding.place not in edits and _is_safe(finding, text):
+            repairs.append(Repair(f"the prefix {finding.term + ':'!r} was declared", "", best))
+        elif finding.place and finding.place not in edits and _is_safe_repair(finding, text):
             before = text[finding.place.start : finding.place.end]
-            after = _after(finding, before)
-            edits[finding.place] = after, Repair(_NOTES.get(finding.kind, "a name"), before, after)
-    places = sorted(edits, key=lambda one: one.start)
-    done += [edits[place][1] for place in reversed(places)]
-    text = edited(text, ((one.start, one.end, edits[one][0]) for one in places))
-    return header + text, tuple(done)
+            after = _build_replacement(finding, before)
+            edits[finding.place] = (
+                after,
+                Repair(_REPAIR_NOTES.get(finding.kind, "a name"), before, after),
+            )
+    places = sorted(edits, key=lambda source_range: source_range.start)
+    repairs += [edits[finding_range][1] for finding_range in reversed(places)]
+    text = apply_edits(
+        text,
+        ((source_range.start, source_range.end, edits[source_range][0]) for source_range in places),
+    )
+    return header + text, tuple(repairs)
 
 
-_NOTES = {
-    Kind.DIRECTION: "a predicate was turned round",
-    Kind.LANGUAGE: "a language tag was corrected",
-    Kind.DATATYPE: "a datatype was corrected",
-    Kind.CLASS: "the name of a class was corrected",
-    Kind.PREDICATE: "the name of a predicate was corrected",
-    Kind.ENTITY: "the name of a thing was corrected",
+_REPAIR_NOTES = {
+    FaultKind.DIRECTION: "a predicate was turned round",
+    FaultKind.LANGUAGE: "a language tag was corrected",
+    FaultKind.DATATYPE: "a datatype was corrected",
+    FaultKind.CLASS: "the name of a class was corrected",
+    FaultKind.PREDICATE: "the name of a predicate was corrected",
+    FaultKind.ENTITY: "the name of a thing was corrected",
 }
 
 
-def _is_safe(finding: Finding, text: str) -> bool:
-    place = finding.place
-    if place is None:
+def _is_safe_repair(finding: Finding, text: str) -> bool:
+    source_range = finding.place
+    if source_range is None:
         return False
-    if finding.kind is Kind.DIRECTION:
-        before = text[: place.start].rstrip()[-1:]
-        after = text[place.end :].lstrip()[:1]
+    if finding.kind is FaultKind.DIRECTION:
+        before = text[: source_range.start].rstrip()[-1:]
+        after = text[source_range.end :].lstrip()[:1]
         return before not in ("^", "/", "|", "!", "(") and after not in ("*", "+", "/", "|", ")")
-    if finding.kind in (Kind.LANGUAGE, Kind.DATATYPE):
+    if finding.kind in (FaultKind.LANGUAGE, FaultKind.DATATYPE):
         return len(finding.proposals) == 1
     return finding.is_misprint
 
 
-def _after(finding: Finding, before: str) -> str:
-    """What is put in; a name in full if its prefix is not that of the one it replaces."""
+def _build_replacement(finding: Finding, before: str) -> str:
+    """Return the replacement; a full IRI if its prefix differs from that of the original."""
     best = finding.proposals[0]
-    if finding.kind is Kind.DIRECTION:
+    if finding.kind is FaultKind.DIRECTION:
         return f"^{before}"
     same = before.partition(":")[0] == best.text.partition(":")[0]
     return best.text if same or not best.iri else f"<{best.iri}>"

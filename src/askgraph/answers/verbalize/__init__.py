@@ -30,9 +30,9 @@ from askgraph.graph.literals import split_literal
 from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.sparql import Call, Group, Pattern, Query, Values, walk
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import best_label, words_of_local_name
-from askgraph.sparql.results import value_of
-from askgraph.sparql.serializer import text_of, tree_of
+from askgraph.sparql.prefixes import choose_label, split_local_name
+from askgraph.sparql.results import to_plain_value
+from askgraph.sparql.serializer import to_text, to_tree
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _NAMESAKES = 20  # things of one name that are told apart by what differs
@@ -61,14 +61,14 @@ def written_out(query: Query | str, names: Names) -> str:
     text = names.phrases.say("unreadable")
     if isinstance(query, Query) or len(query) <= _MOST:
         with contextlib.suppress(QuerySyntaxError, RecursionError):
-            text = Sentence(tree_of(query), names).text()
+            text = Sentence(to_tree(query), names).text()
     return names.phrases.punctuated(text)
 
 
 def iris_of(query: Query | str) -> tuple[str, ...]:
     """Return the IRIs in a query that `in_words` names, each once, in order; none if unreadable."""
     try:
-        return iris_in(tree_of(query))
+        return iris_in(to_tree(query))
     except QuerySyntaxError:
         return ()
 
@@ -165,7 +165,7 @@ async def taught_in_words(
     say = phrases_in(language, language_of_labels(graph, language))
 
     def nouns(iris: Sequence[str]) -> list[str]:
-        called = {labels.get(iri) or words_of_local_name(iri): iri for iri in reversed(iris)}
+        called = {labels.get(iri) or split_local_name(iri): iri for iri in reversed(iris)}
         return [say.plural(name) if called[name] in classes else name for name in [*called][::-1]]
 
     return [
@@ -204,7 +204,7 @@ async def labels_of(
     if graph.arrays is None and missing:
         with contextlib.suppress(QueryError, ServiceError, ValueError):
             found |= await _told(missing, _naming(graph), graph, timeout)
-    labels = {iri: best_label(found.get(iri, ()), languages) for iri in wanted}
+    labels = {iri: choose_label(found.get(iri, ()), languages) for iri in wanted}
     return {iri: label for iri, label in labels.items() if label is not None}
 
 
@@ -262,10 +262,12 @@ async def _told(
     where = Group((*given, Pattern(thing, predicate, text)))
     columns = tuple((name, None) for name in (thing, predicate, text))
     query = Query("SELECT", where, columns, limit=_EACH * len(things))
-    result = await graph.endpoint.select(text_of(query), timeout=timeout)
+    result = await graph.endpoint.select(to_text(query), timeout=timeout)
     for one, by, words in result.rows:
         if isinstance(words, Literal):
-            found[str(value_of(one))][str(value_of(by))].append((words.value, words.language))
+            found[str(to_plain_value(one))][str(to_plain_value(by))].append(
+                (words.value, words.language)
+            )
     return {iri: next(filter(None, told.values()), []) for iri, told in found.items()}
 
 
@@ -288,7 +290,7 @@ async def descriptions_of(
         found = await _told(wanted, predicates, graph, timeout)
     except (TimedOut, ErrorReply, MalformedReply, ValueError):
         return {}
-    best = {iri: best_label(texts, languages) for iri, texts in found.items()}
+    best = {iri: choose_label(texts, languages) for iri, texts in found.items()}
     return {iri: text for iri, text in best.items() if text is not None}
 
 
@@ -354,7 +356,7 @@ def _differing(
                 continue
             text: str | None = arrays.terms.get_value(ends[0])
             if arrays.terms.is_iri(ends[0]):
-                text = best_label(own_texts(text or "", arrays, naming), languages)
+                text = choose_label(own_texts(text or "", arrays, naming), languages)
                 linking.add(predicate)
             if text and len(text) <= _DESCRIBED and ends[0] < arrays.terms.first_blank:
                 values[predicate][iri] = text

@@ -11,7 +11,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 from askgraph.answers.verbalize._noun_phrases import Teller
 from askgraph.answers.verbalize._nouns import unwrapped
 from askgraph.answers.verbalize.phrases import Names, Phrases, Scope, is_date, scope_of
-from askgraph.sparql import AGGREGATES, Call, Expression, Pattern, Query, Term, variables_of
+from askgraph.sparql import AGGREGATE_NAMES, Call, Expression, Pattern, Query, Term, find_variables
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _AGGREGATE_PHRASES = {"SUM": "sum", "AVG": "avg", "MIN": "min", "MAX": "max", "SAMPLE": "sample"}
@@ -48,7 +48,7 @@ class Listing(ABC):
             names = [name for name, value in self.query.columns if value is None]
             names += [v for v in self.values.values() if isinstance(v, Variable)]
         else:
-            names = [name for name in variables_of(self.query.where) if name.value[:2] != "__"]
+            names = [name for name in find_variables(self.query.where) if name.value[:2] != "__"]
         return list(dict.fromkeys(self.scope.resolved(name) for name in names))
 
     def computed(self) -> list[Expression]:
@@ -65,15 +65,15 @@ class Listing(ABC):
         query, scope = self.query, self.scope
         parts = (*self.values.values(), *query.having, *self.keys, *query.order)
         parts = (*parts, *scope.binds.values(), *scope.filters)
-        spoken = {*self.asked(), *map(scope.resolved, variables_of(parts))}
+        spoken = {*self.asked(), *map(scope.resolved, find_variables(parts))}
         for inner in (*scope.without, *scope.present):
-            spoken |= {*variables_of(tuple(inner.filters))}
+            spoken |= {*find_variables(tuple(inner.filters))}
         return {name.value for name in spoken}
 
     def root(self) -> Term | None:
         """What the sentence is about."""
-        aggregated = [v for value in self.computed() for v in variables_of(value)]
-        having = [v for value in self.query.having for v in variables_of(value)]
+        aggregated = [v for value in self.computed() for v in find_variables(value)]
+        having = [v for value in self.query.having for v in find_variables(value)]
         for variable in [*aggregated, *([] if self.query.is_aggregate else self.asked()), *having]:
             variable = self.scope.resolved(variable)
             if self.is_subject(variable):
@@ -147,7 +147,7 @@ class Listing(ABC):
 
     def aggregate_noun(self, value: Expression) -> str | None:
         """`the average age`; None if it is no aggregate of one thing."""
-        if not isinstance(value, Call) or value.name.split()[0] not in AGGREGATES:
+        if not isinstance(value, Call) or value.name.split()[0] not in AGGREGATE_NAMES:
             return None
         name, _, distinct = value.name.partition(" ")
         if not value.arguments:
@@ -170,7 +170,7 @@ class Listing(ABC):
         if value.value in self.scope.binds:
             return self.teller.words(value)
         for select in self.scope.selects:
-            if value.value in {name.value for name in variables_of(select)}:
+            if value.value in {name.value for name in find_variables(select)}:
                 return without_article(self.of_select(select, value.value))
         for inner in self.scope.optional:
             if any(value == pattern.object for pattern in inner.patterns):
@@ -182,7 +182,7 @@ class Listing(ABC):
         match value:
             case Variable() if value.value in self.values:
                 return self.expression(self.values[value.value], root)
-            case Call(name=name) if name.split()[0] in AGGREGATES:
+            case Call(name=name) if name.split()[0] in AGGREGATE_NAMES:
                 if self.counts(value, root) or not value.arguments:
                     source = root or self.root()
                     noun = self.teller.noun(source) if isinstance(source, Variable) else ""

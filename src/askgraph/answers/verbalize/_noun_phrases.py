@@ -9,7 +9,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.answers.verbalize._nouns import ValueWords
 from askgraph.answers.verbalize.phrases import Relation, Scope, scope_of
-from askgraph.sparql import Call, Pattern, Query, Term, variables_of
+from askgraph.sparql import Call, Pattern, Query, Term, find_variables
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _DEPTH = 12
@@ -322,7 +322,7 @@ class Teller(ValueWords):
             return ""
         if variable.value in inner.names():
             return self.shared_clause(inner, variable, negative=negative, many=many)
-        named = {name.value for name in variables_of(tuple(inner.filters))}
+        named = {name.value for name in find_variables(tuple(inner.filters))}
         outside = named & self.reachable(variable)
         if not outside - inner.names():
             return ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.answers.verbalize.phrases import Names, Phrases, Scope, is_date
-from askgraph.sparql import Call, Expression, Group, Pattern, Query, Term, variables_of
+from askgraph.sparql import Call, Expression, Group, Pattern, Query, Term, find_variables
 from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES, RDF_TYPE
 
 _LISTED = 5  # values that are named one by one
@@ -362,7 +362,7 @@ class ValueWords(Nouns, ABC):
         found += [
             Condition(variable, "=", self.of_select(select, variable.value))
             for select in self.scope.selects
-            if variable.value in {name.value for name in variables_of(select)}
+            if variable.value in {name.value for name in find_variables(select)}
             and variable not in [key for key, _ in select.group_by]
         ]
         text = self.tests.text(found)
@@ -381,7 +381,7 @@ class ValueWords(Nouns, ABC):
     def is_filtered(self, variable: Variable) -> bool:
         """Whether any filter, VALUES or sub-select says something of a variable."""
         names = {name.value for values in self.scope.values for name in values.variables}
-        names |= {name.value for select in self.scope.selects for name in variables_of(select)}
+        names |= {name.value for select in self.scope.selects for name in find_variables(select)}
         return variable.value in names or any(
             self.mentions(condition, variable) for condition in self.scope.filters
         )
@@ -428,9 +428,9 @@ class ValueWords(Nouns, ABC):
 
     def elapsed_words(self, call: Call) -> str:
         """The time between two dates, if an expression computes that; else empty."""
-        from askgraph.sparql.elapsed import elapsed_in  # few queries subtract
+        from askgraph.sparql.elapsed import parse_elapsed_time  # few queries subtract
 
-        elapsed = elapsed_in(call) if call.name in ("-", "+") else None
+        elapsed = parse_elapsed_time(call) if call.name in ("-", "+") else None
         if elapsed is None:
             return ""
         start, end = self.words(elapsed.start), self.words(elapsed.end)
@@ -442,7 +442,7 @@ class ValueWords(Nouns, ABC):
             self.names.follow()
             return self.words(self.scope.binds[variable.value])
         for select in self.scope.selects:
-            if variable.value in {name.value for name in variables_of(select)}:
+            if variable.value in {name.value for name in find_variables(select)}:
                 return self.of_select(select, variable.value)
         if variable.value in self.known:
             return self.say("that", self.known[variable.value])

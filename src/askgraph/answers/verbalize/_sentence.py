@@ -19,8 +19,8 @@ from askgraph.sparql import (
     Query,
     Term,
     Values,
+    find_variables,
     transform,
-    variables_of,
     walk,
 )
 from askgraph.sparql.vocabulary import RDF_TYPE
@@ -485,7 +485,7 @@ class Sentence(Grouping):
     def claim(self) -> tuple[str, str]:
         """What is asked, as the key of the question and what stands in it."""
         patterns = self.scope.patterns
-        if patterns and not any(True for p in patterns for _ in variables_of(p)):
+        if patterns and not any(True for p in patterns for _ in find_variables(p)):
             facts = [_fact(p, self.names) for p in patterns]
             for inner in self.scope.without:
                 facts += [self.say("not fact", _fact(p, self.names)) for p in inner.patterns]

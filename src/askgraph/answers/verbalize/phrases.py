@@ -29,15 +29,15 @@ from askgraph.sparql import (
     Term,
     Union,
     Values,
+    find_variables,
     transform,
-    variables_of,
 )
 from askgraph.sparql.prefixes import (
-    english_plural,
-    english_singular,
+    add_article,
     is_plural,
-    with_article,
-    words_of_local_name,
+    pluralize,
+    singularize,
+    split_local_name,
 )
 from askgraph.sparql.vocabulary import (
     DATE_DATATYPES,
@@ -131,7 +131,7 @@ class Phrases:
                     template = template.replace(f"{short} {{{at}}}", f"{instead}{{{at}}}")
         text = template.format(*parts)
         if key == "a" and self.language == "en":
-            return with_article(text[2:])
+            return add_article(text[2:])
         return text
 
     def knows(self, key: str) -> bool:
@@ -167,7 +167,7 @@ class Phrases:
 
     def singular(self, noun: str) -> str:
         """Return the singular of an English class name that was written in the plural."""
-        return english_singular(noun) if self.language == "en" else noun
+        return singularize(noun) if self.language == "en" else noun
 
     def one(self, noun: str) -> str:
         """Return a noun with its article; without if it is in the plural already."""
@@ -240,7 +240,7 @@ class Phrases:
             plural = ended.capitalize() if cut == 0 else word[:cut] + ended
             return " ".join([*(re.sub("(?<=e)[rsnm]$", "", one) for one in before), plural])
         if self.nouns == "en":
-            return english_plural(noun)
+            return pluralize(noun)
         found = re.search(r" (?:de|du|des|del|al|à|en|a) ", noun)
         first, preposition, rest = (
             (noun[: found.start()], found[0], noun[found.end() :]) if found else (noun, "", "")
@@ -359,7 +359,7 @@ class Names:
 
     def iri(self, iri: str) -> str:
         """Return the label of an IRI, or the words in it."""
-        return " ".join((self.labels.get(iri) or words_of_local_name(iri)).split()) or iri
+        return " ".join((self.labels.get(iri) or split_local_name(iri)).split()) or iri
 
     def term(self, term: Term) -> str:
         """Return an IRI or a literal in words; text in quotation marks."""
@@ -522,9 +522,9 @@ class Scope:
 
     def names(self) -> set[str]:
         """The names of all variables that its patterns, sub-selects and aliases bind."""
-        bound = {variable.value for variable in variables_of(tuple(self.patterns))}
+        bound = {variable.value for variable in find_variables(tuple(self.patterns))}
         for select in self.selects:
-            bound |= {variable.value for variable in variables_of(select)}
+            bound |= {variable.value for variable in find_variables(select)}
         for scopes in (self.optional, self.present, *self.unions):
             for inner in scopes:
                 bound |= inner.names()
@@ -539,7 +539,7 @@ def scope_of(group: Group) -> Scope:
     _rename(scope)
     scope.patterns = list(dict.fromkeys(scope.patterns))
     # `FILTER(?outer = ?inner)` as what `?inner` must be, which this group binds.
-    bound = {variable.value for variable in variables_of(tuple(scope.patterns))}
+    bound = {variable.value for variable in find_variables(tuple(scope.patterns))}
     for number, condition in enumerate(scope.filters):
         match condition:
             case Call(name="=" | "IN", arguments=(Variable() as left, Variable() as right)):

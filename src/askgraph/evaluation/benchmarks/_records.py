@@ -15,8 +15,8 @@ from askgraph.evaluation import ResultTable
 from askgraph.evaluation.benchmarks import BenchmarkContents, UnreadableItem
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph.archives import get_plain_name, read_text
-from askgraph.sparql.comparison import cell_of_json, cell_of_term
-from askgraph.sparql.prefixes import TABLES
+from askgraph.sparql.comparison import parse_json_value, to_comparable_value
+from askgraph.sparql.prefixes import PREFIX_TABLES
 from askgraph.sparql.results import SelectResult, Term
 
 Item = tuple[str, GoldQuestion | str]
@@ -321,7 +321,10 @@ def parse_bindings(bindings: Sequence[object], variables: Sequence[str] = ()) ->
         )
         return ResultTable.from_result(SelectResult(tuple(names), terms))
     cells = [
-        [cell_of_json(value) if isinstance(value, str) else cell_of_term(value) for value in row]
+        [
+            parse_json_value(value) if isinstance(value, str) else to_comparable_value(value)
+            for value in row
+        ]
         for row in rows
     ]
     return ResultTable(tuple(names), tuple(map(tuple, cells)))
@@ -364,22 +367,22 @@ def _parse_term(value: object) -> Term | str | None:
         return lexical_form
 
 
-_STANDARD_PREFIXES = TABLES["standard"]
+_STANDARD_PREFIXES = PREFIX_TABLES["standard"]
 
-WIKIDATA_PREFIXES = {**_STANDARD_PREFIXES, **TABLES["wikidata"]}
+WIKIDATA_PREFIXES = {**_STANDARD_PREFIXES, **PREFIX_TABLES["wikidata"]}
 """Prefixes that Wikidata's public query service declares for every query."""
 
-DBPEDIA_PREFIXES = {**_STANDARD_PREFIXES, **TABLES["dbpedia"]}
+DBPEDIA_PREFIXES = {**_STANDARD_PREFIXES, **PREFIX_TABLES["dbpedia"]}
 """Prefixes that DBpedia's public endpoint predefines, and QALD's own short names."""
 
-FREEBASE_PREFIXES = {**_STANDARD_PREFIXES, **TABLES["freebase"]}
+FREEBASE_PREFIXES = {**_STANDARD_PREFIXES, **PREFIX_TABLES["freebase"]}
 """Prefixes of the last dump of Freebase."""
 
 PREFIXES_BY_GRAPH: Mapping[str, Mapping[str, str]] = {
     "wikidata": WIKIDATA_PREFIXES,
     "dbpedia": DBPEDIA_PREFIXES,
-    "orkg": {**_STANDARD_PREFIXES, **TABLES["orkg"]},
-    "dblp": TABLES["dblp"],
+    "orkg": {**_STANDARD_PREFIXES, **PREFIX_TABLES["orkg"]},
+    "dblp": PREFIX_TABLES["dblp"],
     "freebase": FREEBASE_PREFIXES,
 }
 """Prefixes that queries may use without declaring them, by graph."""

@@ -35,7 +35,7 @@ from askgraph.graph.examples import (
     read_examples,
 )
 from askgraph.graph.examples.shacl import read_shacl
-from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.lexer import declare_prefixes
 
 __all__ = [
     "Record",
@@ -182,7 +182,7 @@ def read_example_file(path: Path, *, format: str | None = None) -> ExampleCollec
     _, contents = read_benchmark(path, format=format_name or None, language="*")
     unreadable = tuple(SkippedItem(item.location, item.reason) for item in contents.unreadable)
     query_pairs = [
-        (question, with_declared(question.sparql, contents.prefixes))
+        (question, declare_prefixes(question.sparql, contents.prefixes))
         for question in contents.questions
         if question.sparql
     ]

@@ -24,7 +24,7 @@ from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph.archives import get_plain_name, read_text
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.rdf_files import Described, parsed
+from askgraph.sparql.rdf_files import SubjectDescription, parse_statements
 
 __all__ = ["N3Corpus"]
 
@@ -49,24 +49,26 @@ class N3Corpus:
 
     def read(self, path: Path, *, language: str | None = None) -> BenchmarkContents:
         """Read all labelled quoted graphs; the id of a question is made from its label."""
-        statements, prefixes = parsed(_convert_to_turtle(read_text(path), str(path)), str(path))
+        statements, prefixes = parse_statements(
+            _convert_to_turtle(read_text(path), str(path)), str(path)
+        )
         subjects = dict.fromkeys(
             subject
             for predicate in (voc.RDFS_LABEL, voc.RDF_VALUE)
-            for subject in statements.having(predicate)
+            for subject in statements.describe_subjects(predicate)
         )
-        items: list[tuple[str, Described | str]] = [
+        items: list[tuple[str, SubjectDescription | str]] = [
             (f"{path}, item {number}", subject) for number, subject in enumerate(subjects, start=1)
         ]
 
-        def read_question(location: str, subject: Described) -> Iterator[Item]:
-            texts = [QuestionText(*label) for label in subject.labelled(voc.RDFS_LABEL)]
+        def read_question(location: str, subject: SubjectDescription) -> Iterator[Item]:
+            texts = [QuestionText(*label) for label in subject.get_labels(voc.RDFS_LABEL)]
             question = GoldQuestion(
                 re.sub(r"[^\w]+", "-", (texts[0].text if texts else "").lower()).strip("-")
                 or "unnamed",
                 "",
                 sparql=_build_query(subject, PrefixMap(prefixes)),
-                tags=tuple(tag.value for tag in subject.literals(DC_SUBJECT)),
+                tags=tuple(tag.value for tag in subject.get_literals(DC_SUBJECT)),
             )
             return expand_wordings(location, question, texts, language)
 
@@ -97,9 +99,9 @@ def _convert_to_turtle(text: str, location: str) -> str:
     return "".join([*pieces, text[end:]])
 
 
-def _build_query(subject: Described, prefixes: PrefixMap) -> str:
+def _build_query(subject: SubjectDescription, prefixes: PrefixMap) -> str:
     """Build the query of a quoted graph: SELECT DISTINCT over its variables, or ASK without any."""
-    values = subject.literals(voc.RDF_VALUE)
+    values = subject.get_literals(voc.RDF_VALUE)
     quoted_graphs = [
         value.value for value in values if value.datatype.value == QUOTED_GRAPH_DATATYPE
     ]
@@ -110,4 +112,4 @@ def _build_query(subject: Described, prefixes: PrefixMap) -> str:
     body = _PLUS_SUFFIX.sub(r"\1+", quoted_graphs[0].strip() + "\n")
     variables = " ".join(dict.fromkeys(_VARIABLE.findall(body)))
     form = f"SELECT DISTINCT {variables} WHERE" if variables else "ASK"
-    return f"{prefixes.header(body)}{form} {{\n{body}}}"
+    return f"{prefixes.build_header(body)}{form} {{\n{body}}}"

@@ -26,13 +26,13 @@ from askgraph.evaluation.executors import run_concurrently
 from askgraph.evaluation.gold import GoldFinding, summarize_table
 from askgraph.evaluation.metrics.sets import best_column, exact_match
 from askgraph.evaluation.questions import GoldQuestion, run_query
-from askgraph.sparql import Call, Expression, Nested, Query, children, variables_of, walk
-from askgraph.sparql.comparison import Cell, cell_of_term
-from askgraph.sparql.judge import admitted, checked
-from askgraph.sparql.lexer import lexed, with_declared
-from askgraph.sparql.parser import read
-from askgraph.sparql.results import Row, value_of
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql import Call, Expression, Nested, Query, find_variables, get_children, walk
+from askgraph.sparql.comparison import Cell, to_comparable_value
+from askgraph.sparql.judge import admit_query, check_query
+from askgraph.sparql.lexer import declare_prefixes, tokenize
+from askgraph.sparql.parser import parse_tree
+from askgraph.sparql.results import Row, to_plain_value
+from askgraph.sparql.serializer import to_text
 
 Prefixes = Mapping[str, str]
 Progress = Callable[[int, int], None]
@@ -115,7 +115,7 @@ def _check_result(
     question: GoldQuestion, query: str, table: ResultTable, prefixes: Prefixes, tie: str | None
 ) -> Iterator[GoldFinding]:
     try:
-        checked(query, prefixes=prefixes)  # by the grammar, whatever the engine takes
+        check_query(query, prefixes=prefixes)  # by the grammar, whatever the engine takes
     except QueryError as error:
         prologue = "the engine takes it, but " if isinstance(error, QuerySyntaxError) else ""
         yield GoldFinding.from_question(question, "not portable", f"{prologue}{error}")
@@ -125,7 +125,7 @@ def _check_result(
         )
     elif not question.unanswerable and not table.get_values():
         yield GoldFinding.from_question(question, "empty", _describe_empty(table))
-    elif _is_all_zero(table) and _has_only_counts(with_declared(query, prefixes)):
+    elif _is_all_zero(table) and _has_only_counts(declare_prefixes(query, prefixes)):
         yield GoldFinding.from_question(question, "zero", f"it gives {summarize_table(table)}")
     if tie:
         yield GoldFinding.from_question(question, "tie", tie)
@@ -156,10 +156,10 @@ def _check_without_endpoint(
     question: GoldQuestion, query: str, prefixes: Prefixes
 ) -> list[GoldFinding]:
     """Check a query without an endpoint; undeclared prefixes may be those of the graph."""
-    missing = [prefix for prefix in lexed(query).undeclared if prefix not in prefixes]
+    missing = [prefix for prefix in tokenize(query).undeclared_prefixes if prefix not in prefixes]
     assumed = {prefix: f"urn:prefix:{prefix}:" for prefix in missing}
     try:
-        checked(query, prefixes={**assumed, **prefixes})
+        check_query(query, prefixes={**assumed, **prefixes})
     except QueryError as error:
         return [_build_failure(question, error)]
     if missing:
@@ -181,7 +181,7 @@ def _describe_empty(table: ResultTable) -> str:
 def _has_only_counts(query: str) -> bool:
     """Return whether all columns of a query are counts or sums."""
     try:
-        columns = read(query).columns
+        columns = parse_tree(query).columns
     except QuerySyntaxError:
         return False
     return bool(columns) and all(_is_count(expression) for _, expression in columns)
@@ -215,7 +215,7 @@ async def find_tie(
     if "LIMIT" not in query.upper() and "OFFSET" not in query.upper():
         return None
     try:
-        tree = read(admitted(query, prefixes=prefixes).text)
+        tree = parse_tree(admit_query(query, prefixes=prefixes).text)
         for select in walk(tree, into=_get_same_graph_children):
             if (
                 isinstance(select, Query)
@@ -233,7 +233,7 @@ async def find_tie(
 
 def _get_same_graph_children(node: object) -> tuple[object, ...]:
     is_other_graph = isinstance(node, Nested) and node.word in ("GRAPH", "SERVICE")
-    return () if is_other_graph else children(node)
+    return () if is_other_graph else get_children(node)
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ class _TieProbe:
     def from_query(cls, query: Query) -> _TieProbe:
         columns = list(query.columns) or [
             (variable, None)
-            for variable in dict.fromkeys(variables_of(query.where))
+            for variable in dict.fromkeys(find_variables(query.where))
             if not variable.value.startswith("__")
         ]
         width = len(columns)
@@ -268,7 +268,7 @@ class _TieProbe:
             offset=None,
         )
         cuts = tuple(cut for cut in (start, end) if cut)
-        return cls(text_of(probe_query), width, tuple(keys), query.distinct, cuts)
+        return cls(to_text(probe_query), width, tuple(keys), query.distinct, cuts)
 
     def find_tie(self, rows: Sequence[Row]) -> str | None:
         if self.distinct:
@@ -289,7 +289,7 @@ class _TieProbe:
             return None
         if not self.keys:
             return f"without ORDER BY it is open which {cut} rows come before the cut"
-        key_values = ", ".join(value_of(rows[cut][index]) or "unbound" for index in self.keys)
+        key_values = ", ".join(to_plain_value(rows[cut][index]) or "unbound" for index in self.keys)
         qualifier = "at least " if len(rows) >= cut + EXTRA_ROWS and equal[-1] is rows[-1] else ""
         return (
             f"the cut after row {cut} goes through {qualifier}{len(equal)} rows that are "
@@ -298,7 +298,7 @@ class _TieProbe:
         )
 
     def _get_key_cells(self, row: Row) -> tuple[Cell | None, ...]:
-        return tuple(cell_of_term(row[index]) for index in self.keys)
+        return tuple(to_comparable_value(row[index]) for index in self.keys)
 
 
 def _get_key_column(

@@ -1,7 +1,7 @@
 """Detection of near-duplicate questions, and splits that keep duplicates together.
 
-Equal texts and equal queries (`canonical_query`) are found by hashing. Similar texts are found by
-MinHash over the character trigrams of their words (Broder, "On the resemblance and containment of
+Equal texts and equal queries (`canonicalize_query`) are found by hashing. Similar texts are found
+by MinHash over the character trigrams of their words (Broder, "On the resemblance and containment of
 documents", 1997) with banding (Leskovec, Rajaraman and Ullman, "Mining of Massive Datasets",
 section 3.4), and then compared as strings. The time is linear in the number of questions, not
 quadratic; a similar pair may be missed, rarely above a similarity of 0.9.
@@ -22,7 +22,7 @@ from rapidfuzz import fuzz
 from askgraph.errors import SetupError
 from askgraph.evaluation.gold import GoldFinding
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.sparql.rewrite.canonical import canonical_query
+from askgraph.sparql.rewrite.canonical import canonicalize_query
 
 MIN_SIMILARITY_RATIO = 0.9  # share of the characters that two texts have in common, words sorted
 
@@ -85,7 +85,7 @@ def find_near_duplicates(
     group_keys: list[Hashable] = list(graphs) if graphs else [None] * len(questions)
     texts = [_normalize_text(question.text) for question in questions]
     queries = [
-        question.sparql and canonical_query(question.sparql, prefixes=prefixes)
+        question.sparql and canonicalize_query(question.sparql, prefixes=prefixes)
         for question in questions
     ]
     pairs: dict[tuple[int, int], DuplicatePair] = {}

@@ -21,7 +21,7 @@ from askgraph.errors import QueryError
 from askgraph.evaluation import Score, score_sets
 from askgraph.sparql import Bind, Call, Path, Pattern, Query, Values, walk
 from askgraph.sparql import vocabulary as voc
-from askgraph.sparql.parser import read
+from askgraph.sparql.parser import parse_tree
 
 STANDARD_NAMESPACES = (voc.RDF, voc.RDFS, voc.OWL, voc.XSD)
 
@@ -70,7 +70,7 @@ def extract_links(query: str | None, *, prefixes: Mapping[str, str] | None = Non
         return QueryLinks()
     lines = [f"PREFIX {prefix}: <{iri}>\n" for prefix, iri in (prefixes or {}).items()]
     try:
-        tree = read("".join(lines) + query)
+        tree = parse_tree("".join(lines) + query)
     except QueryError:
         return QueryLinks()
     parts = list(walk(replace(tree, template=())))

@@ -6,7 +6,7 @@ from itertools import chain, islice
 
 from askgraph.evaluation import ResultTable, Score, align_numbers, score_sets
 from askgraph.sparql.comparison import Cell
-from askgraph.sparql.results import value_of
+from askgraph.sparql.results import to_plain_value
 
 
 def flattened(predicted: ResultTable, gold: ResultTable) -> Score:
@@ -77,7 +77,12 @@ def text2sparql(predicted: ResultTable, gold: ResultTable) -> Score:
 
 def _get_strings(table: ResultTable, *, raw: bool) -> set[str]:
     if raw and table.boolean is None:
-        return {text for row in table.terms for term in row if (text := value_of(term)) is not None}
+        return {
+            text
+            for row in table.terms
+            for term in row
+            if (text := to_plain_value(term)) is not None
+        }
     return {str(value) for _, value in table.get_values()}
 
 

@@ -21,9 +21,9 @@ from askgraph.errors import QueryError, ServiceError, TimedOut
 from askgraph.evaluation.reports.confidence import Calibration, compute_calibration
 from askgraph.evaluation.reports.query_walk import QueryCollector, Triple, compute_digests
 from askgraph.evaluation.runs import REJECTED_STATUSES, Record
-from askgraph.sparql import Term, variables_of
-from askgraph.sparql.lexer import lexed
-from askgraph.sparql.parser import read
+from askgraph.sparql import Term, find_variables
+from askgraph.sparql.lexer import tokenize
+from askgraph.sparql.parser import parse_tree
 from askgraph.trace import Usage
 
 Join = tuple[str, str, str]  # subject, predicate, object, a variable by its place in the query
@@ -84,17 +84,17 @@ def extract_parts(query: str, prefixes: Mapping[str, str] | None = None) -> Quer
     Raises:
         QuerySyntaxError: The query cannot be parsed.
     """
-    missing = (prefixes or {}).keys() - lexed(query).declared.keys()
+    missing = (prefixes or {}).keys() - tokenize(query).declared_prefixes.keys()
     header = "".join(
         f"PREFIX {prefix}: <{(prefixes or {})[prefix]}>\n" for prefix in sorted(missing)
     )
-    tree = read(header + query)
+    tree = parse_tree(header + query)
     collector = QueryCollector()
     collector.collect(tree)
     variables = {
-        variable for variable in variables_of(tree.where) if not variable.value.startswith("__")
+        variable for variable in find_variables(tree.where) if not variable.value.startswith("__")
     }  # no blank nodes
-    columns = frozenset(variables_of(tree.columns)) if tree.columns else frozenset(variables)
+    columns = frozenset(find_variables(tree.columns)) if tree.columns else frozenset(variables)
     answer_variables = columns if tree.form == "SELECT" else frozenset()
     shown_variables = {_get_shown_variable(*column) for column in tree.columns} or variables
     patterns = collector.substitute_fixed(shown_variables if tree.form == "SELECT" else set())

@@ -24,9 +24,9 @@ from askgraph.evaluation.reports.report import format_system_name
 from askgraph.evaluation.reports.sheet import Sheet
 from askgraph.evaluation.runs import EvaluationRun, QuestionDetail, Record
 from askgraph.plugins import to_missing_extra_error
-from askgraph.sparql.lexer import lexed
+from askgraph.sparql.lexer import tokenize
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.rewrite import formatted
+from askgraph.sparql.rewrite import lay_out_query
 
 # Built from server/web/src/report with the web page, whose parts it uses; a wheel carries it.
 BUILD_FOLDER = files("askgraph") / "server" / "web" / "static" / "report"
@@ -216,7 +216,7 @@ def _render_cells(row: Sequence[str], cell_attributes: Sequence[str]) -> str:
 Json = dict[str, object]
 
 PART_SIZE = 24  # questions
-MAX_HEAD_ROWS = 20  # rows of a result that a `Detail` has at most
+MAX_HEAD_ROWS = 20  # rows of a result that a `PromptDetail` has at most
 CLOCK_KEYS = frozenset({"seconds", "created"})  # keys that differ between two equal runs
 
 
@@ -393,12 +393,12 @@ def _remove_clock_keys(value: object) -> object:
 @lru_cache(maxsize=10_000)
 def _format_query(query: str, gold: str | None) -> str:
     """Return a query formatted with the prefixes of gold; unchanged if it cannot be parsed."""
-    return formatted(query, _parse_prefixes(gold or ""), {})
+    return lay_out_query(query, _parse_prefixes(gold or ""), {})
 
 
 @lru_cache(maxsize=64)
 def _parse_prefixes(gold: str) -> PrefixMap:
     try:
-        return PrefixMap(lexed(gold).declared)
+        return PrefixMap(tokenize(gold).declared_prefixes)
     except QuerySyntaxError:
         return PrefixMap()

@@ -19,10 +19,10 @@ from askgraph.sparql import (
     Term,
     Union,
     Values,
-    children,
-    variables_of,
+    find_variables,
+    get_children,
 )
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.serializer import to_text
 from askgraph.sparql.vocabulary import LABEL_PREDICATES, RDF_TYPE
 
 Triple = tuple[Term, str, Term]  # subject, predicate as text, object
@@ -133,7 +133,7 @@ class QueryCollector:
             case Pattern():
                 self._collect_pattern(part.subject, part.predicate, part.object)
             case Nested():
-                if part.word == "SERVICE" and not any(variables_of(part.group)):
+                if part.word == "SERVICE" and not any(find_variables(part.group)):
                     return
                 previous_count = self._part_count
                 self.collect(part.group)
@@ -162,16 +162,18 @@ class QueryCollector:
                 ]
                 self.operators += [f"LIMIT {part.limit}"] * (part.limit is not None)
                 self.operators += [f"OFFSET {part.offset}"] * bool(part.offset)
-                self.uses += [("GROUP BY", (variable,)) for variable in variables_of(part.group_by)]
                 self.uses += [
-                    ("ORDER BY DESC" if is_descending else "ORDER BY", tuple(variables_of(key)))
+                    ("GROUP BY", (variable,)) for variable in find_variables(part.group_by)
+                ]
+                self.uses += [
+                    ("ORDER BY DESC" if is_descending else "ORDER BY", tuple(find_variables(key)))
                     for key, is_descending in part.order
                 ]
             case _:
                 self._collect_children(part)
 
     def _collect_children(self, part: object) -> None:
-        for child in part if isinstance(part, tuple) else children(part):
+        for child in part if isinstance(part, tuple) else get_children(part):
             self.collect(child)
         if isinstance(part, Union):
             self.operators.append("UNION")
@@ -233,7 +235,7 @@ class QueryCollector:
             case Path(operator=operator):
                 self.operators.append(f"path {operator}")
                 self.predicates += [format_term_key(iri) for iri in _iterate_iris(predicate)]
-                self._add_join(subject, text_of(predicate), value)
+                self._add_join(subject, to_text(predicate), value)
             case Variable():
                 self._add_join(subject, "?", value)
             case _ if predicate.value == RDF_TYPE and isinstance(value, NamedNode):

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from askgraph.answers.codec import Json, answer_object, status_of
+from askgraph.answers.codec import Json, get_status, to_json_object
 from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.evaluation import ResultTable
@@ -48,8 +48,8 @@ from askgraph.trace import (
     ToolUse,
     Trace,
     Usage,
-    attempt_of,
-    spent,
+    compute_usage,
+    get_attempt,
 )
 
 Asker = Callable[[Question, list[Step]], Awaitable[None]]
@@ -151,11 +151,11 @@ class _AttemptResult:
 
     @property
     def best(self) -> Answer | None:
-        return attempt_of(self.outcome) if self.outcome else None
+        return get_attempt(self.outcome) if self.outcome else None
 
     @property
     def status(self) -> str:
-        return status_of(self.outcome) if self.outcome else "error"
+        return get_status(self.outcome) if self.outcome else "error"
 
 
 async def _ask_with_retries(task: Task, ask: Asker, prefixes: Mapping[str, str]) -> _AttemptResult:
@@ -166,7 +166,7 @@ async def _ask_with_retries(task: Task, ask: Asker, prefixes: Mapping[str, str])
     seconds, usage = 0.0, Usage()
     for number in range(1, task.options.retries + 2):
         steps, error, duration, should_retry = await _ask_once(task, question, ask)
-        seconds, usage = seconds + duration, usage + spent(steps)
+        seconds, usage = seconds + duration, usage + compute_usage(steps)
         if not should_retry or number > task.options.retries:
             break
     return _AttemptResult(steps, number, seconds, usage, error)
@@ -278,7 +278,7 @@ def to_step_object(step: Step, *, max_rows: int = MAX_ROWS) -> Json:
         case Heard():
             return {"step": "heard", "said": list(step.said)}
         case outcome:
-            answer = answer_object(outcome, limit=max_rows)
+            answer = to_json_object(outcome, limit=max_rows)
             return {"step": answer["status"], **answer}
 
 
@@ -311,7 +311,7 @@ def _find_defect(step: object) -> str | None:
         json.dumps(to_step_object(step), allow_nan=False)
     except (AttributeError, TypeError, ValueError) as error:
         return f"its {type(step).__name__} cannot be written as JSON: {error}"
-    answer = attempt_of(step) if isinstance(step, Outcome) else None
+    answer = get_attempt(step) if isinstance(step, Outcome) else None
     if answer is not None and not 0 <= answer.confidence <= 1:
         return f"its confidence is {answer.confidence}, not between 0 and 1"
     return None
@@ -434,7 +434,7 @@ async def _answer_question(
     try:
         async with asyncio.timeout(timeout):
             outcome = await answerer(Question(question.text, question.language))
-        return answer_object(outcome, limit=limit)
+        return to_json_object(outcome, limit=limit)
     except SetupError:
         raise
     except TimeoutError:
@@ -444,7 +444,7 @@ async def _answer_question(
     except Exception as error:  # noqa: BLE001 - a method's bug costs its question, not the run
         reason = f"the method failed: {error!r}"
     refusal = Refusal(reason, usage=Usage(seconds=time.perf_counter() - start))
-    return {**answer_object(refusal), "error": reason}
+    return {**to_json_object(refusal), "error": reason}
 
 
 def build_answerer(

@@ -24,7 +24,7 @@ from askgraph.evaluation.runs import (
     Worker,
     read_settings,
 )
-from askgraph.llm.budget import Budget as Models
+from askgraph.llm.budget import ModelBudget as Models
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from askgraph import plugins
-from askgraph.answers.codec import Json, plain_value
+from askgraph.answers.codec import Json, to_json_value
 from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, QueryError, SetupError
 from askgraph.evaluation import Metric, ResultTable, Score, align_numbers
@@ -16,12 +16,12 @@ from askgraph.evaluation.metrics.linking import score_linking
 from askgraph.evaluation.questions import try_load_gold
 from askgraph.evaluation.reports.failures import classify_failure
 from askgraph.evaluation.runs import REJECTED_STATUSES, Done, QuestionDetail, Record, Task, Worker
-from askgraph.llm import LanguageModel, Message, System, User, completed
-from askgraph.llm.structured import Structured, read_structured
+from askgraph.llm import LanguageModel, Message, System, User, read_completion
+from askgraph.llm.structured import StructuredReply, parse_structured
 from askgraph.sparql import Pattern, walk
 from askgraph.sparql.comparison import Cell
-from askgraph.sparql.lexer import with_declared
-from askgraph.sparql.parser import read
+from askgraph.sparql.lexer import declare_prefixes
+from askgraph.sparql.parser import parse_tree
 from askgraph.trace import Usage
 
 
@@ -238,9 +238,9 @@ async def _ask_judge(model: LanguageModel, question: str, detail: QuestionDetail
         f"System: {json.dumps(detail.predicted, ensure_ascii=False)}",
     )
     messages: list[Message] = [System(_JUDGE_PROMPT), User("\n".join(parts))]
-    reply = await completed(model.complete(messages, temperature=0.0, schema=_VERDICT_SCHEMA))
-    match read_structured(reply.first, _VERDICT_SCHEMA):
-        case Structured(value):
+    reply = await read_completion(model.complete(messages, temperature=0.0, schema=_VERDICT_SCHEMA))
+    match parse_structured(reply.first, _VERDICT_SCHEMA):
+        case StructuredReply(value):
             return value["right"] is True
         case _:
             return False
@@ -273,7 +273,7 @@ def _to_plain_rows(
     table: ResultTable, rows: Sequence[tuple[Cell | None, ...]], terms: Sequence[tuple[object, ...]]
 ) -> list[tuple[object, ...]]:
     if table.terms:
-        return [tuple(plain_value(term) for term in row) for row in terms]  # type: ignore[arg-type]
+        return [tuple(to_json_value(term) for term in row) for row in terms]  # type: ignore[arg-type]
     return [tuple(cell and cell[1] for cell in row) for row in rows]
 
 
@@ -315,7 +315,7 @@ def analyze_query(query: str | None, prefixes: Mapping[str, str]) -> tuple[str |
     if query is None:
         return None, None
     try:
-        tree = read(with_declared(query, prefixes))
+        tree = parse_tree(declare_prefixes(query, prefixes))
     except QueryError:
         return None, None
     return tree.form, sum(isinstance(node, Pattern) for node in walk(tree.where))

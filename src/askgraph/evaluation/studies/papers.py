@@ -23,7 +23,7 @@ from askgraph.evaluation.reports.sheet import Cell, CellKind, Sheet, SheetColumn
 from askgraph.evaluation.reports.statistics import Interval, compute_bootstrap_interval
 from askgraph.evaluation.runs import REJECTED_STATUSES, Record
 from askgraph.evaluation.runs.scores import analyze_query
-from askgraph.sparql.lexer import tokens
+from askgraph.sparql.lexer import split_tokens
 from askgraph.trace import Usage
 
 PAPERS = ("grasp", "dfsl", "sparql-llm", "multi-stage")
@@ -298,7 +298,7 @@ def count_modifier(questions: Iterable[GoldQuestion], word: str) -> dict[str, In
 
 
 def _get_keywords(query: str | None) -> list[str]:
-    return [token.text.upper() for token in tokens(query or "") if token.kind == "word"]
+    return [token.text.upper() for token in split_tokens(query or "") if token.kind == "word"]
 
 
 def measure_hops(

@@ -19,8 +19,8 @@ from askgraph.evaluation.reports.failures import RejectionCounts, count_rejectio
 from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns
 from askgraph.evaluation.runs import QuestionDetail, Record
 from askgraph.index import Resource, SearchIndex
-from askgraph.methods.shared.cooccurrence import REACHES, refuses
-from askgraph.methods.shared.index_cache import Bm25
+from askgraph.methods.shared.cooccurrence import REACH_TEXTS, is_refused
+from askgraph.methods.shared.index_cache import Bm25Parameters
 
 ALL_STAGES = "together"
 """The configuration of the rejection study: all stages, and no filter."""
@@ -43,7 +43,7 @@ class StageCase:
     """One question in one configuration: its record, the output of each stage, and gold.
 
     `found` are the entities of the first stage and the predicates of the second; `listed` are both
-    as passed to the writer. `reach` is one of `cooccurrence.REACHES`, `written` the number of
+    as passed to the writer. `reach` is one of `cooccurrence.REACH_TEXTS`, `written` the number of
     queries.
     """
 
@@ -74,7 +74,7 @@ def build_stage_case(record: Record, detail: QuestionDetail, gold: QueryLinks) -
         frozenset(target for _, target in _get_stage(stages, 2)) if len(stages) > 2 else predicates
     )
     thoughts = [step.get("text") for step in detail.steps if step["step"] == "thought"]
-    reach = next((str(text) for text in thoughts if text in REACHES), REACHES[0])
+    reach = next((str(text) for text in thoughts if text in REACH_TEXTS), REACH_TEXTS[0])
     query_count = sum(step["step"] == "draft" for step in detail.steps)
     return StageCase(
         record,
@@ -158,9 +158,11 @@ _POLICIES: Mapping[str, Policy] = {
     "writer says no": _has_no_query,
     "execution": _is_refused,
     "filter (direct) and execution": lambda case: (
-        _is_refused(case) or refuses("direct", case.reach)
+        _is_refused(case) or is_refused("direct", case.reach)
     ),
-    "filter (reach) and execution": lambda case: _is_refused(case) or refuses("reach", case.reach),
+    "filter (reach) and execution": lambda case: (
+        _is_refused(case) or is_refused("reach", case.reach)
+    ),
 }
 
 
@@ -238,16 +240,16 @@ MAX_EVALUATION_COUNT = _MAX_ROUNDS * (len(K1_WEIGHTS) + len(B_WEIGHTS))
 class TuningResult:
     """The best parameters of an index, and its recall with the original and with these."""
 
-    before: Bm25
-    after: Bm25
+    before: Bm25Parameters
+    after: Bm25Parameters
     recall_before: RecallResult
     recall_after: RecallResult
 
 
 def tune_parameters(
-    measure: Callable[[Bm25], RecallResult],
+    measure: Callable[[Bm25Parameters], RecallResult],
     *,
-    start: Bm25,
+    start: Bm25Parameters,
     progress: Callable[[int], None] = lambda done: None,
 ) -> TuningResult:
     """Search the parameters with the highest recall at the smallest limit, then at larger ones.
@@ -261,9 +263,9 @@ def tune_parameters(
         start: The original parameters.
         progress: Called with the number of evaluations so far.
     """
-    recalls: dict[Bm25, RecallResult] = {}
+    recalls: dict[Bm25Parameters, RecallResult] = {}
 
-    def get_shares(parameters: Bm25) -> tuple[float, ...]:
+    def get_shares(parameters: Bm25Parameters) -> tuple[float, ...]:
         if parameters not in recalls:
             recalls[parameters] = measure(parameters)
             progress(len(recalls))
@@ -281,9 +283,9 @@ def tune_parameters(
     return TuningResult(start, best, recalls[start], recalls[best])
 
 
-def _iterate_variants(parameters: Bm25) -> Iterator[Bm25]:
-    yield from (Bm25(k1, parameters.b) for k1 in K1_WEIGHTS)
-    yield from (Bm25(parameters.k1, b) for b in B_WEIGHTS)
+def _iterate_variants(parameters: Bm25Parameters) -> Iterator[Bm25Parameters]:
+    yield from (Bm25Parameters(k1, parameters.b) for k1 in K1_WEIGHTS)
+    yield from (Bm25Parameters(parameters.k1, b) for b in B_WEIGHTS)
 
 
 _BENCHMARK_COLUMN = SheetColumn("benchmark", context=True)

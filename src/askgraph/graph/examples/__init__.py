@@ -21,7 +21,7 @@ from rapidfuzz import fuzz, process
 from askgraph.errors import SetupError
 from askgraph.index.embeddings import kept_embedder, unit_length
 from askgraph.index.names import stem, tokens
-from askgraph.sparql.judge import form_of
+from askgraph.sparql.judge import get_query_form
 from askgraph.sparql.results import GraphResult, SelectResult, Term
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES
 
@@ -95,7 +95,7 @@ class QueryExample:
     @property
     def form(self) -> str:
         """SELECT, ASK, CONSTRUCT or DESCRIBE; empty for an invalid query."""
-        return form_of(self.query)
+        return get_query_form(self.query)
 
 
 @dataclass(frozen=True)

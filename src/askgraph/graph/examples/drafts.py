@@ -22,19 +22,19 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.sparql import vocabulary as voc
-from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.lexer import declare_prefixes
 from askgraph.sparql.prefixes import (
     PrefixMap,
-    best_label,
-    english_plural,
-    english_singular,
+    add_article,
+    choose_label,
     is_plural,
-    with_article,
-    within_sentence,
-    words_of_local_name,
+    lower_first_letter,
+    pluralize,
+    singularize,
+    split_local_name,
 )
-from askgraph.sparql.results import Row, Term, value_of
-from askgraph.sparql.rewrite import formatted
+from askgraph.sparql.results import Row, Term, to_plain_value
+from askgraph.sparql.rewrite import lay_out_query
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES
 
 _NOT_NOUN_PATTERN = re.compile(
@@ -56,7 +56,7 @@ def get_noun(item: ClassProfile | PredicateProfile) -> str:
     """
     name = get_label(item)
     if isinstance(item, ClassProfile):
-        return english_singular(name)
+        return singularize(name)
     if not item.object_classes:
         return name
     return " ".join(word for word in name.split() if word not in _LINK_WORDS) or name
@@ -80,7 +80,7 @@ def is_noun(predicate: PredicateProfile) -> bool:
 
 def get_label(item: ClassProfile | PredicateProfile) -> str:
     """Return the English label, else the words of the IRI, cased for use inside a sentence."""
-    return within_sentence(best_label(item.names, ["en"]) or words_of_local_name(item.iri))
+    return lower_first_letter(choose_label(item.names, ["en"]) or split_local_name(item.iri))
 
 
 _MAX_LISTED_ROWS = 100
@@ -286,7 +286,7 @@ def _round_median(values: Sequence[Term | None]) -> str:
 
 
 def _get_text(term: Term | None) -> str:
-    return value_of(term) or ""
+    return to_plain_value(term) or ""
 
 
 _MAX_CLASSES = 40
@@ -408,8 +408,8 @@ def _fill_draft(
     filling: Mapping[str, str], plan: QuestionPlan, profile: Profile, prefixes: PrefixMap
 ) -> ExampleDraft:
     template, noun = plan.template, get_noun(plan.cls)
-    values = {"noun": noun, "plural": english_plural(noun), "cls": prefixes.shorten(plan.cls.iri)}
-    values |= {"a_label": with_article(filling.get("label", "")), **filling}
+    values = {"noun": noun, "plural": pluralize(noun), "cls": prefixes.shorten(plan.cls.iri)}
+    values |= {"a_label": add_article(filling.get("label", "")), **filling}
     question, query, tie = (
         text.format_map(values) for text in (template.question, template.query, template.tie)
     )
@@ -440,6 +440,8 @@ def _replace_with_names(
 
 def _format_query(body: str, prefixes: PrefixMap) -> str:
     """Format a query over several lines, with prefixes declared in the order of use."""
-    lines = formatted(prefixes.header(body) + body, prefixes, {}).splitlines(keepends=True)
+    lines = lay_out_query(prefixes.build_header(body) + body, prefixes, {}).splitlines(
+        keepends=True
+    )
     body_lines = "".join(line for line in lines if not line.startswith("PREFIX "))
-    return with_declared(body_lines.rstrip() + "\n", prefixes.namespaces)
+    return declare_prefixes(body_lines.rstrip() + "\n", prefixes.namespaces)

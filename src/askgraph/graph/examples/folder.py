@@ -27,9 +27,9 @@ from askgraph.graph.examples.shacl import (
     strip_html,
 )
 from askgraph.sparql import vocabulary as voc
-from askgraph.sparql.lexer import lexed, with_declared
+from askgraph.sparql.lexer import declare_prefixes, tokenize
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.rdf_files import parsed, turtle_text
+from askgraph.sparql.rdf_files import parse_statements, write_turtle_string
 
 _MAX_NAME_CHARACTERS = 60
 
@@ -76,7 +76,9 @@ class ExampleFolder:
         stems = list(_choose_stems(new, existing))
         file = self.path / PREFIXES_FILE
         current_prefixes = (
-            parsed(read_text(file), str(file))[0].declared() if file.is_file() else {}
+            parse_statements(read_text(file), str(file))[0].get_declared_prefixes()
+            if file.is_file()
+            else {}
         )
         prefixes = collect_prefixes([*(item.example for item in existing), *new]) | current_prefixes
         if prefixes != current_prefixes:
@@ -181,8 +183,8 @@ def collect_prefixes(examples: Iterable[QueryExample]) -> dict[str, str]:
     counts: Counter[tuple[str, str]] = Counter()
     undeclared: set[str] = set()
     for example in examples:
-        counts.update(lexed(example.query).declared.items())
-        undeclared.update(lexed(example.query).undeclared)
+        counts.update(tokenize(example.query).declared_prefixes.items())
+        undeclared.update(tokenize(example.query).undeclared_prefixes)
     prefixes: dict[str, str] = {}
     for (prefix, namespace), _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         if prefix not in undeclared:
@@ -213,7 +215,9 @@ def format_example(example: QueryExample, prefixes: Mapping[str, str]) -> str:
 
 def _add_header(blocks: Sequence[str]) -> str:
     body = "\n".join(f"{block}\n" for block in blocks)
-    used_prefixes = sorted(prefix for prefix in _PREFIXES.used_in(body) if prefix in _PREFIXES.own)
+    used_prefixes = sorted(
+        prefix for prefix in _PREFIXES.list_used_prefixes(body) if prefix in _PREFIXES.own_prefixes
+    )
     lines = "".join(
         f"@prefix {prefix}: <{_PREFIXES.namespaces[prefix]}> .\n" for prefix in used_prefixes
     )
@@ -222,7 +226,7 @@ def _add_header(blocks: Sequence[str]) -> str:
 
 def _format_prefixes(prefixes: Mapping[str, str]) -> str:
     entries = (
-        f"[ sh:prefix {Literal(prefix)} ; sh:namespace {turtle_text(space)}^^xsd:anyURI ]"
+        f"[ sh:prefix {Literal(prefix)} ; sh:namespace {write_turtle_string(space)}^^xsd:anyURI ]"
         for prefix, space in sorted(prefixes.items())
     )
     return f"{_PREFIX_NODE} sh:declare\n    " + " ,\n    ".join(entries) + " ."
@@ -243,9 +247,9 @@ def _format_statements(example: QueryExample, prefixes: Mapping[str, str]) -> It
     query = _strip_prefixes(example.query, prefixes)
     if query != example.query:
         yield f"sh:prefixes {_PREFIX_NODE}"
-    yield f"{_PREFIXES.shorten(predicate)} {turtle_text(query)}"
+    yield f"{_PREFIXES.shorten(predicate)} {write_turtle_string(query)}"
     if example.keywords:
-        yield "schema:keywords " + " , ".join(map(turtle_text, example.keywords))
+        yield "schema:keywords " + " , ".join(map(write_turtle_string, example.keywords))
     for predicate, iris in (
         ("schema:target", example.targets),
         ("spex:federatesWith", example.federates_with),
@@ -253,7 +257,7 @@ def _format_statements(example: QueryExample, prefixes: Mapping[str, str]) -> It
         if iris:
             yield f"{predicate} " + " , ".join(str(NamedNode(iri)) for iri in iris)
     if example.origin != "written":
-        yield f"dcterms:type {turtle_text(example.origin)}"
+        yield f"dcterms:type {write_turtle_string(example.origin)}"
     if example.confirmation:
         yield from _format_confirmation(example.confirmation)
 
@@ -265,7 +269,7 @@ def _format_comment(wording: Wording) -> str:
     return (
         str(Literal(escaped, language=wording.language))
         if wording.language
-        else turtle_text(escaped)
+        else write_turtle_string(escaped)
     )
 
 
@@ -278,14 +282,18 @@ def _strip_prefixes(query: str, prefixes: Mapping[str, str]) -> str:
         if prefixes.get(line[1]) != line[2]:
             remaining_head += query[head:end]
     body = remaining_head + query[end:]
-    return body if with_declared(body, PrefixMap(prefixes).namespaces) == query else query
+    return body if declare_prefixes(body, PrefixMap(prefixes).namespaces) == query else query
 
 
 def _format_confirmation(confirmation: Confirmation) -> Iterator[str]:
-    yield f"dcterms:dateAccepted {turtle_text(confirmation.when)}^^xsd:dateTime"
-    source = f"schema:name {turtle_text(confirmation.graph)} ; schema:version "
-    yield f"prov:wasDerivedFrom [ {source}{turtle_text(confirmation.snapshot)} ]"
+    yield f"dcterms:dateAccepted {write_turtle_string(confirmation.when)}^^xsd:dateTime"
+    source = f"schema:name {write_turtle_string(confirmation.graph)} ; schema:version "
+    yield f"prov:wasDerivedFrom [ {source}{write_turtle_string(confirmation.snapshot)} ]"
     if confirmation.by:
-        yield f"prov:wasAttributedTo [ schema:name {turtle_text(confirmation.by)} ]"
-    digest = f" ; schema:sha256 {turtle_text(confirmation.digest)}" if confirmation.digest else ""
+        yield f"prov:wasAttributedTo [ schema:name {write_turtle_string(confirmation.by)} ]"
+    digest = (
+        f" ; schema:sha256 {write_turtle_string(confirmation.digest)}"
+        if confirmation.digest
+        else ""
+    )
     yield f"schema:result [ schema:numberOfItems {confirmation.rows}{digest} ]"

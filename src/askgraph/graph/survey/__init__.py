@@ -19,7 +19,7 @@ from askgraph.graph.profile import (
     replace_parts,
 )
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.results import Row, Term, value_of
+from askgraph.sparql.results import Row, Term, to_plain_value
 
 Tally = dict[str, Counter[str]]
 
@@ -121,9 +121,9 @@ def _build_predicate(facts: SurveyFacts, iri: str) -> PredicateProfile:
     if not objects and (resources > unknown_count or not facts.datatypes[iri]):
         objects = [(v.RDFS_RESOURCE, max(1, resources))]
     descriptions = facts.descriptions[iri]
-    inverses = [value_of(term) or "" for p, term in descriptions if p == v.OWL_INVERSE_OF]
+    inverses = [to_plain_value(term) or "" for p, term in descriptions if p == v.OWL_INVERSE_OF]
     inverses += [q for p, q in facts.inverse_pairs if p == iri]
-    transitive = any(value_of(term) == v.OWL_TRANSITIVE_PROPERTY for _, term in descriptions)
+    transitive = any(to_plain_value(term) == v.OWL_TRANSITIVE_PROPERTY for _, term in descriptions)
     draft = PredicateProfile(
         iri=iri,
         triples=triples,
@@ -173,7 +173,7 @@ def _build_class(
         iri=iri,
         instances=instances,
         names=_extract_names(descriptions),
-        parents=tuple(value_of(t) or "" for p, t in descriptions if p == v.RDFS_SUB_CLASS_OF),
+        parents=tuple(to_plain_value(t) or "" for p, t in descriptions if p == v.RDFS_SUB_CLASS_OF),
         name_predicate=name,
         nary=name is None and not is_uncertain and links >= 2 * instances > 0,
     )
@@ -260,7 +260,7 @@ def split_into_batches(items: Sequence[str], size: int = MIN_BATCH_SIZE) -> Iter
 
 def parse_count(term: Term | None) -> int:
     """Parse a literal as a whole number; 0 for anything else."""
-    text = value_of(term) or ""
+    text = to_plain_value(term) or ""
     return int(text) if text.isdigit() else 0
 
 
@@ -272,7 +272,7 @@ async def count_triples(session: QuerySession, *, max_rows: int) -> int | None:
     """
     query = f"SELECT (COUNT(*) AS ?n) {{ {ALL_TRIPLES} }}"
     reply = await session.select("the number of triples", query, costly=True)
-    text = value_of(reply.rows[0][0]) if reply and reply.rows else None
+    text = to_plain_value(reply.rows[0][0]) if reply and reply.rows else None
     if text is None or not text.isdigit():
         total = None
     elif int(text) == 0:

@@ -32,7 +32,7 @@ from askgraph.graph.survey import (
 )
 from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.results import Row, Term, value_of
+from askgraph.sparql.results import Row, Term, to_plain_value
 
 _MAX_CLASSES = 10_000
 _SAMPLE_TRIPLES_COUNT = 100_000
@@ -156,9 +156,9 @@ async def collect_descriptions(session: QuerySession, facts: SurveyFacts) -> Non
             continue
         answered_count += len(batch) if reply and not reply.cut else 0
         for subject, predicate, value in reply.rows if reply else ():
-            predicate_iri = value_of(predicate) or ""
+            predicate_iri = to_plain_value(predicate) or ""
             if value is not None:
-                for iri in iris_by_holder[value_of(subject) or ""]:
+                for iri in iris_by_holder[to_plain_value(subject) or ""]:
                     facts.descriptions[iri].append(
                         (standard_predicates.get(predicate_iri, predicate_iri), value)
                     )
@@ -186,7 +186,7 @@ async def collect_texts(session: QuerySession, facts: SurveyFacts) -> None:
         reply = await session.select("sample texts", f"SELECT ?p ?o {{ {' UNION '.join(parts)} }}")
         for predicate, text in reply.rows if reply else ():
             if isinstance(text, Literal):
-                facts.texts[value_of(predicate) or ""].append(text.value)
+                facts.texts[to_plain_value(predicate) or ""].append(text.value)
 
 
 _DESCRIPTION_PREDICATES = (
@@ -326,7 +326,7 @@ async def collect_wikibase_types(session: QuerySession, facts: SurveyFacts) -> N
         return
     forms = await session.select("the properties behind predicates", _FORMS_QUERY)
     for property_, _, predicate in forms.rows if forms else ():
-        facts.properties[value_of(predicate) or ""] = value_of(property_) or ""
+        facts.properties[to_plain_value(predicate) or ""] = to_plain_value(property_) or ""
     type_predicates = await _detect_type_predicates(session)
     if type_predicates is None:
         return
@@ -374,7 +374,9 @@ async def _fetch_direct_statements(
     session: QuerySession, nodes: Iterable[Row | str]
 ) -> list[tuple[str, str, str]]:
     """Return the direct statements of some nodes that lead to IRIs."""
-    names = sorted({node if isinstance(node, str) else value_of(node[0]) or "" for node in nodes})
+    names = sorted(
+        {node if isinstance(node, str) else to_plain_value(node[0]) or "" for node in nodes}
+    )
     values = iris(names[:_MAX_ENTITIES])
     query = (
         "SELECT ?s ?p ?o "
@@ -382,4 +384,7 @@ async def _fetch_direct_statements(
     )
     reply = await session.select("what some things have", query) if values else None
     rows = reply.rows if reply else ()
-    return [(value_of(s) or "", value_of(p) or "", value_of(o) or "") for s, p, o in rows]
+    return [
+        (to_plain_value(s) or "", to_plain_value(p) or "", to_plain_value(o) or "")
+        for s, p, o in rows
+    ]

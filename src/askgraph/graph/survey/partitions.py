@@ -18,7 +18,7 @@ from askgraph.graph.survey import (
 )
 from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.results import Row, value_of
+from askgraph.sparql.results import Row, to_plain_value
 
 _MAX_COUNTED_INSTANCES = 100_000  # instances that are counted together; a bigger class is sampled
 _SAMPLE_BATCH_SIZE = 5
@@ -167,8 +167,11 @@ class _PartitionSurvey:
                 missing_ends.append(noun)
         if not is_sampled:
             for cls, predicate, _, subjects, _ in counts.rows:
-                name = value_of(cls) or ""
-                if value_of(predicate) == self.type_predicate and self.facts.classes.get(name) == 0:
+                name = to_plain_value(cls) or ""
+                if (
+                    to_plain_value(predicate) == self.type_predicate
+                    and self.facts.classes.get(name) == 0
+                ):
                     self.facts.classes[name] = parse_count(subjects)
         for row in counts.rows:
             self._record_row(row, ends, is_sampled=is_sampled, has_ends=not missing_ends)
@@ -231,7 +234,7 @@ class _PartitionSurvey:
         is_sampled: bool,
         has_ends: bool,
     ) -> None:
-        cls, predicate = value_of(row[0]) or "", value_of(row[1]) or ""
+        cls, predicate = to_plain_value(row[0]) or "", to_plain_value(row[1]) or ""
         if isinstance(row[0], BlankNode | Literal) or cls not in self.facts.classes:
             return
         key = (cls, predicate)
@@ -260,7 +263,7 @@ def _count_ends(rows: Sequence[Row]) -> dict[Key, Counter[str]]:
     for cls, predicate, end, number in rows:
         if isinstance(end, BlankNode | Literal):
             continue
-        name = value_of(end) or v.XSD_STRING
-        key = (value_of(cls) or "", value_of(predicate) or "")
+        name = to_plain_value(end) or v.XSD_STRING
+        key = (to_plain_value(cls) or "", to_plain_value(predicate) or "")
         counts.setdefault(key, Counter())[name] += parse_count(number)
     return counts

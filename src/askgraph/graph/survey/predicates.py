@@ -20,7 +20,7 @@ from askgraph.graph.survey import (
 )
 from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.results import Row, value_of
+from askgraph.sparql.results import Row, to_plain_value
 
 _MAX_PREDICATES = 25_000
 _RESERVED_SHARE = 0.8  # of the bound, for what is asked after this
@@ -85,7 +85,7 @@ async def _list_predicates(session: QuerySession, facts: SurveyFacts) -> Part:
         reply = await session.select("predicates", sample)
         rows = reply.rows if reply else ()
     for row in rows:
-        facts.triples.setdefault(value_of(row[0]) or "", 0)
+        facts.triples.setdefault(to_plain_value(row[0]) or "", 0)
     if listing and listing.is_complete:
         return Part(PREDICATES, len(facts.triples), len(facts.triples))
     facts.cuts.append(f"predicates beyond the {len(facts.triples):,} that the endpoint gives")
@@ -122,7 +122,7 @@ async def _count_in_batches(
 
 
 def _record_numbers(facts: SurveyFacts, row: Row) -> None:
-    iri, numbers = value_of(row[0]) or "", [parse_count(term) for term in row[1:]]
+    iri, numbers = to_plain_value(row[0]) or "", [parse_count(term) for term in row[1:]]
     facts.triples[iri] = numbers[0]
     if len(numbers) == 3:
         facts.subjects[iri], facts.objects[iri] = numbers[1:]
@@ -152,7 +152,7 @@ async def collect_chains(session: QuerySession, facts: SurveyFacts) -> None:
             for p in batch
         )
         reply = await session.select("chains", f"SELECT ?p {{ {' UNION '.join(parts)} }}")
-        facts.chains |= {value_of(row[0]) or "" for row in reply.rows} if reply else set()
+        facts.chains |= {to_plain_value(row[0]) or "" for row in reply.rows} if reply else set()
     for predicate in sorted(facts.chains):
         if await _has_cycles(session, predicate):
             facts.chains.discard(predicate)
@@ -168,7 +168,7 @@ async def _has_cycles(session: QuerySession, predicate: str) -> bool:
         f"SELECT DISTINCT ?x {{ ?a <{predicate}> ?x FILTER(isIRI(?x)) }} LIMIT "
         f"{_START_NODES_COUNT}",
     )
-    nodes = [value_of(row[0]) or "" for row in reply_nodes.rows] if reply_nodes else []
+    nodes = [to_plain_value(row[0]) or "" for row in reply_nodes.rows] if reply_nodes else []
     frontier = {(node, node) for node in nodes}
     reached: set[tuple[str, str]] = set()
     for _ in range(_MAX_STEPS):
@@ -181,7 +181,7 @@ async def _has_cycles(session: QuerySession, predicate: str) -> bool:
         if reply is None:
             return True
         frontier = {
-            (value_of(row[0]) or "", value_of(row[1]) or "") for row in reply.rows
+            (to_plain_value(row[0]) or "", to_plain_value(row[1]) or "") for row in reply.rows
         } - reached
         reached |= frontier
         if len(reached) > _MAX_REACHED_PER_NODE * len(nodes):
@@ -348,15 +348,15 @@ def _record_ends(
         for tally in tallies:
             tally.pop(iri, None)
     for first, *ends, last in rows:
-        predicate, number = value_of(first) or "", parse_count(last)
+        predicate, number = to_plain_value(first) or "", parse_count(last)
         if is_sampled:
             number = number * max(facts.triples.get(predicate, 0), SAMPLE_SIZE) // SAMPLE_SIZE
         names: tuple[str | None, ...]
         if end == _LITERALS:
-            datatype, language = map(value_of, ends)
+            datatype, language = map(to_plain_value, ends)
             names = (v.RDF_LANG_STRING if language else datatype or v.XSD_STRING, language)
         else:
-            names = (None if isinstance(ends[0], Literal) else value_of(ends[0]),)
+            names = (None if isinstance(ends[0], Literal) else to_plain_value(ends[0]),)
         for tally, name in zip(tallies, names, strict=True):
             if name:
                 tally[predicate][name] += number

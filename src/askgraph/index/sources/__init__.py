@@ -34,8 +34,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat
 from askgraph.errors import SetupError
 from askgraph.index import Resource
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import best_label, words_of_local_name
-from askgraph.sparql.results import SelectResult, value_of
+from askgraph.sparql.prefixes import choose_label, split_local_name
+from askgraph.sparql.results import SelectResult, to_plain_value
 
 _QUERIES = files(__package__) / "queries"
 
@@ -117,7 +117,7 @@ def resources_of(result: SelectResult) -> Iterator[Resource]:
         term = row[at["iri"]]
         if term is None or isinstance(term, BlankNode):
             continue
-        cells = [value_of(cell) or "" for cell in row]
+        cells = [to_plain_value(cell) or "" for cell in row]
         if isinstance(term, Literal):
             cells[at["iri"]] = str(term)
         yield resource_of(cells, at, f"the row of {cells[at['iri']]}")
@@ -203,7 +203,7 @@ def properties_of_dump(
 
 def _resource(iri: str, known: _Known, score: int, languages: Sequence[str]) -> Resource:
     named = [(text, language or None) for text, language in known.labels]
-    label = best_label(named, languages) or words_of_local_name(iri)
+    label = choose_label(named, languages) or split_local_name(iri)
     others = [text for text, _ in named] + known.synonyms
     if not named:
         others += known.values[:_MOST_VALUES]
@@ -275,7 +275,7 @@ def _note(part: dict[str, _Known], quad: Quad) -> None:
             known.values[_MOST_VALUES:] = [text]
     elif isinstance(quad.object, NamedNode):
         if predicate == v.RDF_TYPE:
-            known.infos.append(words_of_local_name(quad.object.value))
+            known.infos.append(split_local_name(quad.object.value))
         elif predicate in _SCHEMA:
-            word = words_of_local_name(predicate)
-            known.infos.append(f"{word} {words_of_local_name(quad.object.value)}")
+            word = split_local_name(predicate)
+            known.infos.append(f"{word} {split_local_name(quad.object.value)}")

@@ -1,11 +1,10 @@
 """Dynamic few-shot learning: the most similar answered questions go into one prompt.
 
 D'Abramo, "Dynamic Few-Shot Learning for Knowledge Graph Question Answering" (arXiv 2407.01409):
-retrieval (4.2), the prompt of three parts (4.3), several queries and how one is chosen (4.4). The
-paper gives the model the gold entities and relations; here they are linked, or given by whoever
-asks, and the answer never says one for the other. Of several queries either the first set or the
-largest is taken (4.4.1). Ours are the vote over equal results, flipped triples made without the
-model, and retrieval by masked questions.
+retrieval (4.2), the prompt of three parts (4.3), several queries and the choice among them (4.4).
+The paper gives the model the gold entities and relations; here they are linked, or given by the
+caller. Of several queries either the first or the largest result is taken (4.4.1). Ours are the
+vote over equal results, triples flipped without the model, and retrieval by masked questions.
 """
 
 import asyncio
@@ -21,48 +20,58 @@ from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import sample_examples
 from askgraph.llm import Choice, LanguageModel, Options
-from askgraph.llm.budget import Account
+from askgraph.llm.budget import BudgetAccount
 from askgraph.methods import PaperPreset, PaperSetting, apply_presets
 from askgraph.methods.dfsl.prompt import (
-    LEFT_OUT,
-    AskedTerms,
-    ShownTerms,
-    few_shot_prompt,
-    given_terms,
-    left,
-    linked_terms,
+    ABLATIONS,
+    QuestionTerms,
+    TermDisplay,
+    build_few_shot_prompt,
+    get_given_terms,
+    link_terms,
+    remove_terms,
 )
 from askgraph.methods.settings import ModelSettings, check_choices, check_minimum
 from askgraph.methods.shared import Conversation
 from askgraph.methods.shared.examples import (
-    MATCHES,
-    Shot,
-    Term,
-    examples_at,
-    nearest,
-    other_than,
-    shots_near,
-    shots_of,
+    MATCH_MODES,
+    Demonstration,
+    ExampleTerm,
+    exclude_question,
+    find_nearest,
+    load_demonstrations,
+    load_examples,
+    load_nearby_demonstrations,
 )
-from askgraph.methods.shared.follow_up import over_first_graph
+from askgraph.methods.shared.follow_up import answer_over_first_graph
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.query_run import QueryRun, build_answer, prepare_query, run_query
-from askgraph.sparql.comparison import alike
-from askgraph.sparql.parser import read
+from askgraph.sparql.comparison import group_equal_results
+from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.results import GraphResult, SelectResult
-from askgraph.sparql.rewrite.canonical import canonical_query
-from askgraph.sparql.rewrite.swapped import flipped
-from askgraph.sparql.serializer import text_of
-from askgraph.trace import Answer, Draft, ModelTurn, Prompt, Question, Refusal, Step, Thought, heard
+from askgraph.sparql.rewrite.canonical import canonicalize_query
+from askgraph.sparql.rewrite.swapped import reverse_triples
+from askgraph.sparql.serializer import to_text
+from askgraph.trace import (
+    Answer,
+    Draft,
+    ModelTurn,
+    Prompt,
+    Question,
+    Refusal,
+    Step,
+    Thought,
+    record_or_replay,
+)
 
 __all__ = ["Dfsl"]
 
-CHOICES = ("first", "largest", "vote")
-_ANSWERED = 0.8  # what is believed of a result that all hypotheses agree on
-_FLIPPED = 0.3  # the weight of a query that was made from another one
-_UNWRITTEN = 0.6  # of the belief in an answer, where no model wrote its query
-_BEAM_TOKENS = 600  # a beam search may go on so long, whatever its best beams have come to
-PUBLISHED = PaperPreset(
+CHOICE_RULES = ("first", "largest", "vote")
+_AGREED_CONFIDENCE = 0.8  # what is believed of a result that all hypotheses agree on
+_FLIPPED_WEIGHT = 0.3  # the weight of a query that was made from another one
+_FLIPPED_CONFIDENCE_FACTOR = 0.6  # of the belief in an answer, where no model wrote its query
+_MAX_BEAM_TOKENS = 600  # a beam search may go on so long, whatever its best beams have come to
+PAPER_PRESET = PaperPreset(
     "D'Abramo, Dynamic Few-Shot Learning, arXiv 2407.01409",
     {
         "match": PaperSetting("terms", "4.2: the question with its entities and relations"),
@@ -86,31 +95,31 @@ PUBLISHED = PaperPreset(
         "4.4: no query that gives triples, and no more than 10,000 rows",
     ),
 )
-"""The settings of the paper; five examples, the nearest, are its own (4.2, 5.4)."""
+"""Settings of the paper; its five nearest examples are our default too (4.2, 5.4)."""
 
 
 @apply_presets
 @dataclass(frozen=True)
 class Dfsl(ModelSettings):
-    """One prompt with demonstrations; its fields are its settings.
+    """One prompt with demonstrations; the fields are its settings.
 
-    With `preset` paper, what is not set is as published.
+    With `preset` paper, unset settings take the published values.
 
     Attributes:
         model: the language model.
         preset: best (ours), or paper (as published).
         variant: plain (the question alone), zero (with its IRIs), fixed or dynamic (with examples).
         k: examples that are shown.
-        match: what is compared: form, question, terms or masked.
+        match: the compared text: form, question, terms or masked.
         diverse: of several examples with one query only the nearest is shown.
         order: whether the nearest example is shown first or last.
-        embedder: the embedding model that compares; none: by characters and words.
+        embedder: the embedding model for similarity; none: characters and words.
         examples: a file or folder of examples, instead of the graph's own.
         links: whether entities and relations are linked, or given with the question.
-        ends: relations are told with what they lead from and to, also those near linked ones.
-        without: what is left out of question and examples: entities, relations, both or nothing.
+        ends: relations are shown with their classes, also those near linked ones.
+        without: left out of question and examples: entities, relations, both or nothing.
         iris: entities and relations are shown in full, and queries as they were written.
-        pick: of the variant fixed: examples by chance, or the first.
+        pick: with variant fixed: random examples (chance), or the first.
         hypotheses: one, beam, beams, samples, prompt or flips (the model's with triples flipped).
         n: beams, samples, queries asked for, or flips.
         choose: of several results the first, the largest, or by vote.
@@ -118,7 +127,7 @@ class Dfsl(ModelSettings):
     """
 
     converses: ClassVar[bool] = True
-    published: ClassVar[PaperPreset] = PUBLISHED
+    published: ClassVar[PaperPreset] = PAPER_PRESET
 
     model: LanguageModel
     preset: str = "best"
@@ -144,25 +153,25 @@ class Dfsl(ModelSettings):
         check_choices(
             self,
             variant=("plain", "zero", "fixed", "dynamic"),
-            match=MATCHES,
+            match=MATCH_MODES,
             links=("linked", "given"),
-            without=LEFT_OUT,
+            without=ABLATIONS,
             pick=("chance", "first"),
             order=("first", "last"),
             hypotheses=("one", "beam", "beams", "samples", "prompt", "flips"),
-            choose=CHOICES,
+            choose=CHOICE_RULES,
         )
         check_minimum(self, 0, "k")
         check_minimum(self, 1, "n", "rows")
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over the first graph."""
-        return over_first_graph(self, self.model, question, graphs, partial(_Run, self))
+        return answer_over_first_graph(self, self.model, question, graphs, partial(_DfslRun, self))
 
 
 @dataclass(frozen=True)
-class Hypothesis:
-    """A query with its result; `weight` is what its author believes of it, against the others."""
+class QueryHypothesis:
+    """A query with its result and its weight against the other hypotheses."""
 
     query: str
     result: SelectResult | bool
@@ -170,146 +179,161 @@ class Hypothesis:
 
     @property
     def size(self) -> int:
-        """The number of different rows; a yes or no is one."""
+        """The number of different rows; 1 for a boolean."""
         return 1 if isinstance(self.result, bool) else len(set(self.result.rows))
 
 
 @dataclass(eq=False)
-class _Run:
+class _DfslRun:
     method: Dfsl
     context: Context
-    account: Account
+    account: BudgetAccount
     model: LanguageModel
-    said: list[Choice] = field(default_factory=list)
+    choices: list[Choice] = field(default_factory=list)
     outcome: Answer | Refusal = field(default_factory=lambda: Refusal("The model wrote no query."))
 
-    async def steps(self) -> AsyncGenerator[Step, None]:
-        """Link, retrieve, ask the model once, run what it wrote, choose."""
-        prompt, shots = await heard("prompt", tuple[Prompt, int], self.prompt)
-        if not shots and self.method.variant in ("fixed", "dynamic") and self.method.k:
+    async def run_steps(self) -> AsyncGenerator[Step, None]:
+        """Link, retrieve, ask the model once, run its queries, and choose an answer."""
+        prompt, demonstration_count = await record_or_replay(
+            "prompt", tuple[Prompt, int], self.build_prompt
+        )
+        if (
+            not demonstration_count
+            and self.method.variant in ("fixed", "dynamic")
+            and self.method.k
+        ):
             yield Thought("there is no example to show: the model is asked without")
         yield prompt
-        for turn in await self.turns(prompt):
+        for turn in await self.ask_model(prompt):
             yield turn
-            self.said.append(turn.choice)
-        queries = self.queries()
+            self.choices.append(turn.choice)
+        queries = self.extract_queries()
         if not queries:
             yield Thought("no query stands in what the model wrote")
             return
         for query, weight in queries.items():
             yield Draft(query, round(weight, 4))
-        run = partial(self.settled, queries)
-        self.outcome = await heard("settled", Answer | Refusal, run, *queries.items())
+        choose = partial(self.choose_outcome, queries)
+        self.outcome = await record_or_replay("settled", Answer | Refusal, choose, *queries.items())
 
-    async def prompt(self) -> tuple[Prompt, int]:
-        """What the model is told, and how many demonstrations are in it."""
+    async def build_prompt(self) -> tuple[Prompt, int]:
+        """Return the prompt, and the number of demonstrations in it."""
         method = self.method
-        asked = await self.asked()
-        shots = await self.shots(asked.terms if asked else ())
-        prompt = few_shot_prompt(
-            self.context,
-            asked,
-            shots,
-            queries=method.n if method.hypotheses == "prompt" else 1,
-            shown=ShownTerms(method.iris, method.without, method.preset == "paper"),
+        question_terms = await self.find_question_terms()
+        demonstrations = await self.find_demonstrations(
+            question_terms.terms if question_terms else ()
         )
-        return prompt, len(shots)
+        prompt = build_few_shot_prompt(
+            self.context,
+            question_terms,
+            demonstrations,
+            queries=method.n if method.hypotheses == "prompt" else 1,
+            display=TermDisplay(method.iris, method.without, method.preset == "paper"),
+        )
+        return prompt, len(demonstrations)
 
-    async def asked(self) -> AskedTerms | None:
-        """The entities and relations of the question; None if the prompt has no use of them."""
+    async def find_question_terms(self) -> QuestionTerms | None:
+        """Return the terms of the question; None if the prompt does not need them."""
         if self.method.variant == "plain":
             return None
         if self.method.without == "both":
-            return AskedTerms(())
-        terms_of = given_terms if self.method.links == "given" else linked_terms
-        asked = await terms_of(self.context, ends=self.method.ends)
-        return replace(asked, terms=left(asked.terms, self.method.without))
+            return QuestionTerms(())
+        find_terms = get_given_terms if self.method.links == "given" else link_terms
+        question_terms = await find_terms(self.context, ends=self.method.ends)
+        return replace(
+            question_terms, terms=remove_terms(question_terms.terms, self.method.without)
+        )
 
-    async def shots(self, terms: Sequence[Term]) -> list[Shot]:
-        """The demonstrations in their order; none without examples, which is no error."""
+    async def find_demonstrations(self, terms: Sequence[ExampleTerm]) -> list[Demonstration]:
+        """Return the demonstrations in their order; the list may be empty."""
         method, context = self.method, self.context
         if method.variant not in ("fixed", "dynamic"):
             return []
-        known = examples_at(method.examples) if method.examples else context.graph.examples
+        examples = load_examples(method.examples) if method.examples else context.graph.examples
         if method.variant == "fixed":
             limit = method.k + 1
-            by_chance = method.pick == "chance"
-            spare = sample_examples("", known, limit=limit) if by_chance else known[:limit]
-            store = self.ablated(await shots_of(context, spare))
-            return other_than(context.question.text, store)[: method.k]
-        store = await shots_near(
+            is_random = method.pick == "chance"
+            sampled = sample_examples("", examples, limit=limit) if is_random else examples[:limit]
+            candidates = self.remove_terms(await load_demonstrations(context, sampled))
+            return exclude_question(context.question.text, candidates)[: method.k]
+        candidates = await load_nearby_demonstrations(
             context,
             terms,
-            known,
+            examples,
             match=method.match,
             embedder=method.embedder,
-            without=partial(left, without=method.without),
-            what=method.without,
+            remove_terms=partial(remove_terms, without=method.without),
+            removal_name=method.without,
         )
-        found = await asyncio.to_thread(
-            nearest,
+        nearest_demonstrations = await asyncio.to_thread(
+            find_nearest,
             context.question.text,
             terms,
-            store,
+            candidates,
             limit=method.k,
             match=method.match,
             embedder=method.embedder or None,
             diverse=method.diverse,
         )
-        return found if method.order == "first" else found[::-1]
+        return nearest_demonstrations if method.order == "first" else nearest_demonstrations[::-1]
 
-    def ablated(self, shots: Sequence[Shot]) -> Sequence[Shot]:
-        """The demonstrations, without the entities or relations that are to be left out."""
+    def remove_terms(self, demonstrations: Sequence[Demonstration]) -> Sequence[Demonstration]:
+        """Return the demonstrations without the entities or relations that `without` names."""
         if not self.method.without:
-            return shots
-        return [replace(one, terms=left(one.terms, self.method.without)) for one in shots]
+            return demonstrations
+        return [
+            replace(demonstration, terms=remove_terms(demonstration.terms, self.method.without))
+            for demonstration in demonstrations
+        ]
 
-    async def turns(self, prompt: Prompt) -> tuple[ModelTurn, ...]:
-        """What the model says, in one call; its cost is the first turn's."""
+    async def ask_model(self, prompt: Prompt) -> tuple[ModelTurn, ...]:
+        """Return the model's replies to one call; the first turn carries the cost."""
         method = self.method
         options = method.options
-        several = method.hypotheses in ("samples", "beams", "beam")
-        if several:
+        is_sampled = method.hypotheses in ("samples", "beams", "beam")
+        if is_sampled:
             options |= Options(logprobs=True)
         if method.hypotheses in ("beams", "beam"):
-            options |= Options(beams=True, max_tokens=_BEAM_TOKENS)
-        talk = Conversation(self.model, self.account, [*prompt.messages], options=options)
-        turns = await talk.samples(method.n if several else 1)
+            options |= Options(beams=True, max_tokens=_MAX_BEAM_TOKENS)
+        conversation = Conversation(self.model, self.account, [*prompt.messages], options=options)
+        turns = await conversation.sample_replies(method.n if is_sampled else 1)
         return turns[:1] if method.hypotheses == "beam" else turns
 
-    def queries(self) -> dict[str, float]:
-        """The queries in the model's replies with their weights, most believed first."""
+    def extract_queries(self) -> dict[str, float]:
+        """Return the queries in the model's replies with their weights, the most likely first."""
         method = self.method
-        replies = self.said if method.hypotheses == "beams" else by_belief(self.said)
-        found = weighed(replies, prefixes=self.context.graph.prefixes.namespaces)
+        replies = (
+            self.choices if method.hypotheses == "beams" else sort_by_probability(self.choices)
+        )
+        weights_by_query = weigh_queries(replies, prefixes=self.context.graph.prefixes.namespaces)
         if method.hypotheses == "flips":
-            for query in list(found):
-                for other in self.flips(query):
-                    found.setdefault(other, _FLIPPED)
-        return found
+            for query in list(weights_by_query):
+                for flipped_query in self.flip_triples(query):
+                    weights_by_query.setdefault(flipped_query, _FLIPPED_WEIGHT)
+        return weights_by_query
 
-    def flips(self, query: str) -> Iterator[str]:
-        """The query with triples flipped; none of what cannot be read."""
+    def flip_triples(self, query: str) -> Iterator[str]:
+        """Yield the query with triples flipped; nothing if it cannot be parsed."""
         try:
-            tree = read(prepare_query(self.context, query).query)
+            tree = parse_tree(prepare_query(self.context, query).query)
         except QueryError:
             return
-        yield from map(text_of, flipped(tree, limit=self.method.n))
+        yield from map(to_text, reverse_triples(tree, limit=self.method.n))
 
-    async def settled(self, queries: dict[str, float]) -> Answer | Refusal:
-        """Run the queries and choose among what they give; a failed one counts as none.
+    async def choose_outcome(self, queries: dict[str, float]) -> Answer | Refusal:
+        """Run the queries and choose among their results, ignoring failed queries.
 
-        If the time is over, what was found until then has to do.
+        If the time is over, only the results so far count.
         """
-        hypotheses: list[Hypothesis] = []
+        hypotheses: list[QueryHypothesis] = []
         problems: list[str] = []
         for query, weight in queries.items():
-            left = self.account.seconds_left
-            if left is not None and left <= 0:
+            seconds_left = self.account.remaining_seconds
+            if seconds_left is not None and seconds_left <= 0:
                 problems.append("the time for the question is over")
                 break
             try:
-                hypotheses.append(await self.hypothesis(query, weight))
+                hypotheses.append(await self.run_hypothesis(query, weight))
             except (Unreachable, Unauthorised):
                 if not hypotheses:
                     raise
@@ -319,96 +343,107 @@ class _Run:
                 continue
             if self.method.choose == "first" and hypotheses[-1].size:
                 break
-        best = chosen(hypotheses, self.method.choose)
-        if best is None:
+        best_and_share = choose_hypothesis(hypotheses, self.method.choose)
+        if best_and_share is None:
             return Refusal(f"No query of the model could be run: {problems[0]}")
-        return await self.answer(*best, problems)
+        return await self.answer(*best_and_share, problems)
 
-    async def hypothesis(self, query: str, weight: float) -> Hypothesis:
-        """Run a query; `QueryError` for one that gives triples."""
-        ran = await run_query(
+    async def run_hypothesis(self, query: str, weight: float) -> QueryHypothesis:
+        """Run a query.
+
+        Raises:
+            QueryError: the query returns triples.
+        """
+        query_run = await run_query(
             self.context, prepare_query(self.context, query).query, rows=self.method.rows
         )
-        if isinstance(ran.result, GraphResult):
+        if isinstance(query_run.result, GraphResult):
             raise QueryError("the query gives triples, and an answer is rows, or yes or no")
-        return Hypothesis(ran.query, ran.result, weight)
+        return QueryHypothesis(query_run.query, query_run.result, weight)
 
     async def answer(
-        self, best: Hypothesis, agreeing: float, problems: Sequence[str]
+        self, best: QueryHypothesis, agreeing_share: float, problems: Sequence[str]
     ) -> Answer | Refusal:
-        """The answer of a hypothesis; a refusal if it has no row."""
-        confidence = _ANSWERED * (1.0 if self.method.choose == "first" else agreeing)
-        confidence *= 1.0 if best.weight > _FLIPPED else _UNWRITTEN
-        ran = QueryRun(best.query, best.result)
-        answer = await build_answer(self.context, ran, confidence=confidence)
+        """Return the answer of a hypothesis; a refusal if its result is empty."""
+        confidence = _AGREED_CONFIDENCE * (1.0 if self.method.choose == "first" else agreeing_share)
+        confidence *= 1.0 if best.weight > _FLIPPED_WEIGHT else _FLIPPED_CONFIDENCE_FACTOR
+        query_run = QueryRun(best.query, best.result)
+        answer = await build_answer(self.context, query_run, confidence=confidence)
         if best.size:
             return answer
-        failed = f" {len(problems)} failed, the first: {problems[0]}" if problems else ""
-        return Refusal(f"No query of the model has a result.{failed}", answer)
+        failure_text = f" {len(problems)} failed, the first: {problems[0]}" if problems else ""
+        return Refusal(f"No query of the model has a result.{failure_text}", answer)
 
 
-_TAGGED = re.compile(r"<sparql>(.*?)(?:</sparql>|\Z)", re.DOTALL | re.IGNORECASE)
-_FENCED = re.compile(r"```\w*\s*\n(.*?)```", re.DOTALL)
-_QUERY = re.compile(r"\b(?:SELECT|ASK)\b", re.IGNORECASE)
+_TAGGED_QUERY = re.compile(r"<sparql>(.*?)(?:</sparql>|\Z)", re.DOTALL | re.IGNORECASE)
+_CODE_BLOCK = re.compile(r"```\w*\s*\n(.*?)```", re.DOTALL)
+_QUERY_FORM = re.compile(r"\b(?:SELECT|ASK)\b", re.IGNORECASE)
 
 
-def queries_in(text: str) -> list[str]:
-    """Return the different queries in a reply: between tags, else in a fence, else all of it."""
-    found = _TAGGED.findall(text) or _FENCED.findall(text) or [text]
-    queries = dict.fromkeys(query.strip() for query in found)
-    return [query for query in queries if _QUERY.search(query)]
+def parse_queries(text: str) -> list[str]:
+    """Return the different queries in a reply: in tags, else in a code block, else all of it."""
+    texts = _TAGGED_QUERY.findall(text) or _CODE_BLOCK.findall(text) or [text]
+    queries = dict.fromkeys(query.strip() for query in texts)
+    return [query for query in queries if _QUERY_FORM.search(query)]
 
 
-def by_belief(choices: Sequence[Choice]) -> list[Choice]:
-    """Return replies in the order of their log-probability, by the token: the likeliest first.
+def sort_by_probability(choices: Sequence[Choice]) -> list[Choice]:
+    """Return replies by their mean log-probability per token, the most likely first.
 
-    The mean over the tokens is what a beam search ranks by, and does not favour a short reply. A
-    reply that does not tell its own cannot be ranked, and then all stay in the order given.
+    A beam search ranks by the same mean, which does not favour short replies. If a reply has no
+    log-probabilities, the order stays unchanged.
     """
     if not all(choice.logprobs for choice in choices):
         return list(choices)
-    return sorted(choices, key=lambda c: -fmean(token.logprob for token in c.logprobs))
+    return sorted(choices, key=lambda choice: -fmean(token.logprob for token in choice.logprobs))
 
 
-def weighed(
+def weigh_queries(
     choices: Sequence[Choice], *, prefixes: Mapping[str, str] | None = None
 ) -> dict[str, float]:
-    """Return the queries of several replies, in their order, with how many wrote each.
+    """Return the queries of several replies, in their order, with the number of replies of each.
 
-    Queries that differ in names, layout and order alone (`canonical_query`) are one, as it was
-    written first. If no reply tells its log-probability, what more of them wrote comes first.
+    Queries that differ only in names, layout and order (`canonicalize_query`) count as one, in its
+    first wording. If no reply has log-probabilities, the most frequent query comes first.
     """
-    first: dict[str, str] = {}
-    found: dict[str, float] = defaultdict(float)
+    first_texts: dict[str, str] = {}
+    weights: dict[str, float] = defaultdict(float)
     for choice in choices:
-        for query in queries_in(choice.text):
-            found[first.setdefault(canonical_query(query, prefixes=prefixes), query)] += 1.0
+        for query in parse_queries(choice.text):
+            weights[
+                first_texts.setdefault(canonicalize_query(query, prefixes=prefixes), query)
+            ] += 1.0
     if any(choice.logprobs for choice in choices):
-        return dict(found)
-    return dict(sorted(found.items(), key=lambda one: -one[1]))
+        return dict(weights)
+    return dict(sorted(weights.items(), key=lambda item: -item[1]))
 
 
-def chosen(hypotheses: Sequence[Hypothesis], by: str) -> tuple[Hypothesis, float] | None:
-    """Return one hypothesis of several, in the order of their author, and the share that agrees.
+def choose_hypothesis(
+    hypotheses: Sequence[QueryHypothesis], rule: str
+) -> tuple[QueryHypothesis, float] | None:
+    """Choose a hypothesis, and return it with the share of the weight that agrees with it.
 
-    `first`: the first with a result. `largest`: the one with most rows, the first of equals.
-    `vote`: the first of those whose results weigh most together, equal ones (`sparql.alike`) as
-    one. Empty results are chosen only if there is nothing else. None if there is no
-    hypothesis. Raises `SetupError` for another way of choosing.
+    The rule `first` takes the first with a result, `largest` the first one with most rows, and
+    `vote` the first one of the results with the most weight together; equal results
+    (`sparql.alike`) count as one. Empty results are chosen only if there is nothing else. The
+    return value is None if there is no hypothesis.
+
+    Raises:
+        SetupError: there is no such rule.
     """
-    if by not in CHOICES:
-        raise SetupError(f"hypotheses are chosen by {', '.join(CHOICES)}, not by {by!r}")
-    listed = [one for one in hypotheses if one.size] or list(hypotheses)
-    if not listed:
+    if rule not in CHOICE_RULES:
+        raise SetupError(f"hypotheses are chosen by {', '.join(CHOICE_RULES)}, not by {rule!r}")
+    candidates = [hypothesis for hypothesis in hypotheses if hypothesis.size] or list(hypotheses)
+    if not candidates:
         return None
-    numbers = alike([one.result for one in listed])
+    numbers = group_equal_results([hypothesis.result for hypothesis in candidates])
     votes: dict[int, float] = defaultdict(float)
-    for number, one in zip(numbers, listed, strict=True):
-        votes[number] += one.weight
-    best = 0
-    if by == "largest":
-        best = max(range(len(listed)), key=lambda at: listed[at].size)
-    elif by == "vote":
-        best = max(range(len(listed)), key=lambda at: votes[numbers[at]])
-    total = sum(one.weight for one in hypotheses)
-    return listed[best], votes[numbers[best]] / total if total else 0.0
+    for number, hypothesis in zip(numbers, candidates, strict=True):
+        votes[number] += hypothesis.weight
+    best_index = 0
+    if rule == "largest":
+        best_index = max(range(len(candidates)), key=lambda index: candidates[index].size)
+    elif rule == "vote":
+        best_index = max(range(len(candidates)), key=lambda index: votes[numbers[index]])
+    total = sum(hypothesis.weight for hypothesis in hypotheses)
+    return candidates[best_index], votes[numbers[best_index]] / total if total else 0.0

@@ -1,6 +1,6 @@
 """The prompt of Dynamic Few-Shot Learning: a task, demonstrations, the question with its IRIs.
 
-The three parts are D'Abramo's (arXiv 2407.01409, section 4.3); the words are ours. Entities and
+The three parts are D'Abramo's (arXiv 2407.01409, section 4.3); the texts are ours. Entities and
 relations are linked by us, or given with the question.
 """
 
@@ -14,9 +14,9 @@ from askgraph.errors import SetupError
 from askgraph.graph.profile import PredicateProfile, Profile
 from askgraph.index.names import Kind, tokens
 from askgraph.llm import System, User
-from askgraph.methods.shared import columns_rule, said_before
-from askgraph.methods.shared.examples import Shot, Term, shown_query
-from askgraph.methods.shared.glossary_notes import taught
+from askgraph.methods.shared import build_columns_rule, format_earlier_questions
+from askgraph.methods.shared.examples import Demonstration, ExampleTerm, format_query
+from askgraph.methods.shared.glossary_notes import format_glossary
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import format_entities
 from askgraph.methods.tools.mentions import find_mentions
@@ -26,38 +26,38 @@ from askgraph.methods.tools.terms import find_relations
 from askgraph.search.link import LinkedQuestion
 from askgraph.search.pipeline import link_to_graph
 from askgraph.search.tokenize import tokenize
-from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.trace import Prompt
 
-_SCHEMA = 15  # predicates and classes
+_MAX_SCHEMA_TERMS = 15  # predicates and classes
 
-LINKED = f"""\
+LINKED_TASK = f"""\
 You write SPARQL queries that answer questions over an RDF graph.
 1. Reply with the query alone, between <sparql> and </sparql>.
 2. {{names}}
 3. Take care in which direction each relation leads{{directions}}.
-4. {columns_rule()} ASK for yes or no.
+4. {build_columns_rule()} ASK for yes or no.
 5. Prefixes are declared already. Do not call a label service."""
-OWN = (
+SAME_GRAPH_RULE = (
     "Use only IRIs that are listed with the question or stand in the examples. You need not use "
     "them all; for a relation that is missing put a variable."
 )
-FOREIGN = (
+OTHER_GRAPHS_RULE = (
     "Use only IRIs that are listed with the question. You need not use them all; for a relation "
     "that is missing put a variable. The examples are about other graphs: learn from them how a "
     "query is put together, and take none of their names."
 )
-NO_EXAMPLES = (
+NO_EXAMPLES_RULE = (
     "Use only IRIs that are listed with the question. You need not use them all; for a relation "
     "that is missing put a variable."
 )
-RELATIONS = "Relations near it, by class of subject, → class of object:"
-PLAIN = """\
+RELATIONS_HEADING = "Relations near it, by class of subject, → class of object:"
+PLAIN_TASK = """\
 You write SPARQL queries that answer questions over an RDF graph.
 1. Reply with the query alone, between <sparql> and </sparql>.
 2. Select what is asked for, as IRIs or values, and nothing else; ASK for yes or no.
 3. Do not call a label service."""
-SEVERAL = """
+SEVERAL_QUERIES_RULE = """
 {number}. Write up to {n} different queries, each between tags of its own, the most likely first.
 Among them should be some that differ only in the direction of a relation."""
 
@@ -65,183 +65,253 @@ Among them should be some that differ only in the direction of a relation."""
 PAPER_TASK = """\
 The task is to write, for questions in English, SPARQL queries over the graph {graph}.
 1. Each query stands between <sparql> and </sparql>."""
-PAPER_TERMS = (
+PAPER_TERMS_RULE = (
     "It is made of {given} that the question comes with: of all of them, and of no others."
 )
-PAPER_SHOTS = "Examples to learn from come first."
-PAPER_SEVERAL = "More than one query may be written."
-LEFT_OUT = ("", "entities", "relations", "both")
-"""What is told of no question: nothing, or an ablation of section 5.7.2."""
+PAPER_EXAMPLES_RULE = "Examples to learn from come first."
+PAPER_SEVERAL_QUERIES_RULE = "More than one query may be written."
+ABLATIONS = ("", "entities", "relations", "both")
+"""Terms that are left out of all questions: none, or an ablation of section 5.7.2."""
 
 
 @dataclass(frozen=True)
-class ShownTerms:
-    """How terms are shown: `iris` in full or short, `without` some sort, as the paper tells it."""
+class TermDisplay:
+    """Settings of how terms are shown.
+
+    Attributes:
+        iris: IRIs in full, not as prefixed names.
+        without: the kind of terms that is left out.
+        paper: the task in the words of the paper.
+    """
 
     iris: bool = False
     without: str = ""
     paper: bool = False
 
 
-def left(terms: Sequence[Term], without: str) -> tuple[Term, ...]:
-    """Return the terms without those of a sort; see `LEFT_OUT`."""
+def remove_terms(terms: Sequence[ExampleTerm], without: str) -> tuple[ExampleTerm, ...]:
+    """Return the terms except those of one kind; see `ABLATIONS`."""
     if without == "both":
         return ()
-    return tuple(one for one in terms if not without or one.relation is (without == "entities"))
+    return tuple(
+        term for term in terms if not without or term.is_relation is (without == "entities")
+    )
 
 
 @dataclass(frozen=True)
-class AskedTerms:
-    """What a question is about; `ends` are lines of what its relations lead from and to.
+class QuestionTerms:
+    """The terms of a question.
 
-    If there are no such lines, the relations are known by name alone. `values` are lines of
-    literals that its words name, with what has them.
+    Attributes:
+        ends: lines with the relations and their classes; if empty, relations have only a name.
+        values: lines with the literals that the question names, and their subjects.
     """
 
-    terms: tuple[Term, ...]
+    terms: tuple[ExampleTerm, ...]
     ends: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
 
 
-async def linked_terms(context: Context, *, ends: bool = False) -> AskedTerms:
-    """Return what the words of the question are taken to mean, the things first.
+async def link_terms(context: Context, *, ends: bool = False) -> QuestionTerms:
+    """Link the words of the question to terms, the entities first.
 
-    With `ends` all relations near the words and the things are told, and the values that words
-    name: the relation that is needed is often not named in the question.
+    With `ends` all relations near the words and the entities are listed, and the literals that the
+    words name: a question often does not name the relation that it needs.
     """
-    linked = await _linked(context)
-    found = await find_mentions(context, linked)
-    things = [one.term.value for one in found if isinstance(one.term, NamedNode)]
-    named = linked.get_links(Kind.PREDICATE, Kind.CLASS)[:_SCHEMA]
-    schema = {link.target: link.kind is Kind.PREDICATE for link in named}
-    labels = await fetch_labels(context, [*things, *schema])
+    linked = await _link_question(context)
+    mentions = await find_mentions(context, linked)
+    entity_iris = [
+        mention.term.value for mention in mentions if isinstance(mention.term, NamedNode)
+    ]
+    schema_links = linked.get_links(Kind.PREDICATE, Kind.CLASS)[:_MAX_SCHEMA_TERMS]
+    schema = {link.target: link.kind is Kind.PREDICATE for link in schema_links}
+    labels = await fetch_labels(context, [*entity_iris, *schema])
     terms = (
-        *(Term(iri, labels.get(iri, "")) for iri in things if iri not in schema),
-        *(Term(iri, labels.get(iri, ""), relation) for iri, relation in schema.items()),
+        *(ExampleTerm(iri, labels.get(iri, "")) for iri in entity_iris if iri not in schema),
+        *(
+            ExampleTerm(iri, labels.get(iri, ""), is_relation)
+            for iri, is_relation in schema.items()
+        ),
     )
     if not ends:
-        return AskedTerms(terms)
-    values = await format_entities(context, [one for one in found if isinstance(one.term, Literal)])
-    lines = await _lines(context, SchemaSlice(context.graph, linked))
-    return AskedTerms(terms, lines, values.lines)
+        return QuestionTerms(terms)
+    values = await format_entities(
+        context, [mention for mention in mentions if isinstance(mention.term, Literal)]
+    )
+    lines = await _format_relations(context, SchemaSlice(context.graph, linked))
+    return QuestionTerms(terms, lines, values.lines)
 
 
-async def given_terms(context: Context, *, ends: bool = False) -> AskedTerms:
-    """Return what came with the question, which may be nothing; with `ends` no relation besides.
+async def get_given_terms(context: Context, *, ends: bool = False) -> QuestionTerms:
+    """Return the terms that came with the question, if any; with `ends` only their own relations.
 
-    Raises `SetupError` if nobody said what it is about.
+    Raises:
+        SetupError: the question came without terms.
     """
-    given = context.question.given
-    if given is None:
+    given_iris = context.question.given
+    if given_iris is None:
         raise SetupError(
             "links are to be given, but none came with the question; links=linked finds them"
         )
-    labels = await fetch_labels(context, given)
+    labels = await fetch_labels(context, given_iris)
     relations = {predicate.iri: predicate for predicate in context.graph.profile.predicates}
-    leading = await find_relations(context, given)
-    terms = tuple(Term(iri, labels.get(iri, ""), iri in leading) for iri in given)
+    relation_iris = await find_relations(context, given_iris)
+    terms = tuple(ExampleTerm(iri, labels.get(iri, ""), iri in relation_iris) for iri in given_iris)
     if not ends:
-        return AskedTerms(terms)
-    chosen = [relations[iri] for iri in given if iri in relations]
-    part = SchemaSlice(context.graph, await _linked(context))
-    return AskedTerms(terms, await _lines(context, part, chosen))
+        return QuestionTerms(terms)
+    given_predicates = [relations[iri] for iri in given_iris if iri in relations]
+    schema_slice = SchemaSlice(context.graph, await _link_question(context))
+    return QuestionTerms(terms, await _format_relations(context, schema_slice, given_predicates))
 
 
-async def _linked(context: Context) -> LinkedQuestion:
-    asked = context.question
-    return await link_to_graph(tokenize(asked.text, asked.language), context.graph)
+async def _link_question(context: Context) -> LinkedQuestion:
+    question = context.question
+    return await link_to_graph(tokenize(question.text, question.language), context.graph)
 
 
-async def _lines(
-    context: Context, part: SchemaSlice, chosen: Iterable[PredicateProfile] | None = None
-) -> tuple[str, ...]:
-    """Lines of predicates, those near the question if none are chosen."""
-    told = list(await asyncio.to_thread(lambda: part.near) if chosen is None else chosen)
-    classes = (iri for p in told for iri, _ in (*p.subject_classes, *p.object_classes))
-    writer = await TermWriter.from_iris(context, [*(p.iri for p in told), *classes])
-    typed = await asyncio.to_thread(SchemaLines(part, writer).write_value_types, told)
-    return (*write_schema_names(writer, told), *([typed] if typed else []))
-
-
-def few_shot_prompt(
+async def _format_relations(
     context: Context,
-    asked: AskedTerms | None,
-    shots: Sequence[Shot],
+    schema_slice: SchemaSlice,
+    predicates: Iterable[PredicateProfile] | None = None,
+) -> tuple[str, ...]:
+    """Return lines of the predicates, by default of those near the question."""
+    shown_predicates = list(
+        await asyncio.to_thread(lambda: schema_slice.near) if predicates is None else predicates
+    )
+    classes = (
+        iri
+        for predicate in shown_predicates
+        for iri, _ in (*predicate.subject_classes, *predicate.object_classes)
+    )
+    writer = await TermWriter.from_iris(
+        context, [*(predicate.iri for predicate in shown_predicates), *classes]
+    )
+    typed_lines = await asyncio.to_thread(
+        SchemaLines(schema_slice, writer).write_value_types, shown_predicates
+    )
+    return (*write_schema_names(writer, shown_predicates), *([typed_lines] if typed_lines else []))
+
+
+def build_few_shot_prompt(
+    context: Context,
+    question_terms: QuestionTerms | None,
+    demonstrations: Sequence[Demonstration],
     *,
     queries: int = 1,
-    shown: ShownTerms = ShownTerms(),
+    display: TermDisplay = TermDisplay(),
 ) -> Prompt:
-    """Return the task, the demonstrations in the order given, and the question.
+    """Build the prompt: the task, the demonstrations in their order, and the question.
 
-    None as `asked` leaves out every IRI of the question. `queries` is how many are asked for.
+    Args:
+        question_terms: the terms of the question; None: no IRIs.
+        queries: the number of queries to ask for.
     """
-    if shown.paper:
-        without = shown.without if asked else "both"
-        kinds = [sort for sort in ("entities", "relations") if without not in (sort, "both")]
-        rules = [PAPER_TERMS.format(given=f"the {' and '.join(kinds)}")] if kinds else []
-        rules += [PAPER_SHOTS] if shots else [PAPER_SEVERAL] if kinds and queries == 1 else []
-        numbered = (f"{at}. {rule}" for at, rule in enumerate(rules, start=2))
-        task = "\n".join((PAPER_TASK.format(graph=context.graph.name), *numbered))
+    if display.paper:
+        without = display.without if question_terms else "both"
+        term_kinds = [kind for kind in ("entities", "relations") if without not in (kind, "both")]
+        rules = (
+            [PAPER_TERMS_RULE.format(given=f"the {' and '.join(term_kinds)}")] if term_kinds else []
+        )
+        rules += (
+            [PAPER_EXAMPLES_RULE]
+            if demonstrations
+            else [PAPER_SEVERAL_QUERIES_RULE]
+            if term_kinds and queries == 1
+            else []
+        )
+        numbered_rules = (f"{number}. {rule}" for number, rule in enumerate(rules, start=2))
+        task = "\n".join((PAPER_TASK.format(graph=context.graph.name), *numbered_rules))
     else:
-        task = PLAIN if asked is None else _task(context, asked, shots)
+        task = (
+            PLAIN_TASK
+            if question_terms is None
+            else _build_task(context, question_terms, demonstrations)
+        )
     if queries > 1:
-        task += SEVERAL.format(number=task.count("\n") + 1, n=queries)
-    before = said_before(context.question)
-    told = (task, *taught(context.question, [context.graph]), before)
-    task = "\n\n".join(filter(None, told))
+        task += SEVERAL_QUERIES_RULE.format(number=task.count("\n") + 1, n=queries)
+    earlier_questions = format_earlier_questions(context.question)
+    task_texts = (task, *format_glossary(context.question, [context.graph]), earlier_questions)
+    task = "\n\n".join(filter(None, task_texts))
     writer, prefixes = TermWriter(context), context.graph.prefixes
     parts = [
-        f"{_asked(shot.example.question, shot.terms, writer, iris=shown.iris)}\n"
-        f"<sparql>\n{query.strip() if shown.iris else shown_query(query, prefixes)}\n</sparql>"
-        for shot, query in ((shot, shot.example.query) for shot in shots)
+        _format_question(
+            demonstration.example.question, demonstration.terms, writer, iris=display.iris
+        )
+        + "\n"
+        f"<sparql>\n{query.strip() if display.iris else format_query(query, prefixes)}\n</sparql>"
+        for demonstration, query in (
+            (demonstration, demonstration.example.query) for demonstration in demonstrations
+        )
     ]
-    own = asked or AskedTerms(())
+    shown_terms = question_terms or QuestionTerms(())
     text = context.question.text
-    parts.append(_asked(text, own.terms, writer, values=own.values, ends=own.ends, iris=shown.iris))
+    parts.append(
+        _format_question(
+            text,
+            shown_terms.terms,
+            writer,
+            values=shown_terms.values,
+            ends=shown_terms.ends,
+            iris=display.iris,
+        )
+    )
     return Prompt("question", (System(task), User("\n###\n".join(parts))))
 
 
-def _task(context: Context, asked: AskedTerms, shots: Sequence[Shot]) -> str:
-    own = bool(shots) and _about(context.graph.profile, shots)
-    names = (OWN if own else FOREIGN) if shots else NO_EXAMPLES
-    showing = [*(["the arrows"] if asked.ends else []), *(["the examples"] if own else [])]
-    directions = f": {' and '.join(showing)} show it" if showing else ""
-    return LINKED.format(names=names, directions=directions)
+def _build_task(
+    context: Context, question_terms: QuestionTerms, demonstrations: Sequence[Demonstration]
+) -> str:
+    has_own_examples = bool(demonstrations) and _has_own_terms(
+        context.graph.profile, demonstrations
+    )
+    names_rule = (
+        (SAME_GRAPH_RULE if has_own_examples else OTHER_GRAPHS_RULE)
+        if demonstrations
+        else NO_EXAMPLES_RULE
+    )
+    direction_sources = [
+        *(["the arrows"] if question_terms.ends else []),
+        *(["the examples"] if has_own_examples else []),
+    ]
+    directions = f": {' and '.join(direction_sources)} show it" if direction_sources else ""
+    return LINKED_TASK.format(names=names_rule, directions=directions)
 
 
-def _about(profile: Profile, shots: Sequence[Shot]) -> bool:
-    """Whether examples are about this graph: half of them use a predicate or a class of it."""
+def _has_own_terms(profile: Profile, demonstrations: Sequence[Demonstration]) -> bool:
+    """Return whether half of the examples use a predicate or class of this graph."""
     schema = {predicate.iri for predicate in profile.predicates}
     schema |= {cls.iri for cls in profile.classes}
-    return 2 * sum(any(term.iri in schema for term in shot.terms) for shot in shots) >= len(shots)
+    return 2 * sum(
+        any(term.iri in schema for term in demonstration.terms) for demonstration in demonstrations
+    ) >= len(demonstrations)
 
 
-def _asked(
+def _format_question(
     question: str,
-    terms: Sequence[Term],
+    terms: Sequence[ExampleTerm],
     writer: TermWriter,
     *,
     values: Sequence[str] = (),
     ends: Sequence[str] = (),
     iris: bool = False,
 ) -> str:
-    entities = [_named(term, writer, iris=iris) for term in terms if not term.relation]
-    relations = [_named(term, writer, iris=iris) for term in terms if term.relation]
+    entities = [_format_term(term, writer, iris=iris) for term in terms if not term.is_relation]
+    relations = [_format_term(term, writer, iris=iris) for term in terms if term.is_relation]
     lines = [f"Question: {question}"]
     if entities:
         lines.append(f"Entities: {', '.join(entities)}")
     if values:
         lines += ["Values, with what has them:", *values]
     if ends:
-        lines += [RELATIONS, *ends]
+        lines += [RELATIONS_HEADING, *ends]
     elif relations:
         lines.append(f"Relations: {', '.join(relations)}")
     return "\n".join(lines)
 
 
-def _named(term: Term, writer: TermWriter, *, iris: bool) -> str:
-    """An IRI with its label, if that says more than the IRI."""
-    short = f"<{term.iri}>" if iris else writer.write_short(term.iri)
-    adds = tokens(term.label) != tokens(words_of_local_name(term.iri)) and term.label
-    about = writer.write_description(term.iri, term.label) if adds else ""
-    return f"{short} {about}" if about else short
+def _format_term(term: ExampleTerm, writer: TermWriter, *, iris: bool) -> str:
+    """Return an IRI, with its label if that is more informative than the IRI."""
+    short_iri = f"<{term.iri}>" if iris else writer.write_short(term.iri)
+    has_informative_label = tokens(term.label) != tokens(split_local_name(term.iri)) and term.label
+    label_text = writer.write_description(term.iri, term.label) if has_informative_label else ""
+    return f"{short_iri} {label_text}" if label_text else short_iri

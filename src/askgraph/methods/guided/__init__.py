@@ -1,10 +1,10 @@
-"""Guided: graph search proposes, a language model disposes, results vote.
+"""Guided: graph search proposes candidates, a language model decides, and results vote.
 
-Ours. What graph search finds in milliseconds goes into one prompt, together with what the graph
-knows near the question; the model chooses a candidate, edits one, writes a query or asks back. What
-it says is validated, repaired and run without it; only if something is doubtful is it asked
-again, with the evidence, and then with functions to look things up. Several opinions are voted on
-by what they give.
+This method is ours. The candidates of graph search go into one prompt, together with what the graph
+knows near the question. The model chooses a candidate, edits one, writes a query or asks back. Its
+reply is validated, repaired and run without further calls; only if something is doubtful is the
+model asked again, with the evidence, and then with functions to look things up. Several opinions
+are put to a vote by their results.
 """
 
 import asyncio
@@ -26,22 +26,28 @@ from askgraph.errors import (
 )
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Message, Options
-from askgraph.llm.budget import Account, Budget
+from askgraph.llm.budget import BudgetAccount, ModelBudget
 from askgraph.methods import Method, disable_fallback
-from askgraph.methods.guided.candidates import Candidates, candidates_of, with_results
-from askgraph.methods.guided.panel import Ending, Panel, Voice, outcome_of, searched_outcome
-from askgraph.methods.guided.prompt import CHOICE, REPLY, guided_messages
-from askgraph.methods.guided.verdict import Judge
+from askgraph.methods.guided.candidates import CandidateSet, run_candidates, search_candidates
+from askgraph.methods.guided.panel import (
+    EndConditions,
+    Panel,
+    Voice,
+    decide_outcome,
+    get_search_outcome,
+)
+from askgraph.methods.guided.prompt import CHOICE_SCHEMA, REPLY_SCHEMA, build_guided_messages
+from askgraph.methods.guided.verdict import ReplyJudge
 from askgraph.methods.settings import (
     FallbackSettings,
     check_choices,
     check_fractions,
     check_minimum,
 )
-from askgraph.methods.shared import Conversation, in_words, with_cost
+from askgraph.methods.shared import Conversation, run_with_usage, verbalize_answer
 from askgraph.methods.shared.nearby_schema import ShapeParts
-from askgraph.methods.shared.retrieval import Shown
-from askgraph.methods.shared.several_graphs import AskedGraphs, Trials
+from askgraph.methods.shared.retrieval import PromptContent
+from askgraph.methods.shared.several_graphs import QueryTrials, QuestionGraphs
 from askgraph.methods.tools import Toolbox, ToolLimits, Visibility
 from askgraph.search.decide import Thresholds
 from askgraph.trace import (
@@ -52,21 +58,27 @@ from askgraph.trace import (
     Question,
     Refusal,
     Step,
-    heard,
-    replays,
+    is_replaying,
+    record_or_replay,
 )
 
 __all__ = ["Guided"]
 
-_ASKS = ("always", "unsure", "never")
-_TOOLS = ("execute", "search_constrained", "describe", "answer", "cancel")
+_ASK_CHOICES = ("always", "unsure", "never")
+_TOOL_NAMES = ("execute", "search_constrained", "describe", "answer", "cancel")
 
 
 @dataclass(frozen=True)
-class Detail:
-    """What a prompt shows of a graph; with more than one rendering of the schema, as many prompts.
+class PromptDetail:
+    """What a prompt shows of a graph.
 
-    Without `values` candidates have no rows, and properties no example values.
+    Attributes:
+        schema: renderings of the schema; each of them gets a prompt of its own.
+        candidates: candidates at most.
+        shots: examples at most.
+        classes: classes at most.
+        room: tokens besides the instruction.
+        values: candidates have rows, and properties have example values.
     """
 
     schema: tuple[str, ...] = ("shapes",)
@@ -77,21 +89,21 @@ class Detail:
     values: bool = True
 
 
-DETAILS = {
-    "full": Detail(),
-    "brief": Detail(),
-    "written": Detail(schema=()),
-    "list": Detail(schema=("list",)),
-    "both": Detail(schema=("shapes", "list")),
-    "no-rows": Detail(values=False),
-    "no-candidates": Detail(candidates=0),
+PROMPT_DETAILS = {
+    "full": PromptDetail(),
+    "brief": PromptDetail(),
+    "written": PromptDetail(schema=()),
+    "list": PromptDetail(schema=("list",)),
+    "both": PromptDetail(schema=("shapes", "list")),
+    "no-rows": PromptDetail(values=False),
+    "no-candidates": PromptDetail(candidates=0),
 }
-"""What the setting `detail` chooses; the last two are ablations."""
+"""The choices of the setting `detail`; the last two are ablations."""
 
 
 @dataclass(frozen=True)
 class Guided(FallbackSettings):
-    """A model that chooses among what graph search proposes; its fields are its settings.
+    """A model that chooses among the candidates of graph search; the fields are its settings.
 
     `further` and `others` are the objects that the settings `models` and `consult` name.
 
@@ -100,17 +112,17 @@ class Guided(FallbackSettings):
         ask: when the model is asked: always, unsure (if graph search is not sure) or never.
         sure_from: with unsure, the confidence from which graph search is sure, 0 to 1.
         detail: what the prompt shows: full, brief (900 tokens, for small models), written (for a
-            model that was trained to write), list (the schema as a list), both (a prompt with
-            shapes and one with a list); to measure, no-rows or no-candidates.
+            model trained to write), list (the schema as a list), both (a prompt with shapes and one
+            with a list); for ablations, no-rows or no-candidates.
         examples: a file or folder of examples, instead of the first graph's own.
         embedder: an embedding model that finds examples and classes besides words.
         looks: how often a doubtful answer is asked for again, with the evidence.
-        turns: turns with functions, where there is no answer after that.
-        n: replies of each model to each prompt, which are voted on.
-        models: further models that have a vote, with + between.
-        consult: other methods that have a vote, with + between.
+        turns: turns with functions if there is still no answer.
+        n: replies of each model to each prompt, which vote.
+        models: more models that vote, joined by +.
+        consult: other methods that vote, joined by +.
         sees: what a model is sent: everything, masked, schema or nothing.
-        asks_back: it may end with a question back.
+        asks_back: the outcome may be a clarifying question.
         answer_from: the confidence from which it answers without asking back, 0 to 1.
         ask_from: the confidence below which it refuses, 0 to 1.
     """
@@ -138,10 +150,12 @@ class Guided(FallbackSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choices(self, ask=_ASKS, detail=tuple(DETAILS), sees=get_args(Visibility))
+        check_choices(
+            self, ask=_ASK_CHOICES, detail=tuple(PROMPT_DETAILS), sees=get_args(Visibility)
+        )
         check_minimum(self, 0, "looks", "turns")
         check_minimum(self, 1, "n")
-        self._check_sight()
+        self._check_visibility()
         if self.ask_from > self.answer_from:
             raise SetupError(
                 f"'ask_from' is at most 'answer_from' ({self.answer_from:g}), not {self.ask_from:g}"
@@ -149,28 +163,36 @@ class Guided(FallbackSettings):
         check_fractions(self, "sure_from", "answer_from", "ask_from")
 
     @property
-    def shows(self) -> Detail:
+    def prompt_detail(self) -> PromptDetail:
         """What the prompt shows."""
-        return DETAILS[self.detail]
+        return PROMPT_DETAILS[self.detail]
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        """Answer a question over one graph, or by a query that may join several."""
+        """Answer a question over one graph, or with a query that may join several."""
         if not graphs:
             raise ValueError("no graph was given")
         limits = ToolLimits(timeout=self.query_seconds)
-        if self.examples and not replays():
-            from askgraph.methods.shared.examples import with_examples  # most methods name none
+        if self.examples and not is_replaying():
+            from askgraph.methods.shared.examples import replace_examples  # most methods name none
 
-            graphs = with_examples(graphs, self.examples)
-        asked = AskedGraphs.of(question, graphs, limits)
+            graphs = replace_examples(graphs, self.examples)
+        question_graphs = QuestionGraphs.from_graphs(question, graphs, limits)
         account = self.open_account()
-        run = _Run(self, question, asked, account)
+        run = _GuidedRun(self, question, question_graphs, account)
         model = self.charge(self.model, account)
-        words = partial(in_words, asked.context_of, model, account, self.options)
-        return with_cost(run, lambda: asked.requests, words=words if self.interpret else None)
+        verbalize = partial(
+            verbalize_answer, question_graphs.get_context, model, account, self.options
+        )
+        return run_with_usage(
+            run, lambda: question_graphs.requests, verbalize=verbalize if self.interpret else None
+        )
 
-    def _check_sight(self) -> None:
-        """Refuse to show others what this one's model may not see."""
+    def _check_visibility(self) -> None:
+        """Reject settings that would send what the model must not see.
+
+        Raises:
+            SetupError: another setting contradicts `sees`.
+        """
         if self.sees == "everything":
             return
         if self.interpret:
@@ -188,179 +210,200 @@ class Guided(FallbackSettings):
                 f"a server of embeddings is sent the question as it is: leave out embedder="
                 f"{self.embedder!r}, or say sees=everything"
             )
-        asking = [name for name, one in self.others.items() if getattr(one, "model", None)]
-        if asking:
+        methods_with_model = [
+            name for name, method in self.others.items() if getattr(method, "model", None)
+        ]
+        if methods_with_model:
             raise SetupError(
-                f"the method {asking[0]!r} shows its model everything: it cannot be consulted with "
+                f"the method {methods_with_model[0]!r} shows its model everything: it cannot "
+                "be consulted with "
                 f"sees={self.sees}"
             )
 
 
 @dataclass(eq=False)
-class _Run:
+class _GuidedRun:
     method: Guided
     question: Question
-    graphs: AskedGraphs
-    account: Account
+    graphs: QuestionGraphs
+    account: BudgetAccount
     outcome: Answer | Clarification | Refusal = field(
         default_factory=lambda: Refusal("Nothing was found.")
     )
 
-    async def steps(self) -> AsyncGenerator[Step, None]:
-        """Search; ask the model unless that is sure; end with the best there is."""
+    async def run_steps(self) -> AsyncGenerator[Step, None]:
+        """Run graph search; ask the model unless graph search is sure; end with the best answer."""
         method = self.method
-        deciding = Thresholds(method.answer_from, method.ask_from)
-        candidates = await candidates_of(
+        thresholds = Thresholds(method.answer_from, method.ask_from)
+        candidates = await search_candidates(
             self.question,
             self.graphs,
-            most=method.shows.candidates,
+            max_candidates=method.prompt_detail.candidates,
             sees=method.sees,
             limits=SearchLimits(answer_from=method.answer_from, ask_from=method.ask_from),
         )
-        if candidates.veil is None:
+        if candidates.masker is None:
             self.graphs = candidates.graphs
-        found, sure = await heard(
-            "candidates", tuple[tuple[Findings | Draft, ...], bool], partial(self.found, candidates)
+        search_steps, is_sure = await record_or_replay(
+            "candidates",
+            tuple[tuple[Findings | Draft, ...], bool],
+            partial(self.get_search_steps, candidates),
         )
-        for shown in found:
-            yield shown
-        if method.ask == "never" or sure or method.sees == "nothing":
-            self.outcome = await searched_outcome(candidates, asks_back=method.asks_back)
+        for search_step in search_steps:
+            yield search_step
+        if method.ask == "never" or is_sure or method.sees == "nothing":
+            self.outcome = await get_search_outcome(candidates, asks_back=method.asks_back)
             return
-        panel = await self.panel(candidates)
+        panel = await self.create_panel(candidates)
         candidates = panel.judge.candidates
         problem = ""
         try:
-            async with aclosing(panel.steps()) as steps:
+            async with aclosing(panel.run_steps()) as steps:
                 async for step in steps:
                     yield step
-        except BudgetSpent as spent:
-            problem = str(spent)
-        except ServiceError as failed:
-            silent = panel.verdict is None and panel.answer is None
-            if silent and not (method.fallback and isinstance(failed, TRANSIENT_ERRORS)):
+        except BudgetSpent as budget_error:
+            problem = str(budget_error)
+        except ServiceError as service_error:
+            has_no_reply = panel.verdict is None and panel.answer is None
+            if has_no_reply and not (
+                method.fallback and isinstance(service_error, TRANSIENT_ERRORS)
+            ):
                 raise
-            problem = f"{WITHOUT_MODEL_PREFIX}{failed}" if silent else str(failed)
-        ending = Ending(deciding, method.asks_back, problem)
-        self.outcome = await outcome_of(panel, candidates, ending)
+            problem = (
+                f"{WITHOUT_MODEL_PREFIX}{service_error}" if has_no_reply else str(service_error)
+            )
+        ending = EndConditions(thresholds, method.asks_back, problem)
+        self.outcome = await decide_outcome(panel, candidates, ending)
 
-    async def found(self, candidates: Candidates) -> tuple[tuple[Findings | Draft, ...], bool]:
-        """What graph search found, and whether that is sure enough to ask no model."""
+    async def get_search_steps(
+        self, candidates: CandidateSet
+    ) -> tuple[tuple[Findings | Draft, ...], bool]:
+        """Return the findings of graph search, and whether they suffice without the model."""
         best = candidates.best
-        drafts = best.searched.drafts(best.proposal)
-        sure = self.method.ask == "unsure" and best.confidence >= self.method.sure_from
-        sure = (sure or candidates.name_nothing) and not candidates.follows
-        return (best.searched.findings(best.proposal), *drafts), sure
+        drafts = best.search_run.list_drafts(best.proposal)
+        is_sure = self.method.ask == "unsure" and best.confidence >= self.method.sure_from
+        is_sure = (is_sure or candidates.has_no_linkable_words) and not candidates.is_follow_up
+        return (best.search_run.build_findings(best.proposal), *drafts), is_sure
 
-    async def panel(self, candidates: Candidates) -> Panel:
-        """Everybody who is asked, with what they are told.
+    async def create_panel(self, candidates: CandidateSet) -> Panel:
+        """Create the panel with the prompts of its voices.
 
-        The candidates are run while the rest of the prompt is made; under a veil before it, so that
-        its placeholders are always the same.
+        The candidates run while the rest of the prompt is built. With a masker they run before it,
+        so that placeholders are always the same.
         """
         method = self.method
-        finding = asyncio.create_task(with_results(candidates))
+        results_task = asyncio.create_task(run_candidates(candidates))
         try:
-            if candidates.veil is not None:
-                await finding
-            voices = [voice async for voice in self.voices(candidates, finding)]
-            candidates = await finding
+            if candidates.masker is not None:
+                await results_task
+            voices = [voice async for voice in self.create_voices(candidates, results_task)]
+            candidates = await results_task
         finally:
-            finding.cancel()
-            await asyncio.gather(finding, return_exceptions=True)
+            results_task.cancel()
+            await asyncio.gather(results_task, return_exceptions=True)
 
-        async def weighed() -> tuple[float, ...]:
+        async def get_chances() -> tuple[float, ...]:
             return tuple(candidates.chances)
 
-        chances = await heard("chances", tuple[float, ...], weighed)
-        judge = Judge(candidates, Trials(self.graphs), chances)
+        chances = await record_or_replay("chances", tuple[float, ...], get_chances)
+        judge = ReplyJudge(candidates, QueryTrials(self.graphs), chances)
         if len(voices) == 1 and method.n == 1 and not method.others:
-            turns = 0 if candidates.veil else method.turns
-            return Panel(judge, voices, method.looks, self.toolbox, turns)
+            turns = 0 if candidates.masker else method.turns
+            return Panel(judge, voices, method.looks, self.create_toolbox, turns)
         from askgraph.methods.guided.voting import VotingPanel  # most questions ask one model once
 
-        others = {name: self.charged(one) for name, one in self.others.items()}
-        graphs = [replace(one.given, endpoint=one.counted) for one in self.graphs.every]
+        consulted = {
+            name: self.charge_method(member) for name, member in self.consulted_methods.items()
+        }
+        graphs = [replace(member.base, endpoint=member.counted) for member in self.graphs.graphs]
         return VotingPanel(
             judge,
             voices,
             question=self.question,
-            others=others,
+            others=consulted,
             graphs=graphs,
             account=self.account,
         )
 
     @property
-    def others(self) -> Mapping[str, Method]:
-        """The methods that have a say beside the model; one that writes, if it shall only write."""
+    def consulted_methods(self) -> Mapping[str, Method]:
+        """The methods that vote beside the model; with `detail` written, also a writer."""
         method = self.method
         if method.detail != "written":
             return method.others
-        listed = {"entities": "proposed", "predicates": "proposed", "filter": "off"}
-        writes = {"writer": "model", "form": "names", "n": 1, "timeout": method.timeout}
-        writer = plugins.load("method", "multi-stage")(model=method.model, **writes, **listed)
+        link_settings = {"entities": "proposed", "predicates": "proposed", "filter": "off"}
+        writer_settings = {"writer": "model", "form": "names", "n": 1, "timeout": method.timeout}
+        writer = plugins.load("method", "multi-stage")(
+            model=method.model, **writer_settings, **link_settings
+        )
         return {"writer": writer, **method.others}
 
-    def toolbox(self) -> Toolbox:
-        """The functions for looking things up, over the graphs as the prompt writes them."""
+    def create_toolbox(self) -> Toolbox:
+        """Create the lookup functions, over the graphs with the prefixes of the prompt."""
         from askgraph.methods.tools.toolbox import (
             GraphToolbox,  # few questions leave the model in doubt
         )
 
-        contexts = [one.context for one in self.graphs.every]
-        graphs, limits = [one.graph for one in contexts], contexts[0].limits
-        left = self.account.seconds_left
-        return GraphToolbox(_TOOLS, graphs, self.question, limits, guarded=False, seconds=left)
+        contexts = [source.context for source in self.graphs.graphs]
+        graphs, limits = [source.graph for source in contexts], contexts[0].limits
+        seconds_left = self.account.remaining_seconds
+        return GraphToolbox(
+            _TOOL_NAMES, graphs, self.question, limits, guarded=False, seconds=seconds_left
+        )
 
-    async def voices(
-        self, candidates: Candidates, finding: Awaitable[Candidates]
+    async def create_voices(
+        self, candidates: CandidateSet, results: Awaitable[CandidateSet]
     ) -> AsyncGenerator[Voice, None]:
-        """Each model with each rendering of the schema."""
+        """Yield a voice for each model and each rendering of the schema."""
         method = self.method
-        brief = method.detail == "brief"
-        options: Options = {**method.options, "schema": CHOICE if brief else REPLY}
-        renderings = method.shows.schema
-        if candidates.veil and renderings:
+        is_brief = method.detail == "brief"
+        options: Options = {**method.options, "schema": CHOICE_SCHEMA if is_brief else REPLY_SCHEMA}
+        renderings = method.prompt_detail.schema
+        if candidates.masker and renderings:
             renderings = ("list",)
         for rendering in renderings:
-            write = partial(
-                guided_messages,
+            build = partial(
+                build_guided_messages,
                 self.question,
                 self.graphs,
                 candidates,
-                finding,
-                self.outcome_text(rendering),
-                results=method.shows.values,
-                brief=brief,
+                results,
+                self.build_prompt_content(rendering),
+                with_results=method.prompt_detail.values,
+                is_brief=is_brief,
             )
-            messages = await heard("prompt", tuple[Message, ...], write, rendering)
+            messages = await record_or_replay("prompt", tuple[Message, ...], build, rendering)
             for name, model in [("model", method.model), *method.further.items()]:
-                own = Account(Budget())  # voices speak at once: each knows what it cost itself
-                asked = method.charge(model, self.account, own)
-                talk = Conversation(asked, own, list(messages), options=options)
-                told = f"{name}, {rendering}" if len(renderings) > 1 else name
-                who = model.identity
-                source = f"{who.provider} {who.model} {who.address}"
-                yield Voice(told, talk, method.n, source)
+                voice_account = BudgetAccount(
+                    ModelBudget()
+                )  # voices speak at once: each knows what it cost itself
+                charged_model = method.charge(model, self.account, voice_account)
+                conversation = Conversation(
+                    charged_model, voice_account, list(messages), options=options
+                )
+                voice_name = f"{name}, {rendering}" if len(renderings) > 1 else name
+                identity = model.identity
+                source = f"{identity.provider} {identity.model} {identity.address}"
+                yield Voice(voice_name, conversation, method.n, source)
 
-    def outcome_text(self, rendering: str) -> Shown:
-        """What the settings say that the prompt shows."""
-        shows = self.method.shows
-        return Shown(
-            shows.shots,
-            shows.classes,
-            shows.room,
+    def build_prompt_content(self, rendering: str) -> PromptContent:
+        """Return the prompt content that the settings ask for."""
+        detail = self.method.prompt_detail
+        return PromptContent(
+            detail.shots,
+            detail.classes,
+            detail.room,
             embedder=self.method.embedder,
-            parts=ShapeParts(values=shows.values),
+            parts=ShapeParts(values=detail.values),
             listed=rendering == "list",
         )
 
-    def charged(self, other: Method) -> Method:
-        """Another method, what its model costs being charged to this run."""
-        model = getattr(other, "model", None)
+    def charge_method(self, method: Method) -> Method:
+        """Return a method whose model is charged to this run."""
+        model = getattr(method, "model", None)
         if not isinstance(model, LanguageModel):
-            return other
-        plugin: Callable[..., Method] = type(other)
-        settings = {name: getattr(other, name) for name in signature(plugin).parameters}
-        asked = self.method.charge(model, self.account)
-        return disable_fallback(plugin(**{**settings, "model": asked}))
+            return method
+        plugin: Callable[..., Method] = type(method)
+        settings = {name: getattr(method, name) for name in signature(plugin).parameters}
+        charged_model = self.method.charge(model, self.account)
+        return disable_fallback(plugin(**{**settings, "model": charged_model}))

@@ -1,4 +1,4 @@
-"""Candidates that graph search proposes on every graph of a question, run and numbered."""
+"""The numbered candidates of graph search, with their results, over all graphs of a question."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
@@ -6,9 +6,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits, SearchRun, top_score
+from askgraph.answers.search_run import (
+    MAX_EMPTY_SCORE_GAP,
+    SKIPPED_CANDIDATE_FACTOR,
+    SearchLimits,
+    SearchRun,
+    get_top_score,
+)
 from askgraph.answers.verbalize import iris_in
-from askgraph.methods.shared.several_graphs import AskedGraph, AskedGraphs, LinkedGraph
+from askgraph.methods.shared.several_graphs import LinkedGraph, QuestionGraph, QuestionGraphs
 from askgraph.methods.tools import Context, Visibility
 from askgraph.methods.tools.candidates import (
     CandidateResult,
@@ -25,40 +31,45 @@ from askgraph.trace import Question
 if TYPE_CHECKING:
     from askgraph.methods.tools.masking import TermMasker
 
-READ = 3
-"""So many candidates of a graph tell what words of the question are taken for."""
-_TRIED = 3  # times as many clusters are looked at as candidates are shown
-_AFAR = 3.0  # seconds for the results of candidates of a graph that is elsewhere
-_WORSE, _UNSURE = 0.6, 0.4
-"""A candidate whose score is so much below the best is not shown, unless no one is that sure."""
-_LATER = 0.5  # of what is believed of a candidate, for the one after it
+MAX_EXPLAINED_CANDIDATES = 3
+"""Candidates of a graph at most that count when words of the question are explained."""
+_CLUSTER_SEARCH_FACTOR = 3  # times as many clusters are looked at as candidates are shown
+_REMOTE_TIMEOUT_SECONDS = 3.0  # seconds for the results of candidates of a graph that is elsewhere
+_MAX_SCORE_GAP, _MIN_GAP_CONFIDENCE = 0.6, 0.4
+"""A candidate whose score is further below the best one is hidden, from this confidence on."""
+_NEXT_CHANCE_RATIO = 0.5  # of what is believed of a candidate, for the one after it
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, eq=False)
 class GraphCandidates:
-    """What was found on one graph; `confidence` is the chance that the best candidate is right."""
+    """The candidates of one graph.
 
-    searched: SearchRun
+    Attributes:
+        confidence: the chance that the best candidate is right, 0 to 1.
+        run_candidates: the candidates that were run, with their results.
+    """
+
+    search_run: SearchRun
     linked: LinkedGraph
     proposal: RankedCandidates
     ranked: Sequence[Cluster]
     confidence: float
-    found: Sequence[CandidateResult] = ()
+    run_candidates: Sequence[CandidateResult] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class Numbered:
-    """A candidate under the number by which a model chooses it."""
+class NumberedCandidate:
+    """A candidate with the number by which a model chooses it."""
 
     number: int
-    found: GraphCandidates
-    ran: CandidateResult
+    graph_candidates: GraphCandidates
+    run_candidate: CandidateResult
 
     @property
     def context(self) -> Context:
         """The context of its graph."""
-        return self.found.linked.context
+        return self.graph_candidates.linked.context
 
     @property
     def graph(self) -> str:
@@ -67,182 +78,254 @@ class Numbered:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
-    """The candidates of all graphs of a question; `most` of them are numbered.
+class CandidateSet:
+    """The candidates of all graphs of a question.
 
-    The `veil`, if there is one, lies over all that a model is told: the contexts here have it.
+    Attributes:
+        graph_candidates: the candidates of each graph.
+        max_candidates: candidates that are numbered at most.
+        masker: masks all that a model sees, if set; the contexts here have it too.
     """
 
-    every: Sequence[GraphCandidates]
-    most: int
-    veil: "TermMasker | None" = None
+    graph_candidates: Sequence[GraphCandidates]
+    max_candidates: int
+    masker: "TermMasker | None" = None
 
     @cached_property
     def best(self) -> GraphCandidates:
-        """The graph whose best candidate fits best."""
-        return max(self.every, key=lambda one: top_score(one.proposal))
+        """The graph with the best candidate."""
+        return max(self.graph_candidates, key=lambda candidates: get_top_score(candidates.proposal))
 
     @cached_property
     def by_graph(self) -> Mapping[str, GraphCandidates]:
-        """By the names of the graphs."""
-        return {one.searched.graph.name: one for one in self.every}
+        """The candidates by the name of their graph."""
+        return {
+            candidates.search_run.graph.name: candidates for candidates in self.graph_candidates
+        }
 
     @property
-    def graphs(self) -> AskedGraphs:
+    def graphs(self) -> QuestionGraphs:
         """The graphs, with the prefixes that the question needs."""
-        return AskedGraphs(tuple(one.linked.asked for one in self.every))
+        return QuestionGraphs(
+            tuple(candidates.linked.question_graph for candidates in self.graph_candidates)
+        )
 
     @property
-    def follows(self) -> bool:
+    def is_follow_up(self) -> bool:
         """Whether the question follows another one, which graph search does not read."""
-        return bool(self.best.searched.question.before)
+        return bool(self.best.search_run.question.before)
 
     @property
-    def name_nothing(self) -> bool:
-        """Whether no word of the question could be looked for, on any graph."""
-        return not any(any(one.proposal.linked.weights) for one in self.every)
+    def has_no_linkable_words(self) -> bool:
+        """Whether no word of the question could be linked on any graph."""
+        return not any(
+            any(candidates.proposal.linked.weights) for candidates in self.graph_candidates
+        )
 
     @cached_property
-    def numbered(self) -> Sequence[Numbered]:
+    def numbered(self) -> Sequence[NumberedCandidate]:
         """The candidates of all graphs, best first."""
-        every = [(graph, one) for graph in self.every for one in graph.found]
-        every.sort(key=lambda pair: -pair[1].cluster.score)
+        pairs = [
+            (graph, candidate)
+            for graph in self.graph_candidates
+            for candidate in graph.run_candidates
+        ]
+        pairs.sort(key=lambda pair: -pair[1].cluster.score)
         return [
-            Numbered(number, graph, one)
-            for number, (graph, one) in enumerate(every[: self.most], 1)
+            NumberedCandidate(number, graph, candidate)
+            for number, (graph, candidate) in enumerate(pairs[: self.max_candidates], 1)
         ]
 
     @cached_property
     def chances(self) -> Sequence[float]:
-        """The chance of each candidate by graph search; the first leaves the rest to the others.
+        """The chance of each candidate by graph search; the others share what the best one leaves.
 
         Follow-up questions score 0: graph search reads only the current turn.
         """
         if not self.numbered:
             return ()
-        if self.follows:
+        if self.is_follow_up:
             return (0.0,) * len(self.numbered)
         best = self.numbered[0]
-        place = best.found.ranked.index(best.ran.cluster)
-        first = best.found.confidence * PASSED_OVER**place
-        rest = ((1 - first) * _LATER**place for place in range(1, len(self.numbered)))
-        return (first, *rest)
+        rank = best.graph_candidates.ranked.index(best.run_candidate.cluster)
+        best_chance = best.graph_candidates.confidence * SKIPPED_CANDIDATE_FACTOR**rank
+        later_chances = (
+            (1 - best_chance) * _NEXT_CHANCE_RATIO**rank for rank in range(1, len(self.numbered))
+        )
+        return (best_chance, *later_chances)
 
 
-async def candidates_of(
+async def search_candidates(
     question: Question,
-    graphs: AskedGraphs,
+    graphs: QuestionGraphs,
     *,
-    most: int,
+    max_candidates: int,
     sees: Visibility = "everything",
     limits: SearchLimits | None = None,
-) -> Candidates:
-    """Let graph search propose on each graph; no candidate is run yet (see `with_results`).
+) -> CandidateSet:
+    """Run graph search on each graph without running a candidate (see `run_candidates`).
 
-    At most so many candidates will be numbered. `sees` is what a model may see, `limits` are those
-    of graph search. Raises `ServiceError` if a remote graph does not answer.
+    Args:
+        max_candidates: candidates that will be numbered at most.
+        sees: what a model may see.
+        limits: the limits of graph search.
+
+    Raises:
+        ServiceError: a remote graph does not answer.
     """
     limits = limits or SearchLimits()
-    alone = sees == "everything" and not graphs.several
-    searches = (_search(question, one, limits, alone=alone) for one in graphs.every)
-    every = await gather_or_fail(searches)
-    veil = None
+    is_plain = sees == "everything" and not graphs.has_several
+    pending = (_search_graph(question, item, limits, is_plain=is_plain) for item in graphs.graphs)
+    found_candidates = await gather_or_fail(pending)
+    masker = None
     if sees != "everything":
         from askgraph.methods.tools.masking import (
             TermMasker,
         )  # few questions are asked under a veil
 
-        linked = [(one.linked.context.graph, one.linked.linked) for one in every]
-        veil = TermMasker.from_links(linked, visibility=sees, preferred_iris=_used(every))
-    return Candidates([_veiled(one, veil) for one in every] if veil else every, most, veil)
+        linked = [
+            (item.linked.context.graph, item.linked.linked_question) for item in found_candidates
+        ]
+        masker = TermMasker.from_links(
+            linked, visibility=sees, preferred_iris=_list_used_iris(found_candidates)
+        )
+    return CandidateSet(
+        [_mask_candidates(item, masker) for item in found_candidates]
+        if masker
+        else found_candidates,
+        max_candidates,
+        masker,
+    )
 
 
-def _used(every: Sequence[GraphCandidates]) -> list[str]:
-    """The IRIs of the best candidates of all graphs, those of better ones first."""
-    best = [(one, cluster) for one in every for cluster in one.ranked[:READ]]
-    best.sort(key=lambda pair: -pair[1].score)
-    return [iri for _, cluster in best for iri in iris_in(cluster.best.query)]
+def _list_used_iris(all_candidates: Sequence[GraphCandidates]) -> list[str]:
+    """Return the IRIs in the best candidates of all graphs, those of better candidates first."""
+    clusters_by_graph = [
+        (candidates, cluster)
+        for candidates in all_candidates
+        for cluster in candidates.ranked[:MAX_EXPLAINED_CANDIDATES]
+    ]
+    clusters_by_graph.sort(key=lambda pair: -pair[1].score)
+    return [iri for _, cluster in clusters_by_graph for iri in iris_in(cluster.best.query)]
 
 
-def _veiled(search: GraphCandidates, veil: "TermMasker") -> GraphCandidates:
-    """What was found, under a veil for all that a model is told of it."""
-    linked = search.linked
-    asked = replace(linked.asked, context=replace(linked.asked.context, masker=veil))
-    return replace(search, linked=replace(linked, asked=asked))
+def _mask_candidates(candidates: GraphCandidates, masker: "TermMasker") -> GraphCandidates:
+    """Return candidates whose context masks all that a model sees."""
+    linked_graph = candidates.linked
+    question_graph = replace(
+        linked_graph.question_graph,
+        context=replace(linked_graph.question_graph.context, masker=masker),
+    )
+    return replace(candidates, linked=replace(linked_graph, question_graph=question_graph))
 
 
-async def with_results(candidates: Candidates) -> Candidates:
-    """Run the best candidates of each graph, and return the candidates with what these give."""
-    found = await gather_or_fail(_found(one, candidates.most) for one in candidates.every)
-    both = zip(candidates.every, found, strict=True)
-    return replace(candidates, every=[replace(one, found=given) for one, given in both])
+async def run_candidates(candidates: CandidateSet) -> CandidateSet:
+    """Run the best candidates of each graph, and return the candidates with their results."""
+    results = await gather_or_fail(
+        _run_graph_candidates(graph_candidates, candidates.max_candidates)
+        for graph_candidates in candidates.graph_candidates
+    )
+    candidates_and_results = zip(candidates.graph_candidates, results, strict=True)
+    return replace(
+        candidates,
+        graph_candidates=[
+            replace(graph_candidates, run_candidates=graph_results)
+            for graph_candidates, graph_results in candidates_and_results
+        ],
+    )
 
 
-async def _found(search: GraphCandidates, most: int) -> Sequence[CandidateResult]:
-    asked = search.linked.asked
-    afar = asked.given.arrays is None
-    worth = search.ranked
-    if search.confidence >= _UNSURE:
-        worth = [one for one in worth if one.score >= worth[0].score - _WORSE]
-    found = await run_distinct(
-        asked.context,
-        drop_extensions(worth[: _TRIED * most]),
-        max_results=most + 1,
-        quick_only=not afar,
-        seconds=_AFAR if afar else None,
+async def _run_graph_candidates(
+    candidates: GraphCandidates, max_candidates: int
+) -> Sequence[CandidateResult]:
+    question_graph = candidates.linked.question_graph
+    is_remote = question_graph.base.arrays is None
+    clusters_to_run = candidates.ranked
+    if candidates.confidence >= _MIN_GAP_CONFIDENCE:
+        clusters_to_run = [
+            cluster
+            for cluster in clusters_to_run
+            if cluster.score >= clusters_to_run[0].score - _MAX_SCORE_GAP
+        ]
+    results = await run_distinct(
+        question_graph.context,
+        drop_extensions(clusters_to_run[: _CLUSTER_SEARCH_FACTOR * max_candidates]),
+        max_results=max_candidates + 1,
+        quick_only=not is_remote,
+        seconds=_REMOTE_TIMEOUT_SECONDS if is_remote else None,
         keep_empty=True,
     )
-    given = _first_as_answered(search, found)[:most]
-    more = await complete_candidates(asked.context, search.proposal, given)
-    return [*given[:1], *more, *given[1:]][:most]
+    selected = _order_results(candidates, results)[:max_candidates]
+    completed_candidates = await complete_candidates(
+        question_graph.context, candidates.proposal, selected
+    )
+    return [*selected[:1], *completed_candidates, *selected[1:]][:max_candidates]
 
 
-def _first_as_answered(
-    search: GraphCandidates, found: Sequence[CandidateResult]
+def _order_results(
+    candidates: GraphCandidates, results: Sequence[CandidateResult]
 ) -> list[CandidateResult]:
-    """The candidates with a result; before them an empty one, if graph search insists on it."""
-    given = [one for one in found if not one.is_empty]
-    if not found or not found[0].is_empty:
-        return given
-    near = search.ranked[: search.searched.limits.tried]
-    lead = search.ranked[0].score - AHEAD
-    if any(one.cluster in near and one.cluster.score >= lead for one in given[:1]):
-        return given
-    return [found[0], *given]
+    """Return the candidates with rows; before them an empty one if graph search prefers it."""
+    non_empty = [candidate for candidate in results if not candidate.is_empty]
+    if not results or not results[0].is_empty:
+        return non_empty
+    best_clusters = candidates.ranked[: candidates.search_run.limits.tried]
+    min_score = candidates.ranked[0].score - MAX_EMPTY_SCORE_GAP
+    if any(
+        candidate.cluster in best_clusters and candidate.cluster.score >= min_score
+        for candidate in non_empty[:1]
+    ):
+        return non_empty
+    return [results[0], *non_empty]
 
 
-async def _search(
-    question: Question, asked: AskedGraph, limits: SearchLimits, *, alone: bool
+async def _search_graph(
+    question: Question, question_graph: QuestionGraph, limits: SearchLimits, *, is_plain: bool
 ) -> GraphCandidates:
-    limits = replace(limits, timeout=asked.context.limits.timeout)
-    searched = SearchRun(limits, question, asked.given, asked.counted)
-    proposal = await searched.proposal()
-    ranked = cluster_candidates(proposal.candidates)
-    used = list(dict.fromkeys(iri for one in ranked[:READ] for iri in iris_in(one.best.query)))
-    if alone:
-        asked = _declaring(asked, [*used, *(one.target for one in select_links(proposal.linked))])
-    near = SchemaSlice(asked.context.graph, proposal.linked, used)
-    linked = LinkedGraph(asked, proposal.linked, near)
+    limits = replace(limits, timeout=question_graph.context.limits.timeout)
+    search_run = SearchRun(limits, question, question_graph.base, question_graph.counted)
+    proposal = await search_run.propose_candidates()
+    ranked_clusters = cluster_candidates(proposal.candidates)
+    used_iris = list(
+        dict.fromkeys(
+            iri
+            for item in ranked_clusters[:MAX_EXPLAINED_CANDIDATES]
+            for iri in iris_in(item.best.query)
+        )
+    )
+    if is_plain:
+        question_graph = _declare_prefixes(
+            question_graph, [*used_iris, *(item.target for item in select_links(proposal.linked))]
+        )
+    schema_slice = SchemaSlice(question_graph.context.graph, proposal.linked, used_iris)
+    linked_graph = LinkedGraph(question_graph, proposal.linked, schema_slice)
     return GraphCandidates(
-        searched, linked, proposal, ranked, estimate_confidence(proposal, ranked)
+        search_run,
+        linked_graph,
+        proposal,
+        ranked_clusters,
+        estimate_confidence(proposal, ranked_clusters),
     )
 
 
-def _declaring(asked: AskedGraph, iris: Sequence[str]) -> AskedGraph:
-    """A graph with prefixes for the namespaces of some IRIs, too, even if nothing else is there."""
-    graph = asked.context.graph
-    named = [iri for iri in iris if graph.prefixes.shorten(iri).startswith("<")]
-    if not named:
-        return asked
-    prefixes = graph.prefixes.with_derived(named, least=1)
-    return replace(asked, context=replace(asked.context, graph=replace(graph, prefixes=prefixes)))
+def _declare_prefixes(question_graph: QuestionGraph, iris: Sequence[str]) -> QuestionGraph:
+    """Return a graph with further prefixes for the namespaces of some IRIs."""
+    graph = question_graph.context.graph
+    undeclared_iris = [iri for iri in iris if graph.prefixes.shorten(iri).startswith("<")]
+    if not undeclared_iris:
+        return question_graph
+    prefixes = graph.prefixes.derive_prefixes(undeclared_iris, min_count=1)
+    return replace(
+        question_graph,
+        context=replace(question_graph.context, graph=replace(graph, prefixes=prefixes)),
+    )
 
 
-async def gather_or_fail(waiting: Iterable[Coroutine[None, None, Item]]) -> list[Item]:
-    """Return what each gives, in their order; raises what the first that fails raises."""
+async def gather_or_fail(coroutines: Iterable[Coroutine[None, None, Item]]) -> list[Item]:
+    """Return the results of the coroutines in order; raise what the first failing one raises."""
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one) for one in waiting]
+            tasks = [group.create_task(coroutine) for coroutine in coroutines]
     except ExceptionGroup as problems:
         raise problems.exceptions[0] from None
     return [task.result() for task in tasks]

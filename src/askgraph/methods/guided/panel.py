@@ -1,7 +1,7 @@
-"""The voice that the guided method asks, and the outcome in which a run ends.
+"""The voice that the guided method asks, and the outcome of a run.
 
-It is asked again if its answer is doubtful, and may then look things up. For several voices, and
-other methods beside them, see `askgraph.methods.guided.voting`.
+The voice is asked again if its answer is doubtful, and may then look things up. For several voices,
+and other methods beside them, see `askgraph.methods.guided.voting`.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -9,9 +9,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 
-from askgraph.methods.guided.candidates import Candidates
-from askgraph.methods.guided.prompt import Reply
-from askgraph.methods.guided.verdict import Judge, Verdict
+from askgraph.methods.guided.candidates import CandidateSet
+from askgraph.methods.guided.prompt import GuidedReply
+from askgraph.methods.guided.verdict import ReplyJudge, Verdict
 from askgraph.methods.shared import Conversation
 from askgraph.methods.tools import Toolbox
 from askgraph.search.decide import Thresholds, choose_options, choose_outcome
@@ -26,266 +26,319 @@ from askgraph.trace import (
     Step,
     Thought,
     ToolUse,
-    heard,
+    record_or_replay,
 )
 
-_GO_ON = """\
+_LOOKUP_INSTRUCTION = """\
 You may now look up what is missing with the functions, in at most {turns} turns, several calls in
 one turn if they do not depend on each other. End with `answer`, or with `cancel` if the graph
 cannot answer."""
-_LAST = "This was the last turn to look things up. End now with `answer`, or with `cancel`."
-_AGAIN = """\
+_LAST_TURN_MESSAGE = (
+    "This was the last turn to look things up. End now with `answer`, or with `cancel`."
+)
+_RETRY_INSTRUCTION = """\
 Reply again, in the same form: mended, or with "query": "same" if you keep to what you said."""
-_DECLINED = """\
+_CONFIRM_REFUSAL_MESSAGE = """\
 Are you sure? Candidate 1 uses the words of the question like this and has a result. If the graph
 still holds no answer, say so again."""
-_RIVAL = 0.5  # what graph search believes of a candidate that is worth a question back
-CHOSEN = 0.75  # the chance of an answer that a check has chosen, at least
-_LOOKED_UP = 0.6  # and of one that was looked up, at most
-_NONE = "the model's replies could not be used"
-_DECLINED_AT_MOST = 0.3  # the most that is believed of an answer that a model declined to give
-_WHICH_MEANT = "Which of these do you mean?"
+_MIN_RIVAL_CONFIDENCE = (
+    0.5  # what graph search believes of a candidate that is worth a question back
+)
+MIN_CHECKED_CONFIDENCE = 0.75  # the chance of an answer that a check has chosen, at least
+_MAX_LOOKUP_CONFIDENCE = 0.6  # and of one that was looked up, at most
+_UNUSABLE_REASON = "the model's replies could not be used"
+_MAX_DECLINED_CONFIDENCE = (
+    0.3  # the most that is believed of an answer that a model declined to give
+)
+_CLARIFICATION_TEXT = "Which of these do you mean?"
 
 
 @dataclass(frozen=True, eq=False)
 class Voice:
-    """A model with the messages that it is told, under a name; `n` replies are wanted.
+    """A named model with its conversation.
 
-    Voices of one `source` err together, such as those of one model.
+    Attributes:
+        n: replies to sample.
+        source: voices of one source make correlated errors, as those of one model do.
     """
 
     name: str
-    talk: Conversation
+    conversation: Conversation
     n: int = 1
     source: str = "model"
 
 
 @dataclass(eq=False)
 class Panel:
-    """One voice that is asked about a question; `answer` is what came of it, None for nothing.
+    """A single voice that is asked about a question.
 
-    `looks` bounds how often it is asked again, `turns` how often it may then call functions of the
-    `toolbox`. `verdict` is that of the reply that counts. `given_up` says, in the model's words,
-    why the graph holds no answer.
+    Attributes:
+        max_retries: how often it is asked again at most.
+        turns: turns at most with functions of the `toolbox`.
+        answer: the answer so far, or None.
+        verdict: the verdict on the reply that counts.
+        rivals: answers that a question back would offer too.
+        refusal_reason: the model's reason why the graph holds no answer.
     """
 
-    judge: Judge
+    judge: ReplyJudge
     voices: Sequence[Voice]
-    looks: int = 1
+    max_retries: int = 1
     toolbox: Callable[[], Toolbox] | None = None
     turns: int = 0
     answer: Answer | None = None
     confidence: float = 0.0
     verdict: Verdict | None = None
     rivals: Sequence[Answer] = ()
-    given_up: str = ""
+    refusal_reason: str = ""
 
-    async def steps(self) -> AsyncGenerator[Step, None]:
-        """Ask, and settle on an answer: again if there is doubt, then let look things up.
+    async def run_steps(self) -> AsyncGenerator[Step, None]:
+        """Ask, ask again if there is doubt, and then let the model look things up.
 
-        Raises `BudgetSpent` and `ServiceError` as models do; what was found until then stands.
+        Raises:
+            BudgetSpent: the budget is used up; the results so far remain.
+            ServiceError: the model fails; the results so far remain.
         """
         [voice] = self.voices
-        talk = voice.talk
-        yield talk.prompt("question")
-        for left in reversed(range(self.looks + 1)):
-            turn = (await talk.turn()).step
+        conversation = voice.conversation
+        yield conversation.to_prompt("question")
+        for retries_left in reversed(range(self.max_retries + 1)):
+            turn = (await conversation.take_turn()).step
             yield turn
-            reply = self.judge.read(turn.choice)
+            reply = self.judge.read_reply(turn.choice)
             if reply.same and self.verdict is not None:
                 break
-            verdict = await self.judge.judged(reply, revised=left < self.looks)
-            self._take(verdict)
+            verdict = await self.judge.judge_reply(reply, revised=retries_left < self.max_retries)
+            self._accept(verdict)
             if verdict.answer is not None:
                 yield Draft(verdict.answer.query, verdict.confidence, verdict.answer.words)
-            doubts = self._doubts(verdict)
+            doubts = self._get_doubts(verdict)
             if not doubts:
                 break
-            yield Thought(self.named("\n".join(doubts)))
-            if left:
-                talk.told(self.checked("\n".join([*doubts, _AGAIN])))
-        if self.turns and self.toolbox is not None and self._lacks():
-            async with aclosing(self._looked_up(talk, self.toolbox())) as steps:
+            yield Thought(self.unmask_text("\n".join(doubts)))
+            if retries_left:
+                conversation.send_text(self.mask_text("\n".join([*doubts, _RETRY_INSTRUCTION])))
+        if self.turns and self.toolbox is not None and self._should_look_up():
+            async with aclosing(self._look_up(conversation, self.toolbox())) as steps:
                 async for step in steps:
                     yield step
-        await self._note_rival()
+        await self._find_rival()
 
-    async def _looked_up(self, talk: Conversation, toolbox: Toolbox) -> AsyncGenerator[Step, None]:
-        """Let the model look things up, and keep what that comes to."""
-        async with aclosing(looked_up_further(talk, toolbox, turns=self.turns)) as items:
+    async def _look_up(
+        self, conversation: Conversation, toolbox: Toolbox
+    ) -> AsyncGenerator[Step, None]:
+        """Let the model look things up, and keep the answer or the reason why there is none."""
+        async with aclosing(run_lookup_turns(conversation, toolbox, turns=self.turns)) as items:
             async for item in items:
                 # Keep what a lookup came to: an answer, or the reason why there is none.
                 if isinstance(item, Answer) and (
                     self.answer is None or not item.is_empty or self.answer.is_empty
                 ):
-                    self.answer, self.confidence = item, min(item.confidence, _LOOKED_UP)
+                    self.answer, self.confidence = (
+                        item,
+                        min(item.confidence, _MAX_LOOKUP_CONFIDENCE),
+                    )
                 if isinstance(item, ToolUse) and item.observation.ends == "cancel":
-                    self.given_up = item.observation.text
+                    self.refusal_reason = item.observation.text
                 if not isinstance(item, Answer):
                     yield item
 
-    def checked(self, text: str) -> str:
+    def mask_text(self, text: str) -> str:
         """Return a text as a model may read it."""
-        veil = self.judge.candidates.veil
-        return text if veil is None else veil.mask_text(text)
+        masker = self.judge.candidates.masker
+        return text if masker is None else masker.mask_text(text)
 
-    def named(self, text: str) -> str:
-        """Return what a model is told as a person may read it: names in place of placeholders."""
-        veil = self.judge.candidates.veil
-        return text if veil is None else veil.unmask_text(text)
+    def unmask_text(self, text: str) -> str:
+        """Return a text for the model as a person may read it: with names for placeholders."""
+        masker = self.judge.candidates.masker
+        return text if masker is None else masker.unmask_text(text)
 
-    def _doubts(self, verdict: Verdict) -> Sequence[str]:
-        believed = self.judge.chances
-        if verdict.declines and believed and believed[0] >= CHOSEN:
-            return (_DECLINED,)
+    def _get_doubts(self, verdict: Verdict) -> Sequence[str]:
+        chances = self.judge.chances
+        if verdict.is_refusal and chances and chances[0] >= MIN_CHECKED_CONFIDENCE:
+            return (_CONFIRM_REFUSAL_MESSAGE,)
         return verdict.doubts
 
-    def _take(self, verdict: Verdict) -> None:
+    def _accept(self, verdict: Verdict) -> None:
         """Keep the last answer, unless it is empty and there was one before."""
         self.verdict = verdict
-        self.given_up = verdict.reply.thought if verdict.declines else ""
+        self.refusal_reason = verdict.reply.thought if verdict.is_refusal else ""
         if verdict.answer is None:
             return
         if self.answer is None or not verdict.answer.is_empty or self.answer.is_empty:
             self.answer, self.confidence = verdict.answer, verdict.confidence
 
-    def _lacks(self) -> bool:
-        """Whether there is no answer that could stand."""
+    def _should_look_up(self) -> bool:
+        """Return whether there is no acceptable answer yet."""
         verdict = self.verdict
-        if verdict is None or verdict.declines or verdict.reply.ask:
+        if verdict is None or verdict.is_refusal or verdict.reply.ask:
             return False
         return self.answer is None or self.answer.is_empty or verdict.signs.findings > 0
 
-    async def _note_rival(self) -> None:
-        """Keep the best candidate with another result of this kind that graph search believes."""
-        verdict, own = self.verdict, self.answer
-        if own is None or verdict is None or not verdict.rival or verdict.signs.against < _RIVAL:
+    async def _find_rival(self) -> None:
+        """Keep the best comparable candidate with another result that graph search trusts."""
+        verdict, current_answer = self.verdict, self.answer
+        if (
+            current_answer is None
+            or verdict is None
+            or not verdict.rival
+            or verdict.signs.against < _MIN_RIVAL_CONFIDENCE
+        ):
             return
-        answer = await self.judge.taken(verdict.rival)
+        answer = await self.judge.answer_candidate(verdict.rival)
 
-        async def of_one_kind() -> bool:
-            return answer is not None and self.judge.of_one_kind(own, answer)
+        async def is_comparable() -> bool:
+            return answer is not None and self.judge.is_comparable(current_answer, answer)
 
-        if answer is not None and await heard("rival", bool, of_one_kind):
+        if answer is not None and await record_or_replay("rival", bool, is_comparable):
             self.rivals = (answer,)
 
 
-async def looked_up_further(
-    talk: Conversation, toolbox: Toolbox, *, turns: int
+async def run_lookup_turns(
+    conversation: Conversation, toolbox: Toolbox, *, turns: int
 ) -> AsyncGenerator[ModelTurn | ToolUse | Answer, None]:
-    """Let the model call functions for some turns; an answer that comes of it is the last item.
+    """Let the model call functions for some turns; its answer, if any, is the last item.
 
-    If the model cancels, calls nothing or comes to no end there is none. Raises `BudgetSpent`
-    and `ServiceError` as the model does.
+    There is no answer if the model cancels, calls nothing or reaches no end.
+
+    Raises:
+        BudgetSpent: the budget is used up.
+        ServiceError: the model fails.
     """
-    from askgraph.methods.shared.exploration import written_answer  # few questions come to this
+    from askgraph.methods.shared.exploration import parse_answer_call  # few questions come to this
 
-    talk.tools = toolbox.schemas
-    talk.options = {**talk.options, "schema": None}
-    talk.told(_GO_ON.replace("{turns}", str(turns)))
-    for left in reversed(range(turns + 1)):
-        turn = await talk.turn()
+    conversation.tools = toolbox.schemas
+    conversation.options = {**conversation.options, "schema": None}
+    conversation.send_text(_LOOKUP_INSTRUCTION.replace("{turns}", str(turns)))
+    for turns_left in reversed(range(turns + 1)):
+        turn = await conversation.take_turn()
         yield turn.step
-        calls = turn.choice.calls or written_answer(turn.choice.text, toolbox, "")
-        if turn.trouble is not None or not calls:
+        calls = turn.choice.calls or parse_answer_call(turn.choice.text, toolbox, "")
+        if turn.problem is not None or not calls:
             return
-        uses = await heard(
+        uses = await record_or_replay(
             "functions", tuple[ToolUse, ...], partial(toolbox.call_all, calls), calls
         )
-        for item in _items(uses):
+        for item in _order_items(uses):
             yield item
         if turn.choice.calls:
-            talk.observed(uses)
+            conversation.send_observations(uses)
         else:
-            talk.told(uses[0].observation.text)
+            conversation.send_text(uses[0].observation.text)
         if any(use.observation.ends for use in uses):
             return
-        if left == 1:
-            talk.told(_LAST)
+        if turns_left == 1:
+            conversation.send_text(_LAST_TURN_MESSAGE)
 
 
-def _items(uses: Sequence[ToolUse]) -> list[ToolUse | Answer]:
-    """The calls of a turn, those that end the run last; then the answer of the first of these."""
-    ending = [use for use in uses if use.observation.ends]
-    answer = ending[0].observation.answer if ending else None
-    answers = answer is not None and ending[0].observation.ends == "answer"
-    others = [use for use in uses if not use.observation.ends]
-    return [*others, *ending, *([answer] if answers and answer else [])]
+def _order_items(uses: Sequence[ToolUse]) -> list[ToolUse | Answer]:
+    """Return the calls of a turn, those that end the run last, and then their answer."""
+    final_uses = [use for use in uses if use.observation.ends]
+    answer = final_uses[0].observation.answer if final_uses else None
+    is_answer = answer is not None and final_uses[0].observation.ends == "answer"
+    lookups = [use for use in uses if not use.observation.ends]
+    return [*lookups, *final_uses, *([answer] if is_answer and answer else [])]
 
 
 @dataclass(frozen=True)
-class Ending:
-    """How sure an answer has to be, whether to ask back, and what ended the run early, if so."""
+class EndConditions:
+    """The thresholds of an answer, whether to ask back, and the problem of the run, if any."""
 
     limits: Thresholds
     asks_back: bool = True
     problem: str = ""
 
 
-async def outcome_of(panel: Panel, candidates: Candidates, ending: Ending) -> Outcome:
-    """Return what a run comes to.
+async def decide_outcome(
+    panel: Panel, candidates: CandidateSet, conditions: EndConditions
+) -> Outcome:
+    """Return the outcome of a run.
 
-    If no model gave an answer, graph search's outcome stands, and says so. Raises
-    `ServiceError` if an endpoint is down.
+    If no model gave an answer, the outcome is that of graph search, marked as such.
+
+    Raises:
+        ServiceError: an endpoint is down.
     """
-    reply = panel.verdict.reply if panel.verdict is not None else Reply()
-    if ending.asks_back and reply.ask and (back := await _asked_back(panel, reply)):
-        return back
-    if panel.given_up:
+    reply = panel.verdict.reply if panel.verdict is not None else GuidedReply()
+    if (
+        conditions.asks_back
+        and reply.ask
+        and (clarification := await _build_clarification(panel, reply))
+    ):
+        return clarification
+    if panel.refusal_reason:
         # The model's reason, with the best attempt, little believed: its own, or graph search's.
-        best = panel.answer
-        if best is None and not candidates.follows:
-            own = await searched_outcome(candidates, asks_back=True)
-            best = own if isinstance(own, Answer) else own.best
-        if best is None:
-            return Refusal(panel.given_up)
+        best_attempt = panel.answer
+        if best_attempt is None and not candidates.is_follow_up:
+            search_outcome = await get_search_outcome(candidates, asks_back=True)
+            best_attempt = (
+                search_outcome if isinstance(search_outcome, Answer) else search_outcome.best
+            )
+        if best_attempt is None:
+            return Refusal(panel.refusal_reason)
         return Refusal(
-            panel.given_up, replace(best, confidence=min(best.confidence, _DECLINED_AT_MOST))
+            panel.refusal_reason,
+            replace(
+                best_attempt, confidence=min(best_attempt.confidence, _MAX_DECLINED_CONFIDENCE)
+            ),
         )
     if panel.answer is None:
-        return await _searched(candidates, ending)
+        return await _fall_back_to_search(candidates, conditions)
     confidence = round(panel.confidence, 4)
-    answer = replace(panel.answer, confidence=confidence, cut_short=ending.problem or None)
-    match choose_outcome(confidence, ending.limits):
+    answer = replace(panel.answer, confidence=confidence, cut_short=conditions.problem or None)
+    match choose_outcome(confidence, conditions.limits):
         case "answer":
             return answer
-        case "ask" if ending.asks_back and panel.rivals:
+        case "ask" if conditions.asks_back and panel.rivals:
             options = choose_options([answer, *panel.rivals])
-            return Clarification(_WHICH_MEANT, options, answer) if options else answer
+            return Clarification(_CLARIFICATION_TEXT, options, answer) if options else answer
         case "ask":
             return answer
         case _:
-            why = "No answer is sure enough; the nearest one is shown."
-            why += f" {reply.thought}" if reply.thought else ""
-            why = "No query that was found has a result." if answer.is_empty else why
-            return Refusal(why, answer)
+            reason = "No answer is sure enough; the nearest one is shown."
+            reason += f" {reply.thought}" if reply.thought else ""
+            reason = "No query that was found has a result." if answer.is_empty else reason
+            return Refusal(reason, answer)
 
 
-async def _asked_back(panel: Panel, reply: Reply) -> Clarification | None:
-    """The model's question, if the candidates that it lies between differ in what they say."""
-    answers = [await panel.judge.taken(number) for number in reply.between]
-    found = [answer for answer in answers if answer is not None]
-    options: tuple[Option, ...] = choose_options(found) if len(found) > 1 else ()
+async def _build_clarification(panel: Panel, reply: GuidedReply) -> Clarification | None:
+    """Return the model's question, if the candidates that it names have different answers."""
+    answers = [await panel.judge.answer_candidate(number) for number in reply.between]
+    available_answers = [answer for answer in answers if answer is not None]
+    options: tuple[Option, ...] = (
+        choose_options(available_answers) if len(available_answers) > 1 else ()
+    )
     if not options:
         return None
-    return Clarification(reply.ask, options, panel.answer or found[0])
+    return Clarification(reply.ask, options, panel.answer or available_answers[0])
 
 
-async def _searched(candidates: Candidates, ending: Ending) -> Outcome:
-    """Graph search's outcome, which says that no reply could be used; none to a follow-up."""
-    if candidates.follows:
-        why = ending.problem or _NONE
-        return Refusal(f"Graph search does not read earlier questions, and {why}.")
-    own = await searched_outcome(candidates, asks_back=ending.asks_back)
-    if isinstance(own, Answer):
-        return replace(own, cut_short=ending.problem or f"{_NONE}: this is what graph search found")
-    return own
+async def _fall_back_to_search(candidates: CandidateSet, conditions: EndConditions) -> Outcome:
+    """Return graph search's outcome, marked as such; refuse a follow-up question."""
+    if candidates.is_follow_up:
+        reason = conditions.problem or _UNUSABLE_REASON
+        return Refusal(f"Graph search does not read earlier questions, and {reason}.")
+    search_outcome = await get_search_outcome(candidates, asks_back=conditions.asks_back)
+    if isinstance(search_outcome, Answer):
+        return replace(
+            search_outcome,
+            cut_short=conditions.problem or f"{_UNUSABLE_REASON}: this is what graph search found",
+        )
+    return search_outcome
 
 
-async def searched_outcome(candidates: Candidates, *, asks_back: bool) -> Outcome:
-    """Return graph search's own outcome; if it may not ask back, its best answer instead."""
-    best = candidates.best
-    own = await heard("searched", Outcome, partial(best.searched.outcome, best.proposal))
-    if isinstance(own, Clarification) and not asks_back and own.best is not None:
-        return own.best
-    return own
+async def get_search_outcome(candidates: CandidateSet, *, asks_back: bool) -> Outcome:
+    """Return graph search's outcome; if it must not ask back, its best answer instead."""
+    best_candidates = candidates.best
+    search_outcome = await record_or_replay(
+        "searched",
+        Outcome,
+        partial(best_candidates.search_run.decide_outcome, best_candidates.proposal),
+    )
+    if (
+        isinstance(search_outcome, Clarification)
+        and not asks_back
+        and search_outcome.best is not None
+    ):
+        return search_outcome.best
+    return search_outcome

@@ -1,6 +1,6 @@
-"""Verdicts on the replies of the guided method's model: each run, with what is doubtful about it.
+"""Verdicts on the replies of the guided method's model: each reply is run and its doubts listed.
 
-Nothing here asks a model; what is doubtful is put in words for one, with the evidence.
+No function here calls a model; doubts are put in words for the model, with the evidence.
 """
 
 import math
@@ -10,32 +10,34 @@ from functools import partial
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.answers import bare_answer
+from askgraph.answers import build_plain_answer
 from askgraph.answers.verbalize import in_words
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph.arrays import GraphArrays
 from askgraph.llm import Choice
-from askgraph.methods.guided.candidates import Candidates, Numbered
-from askgraph.methods.guided.prompt import Reply, read_reply
-from askgraph.methods.shared.several_graphs import Trials, disagrees
+from askgraph.methods.guided.candidates import CandidateSet, NumberedCandidate
+from askgraph.methods.guided.prompt import GuidedReply, parse_reply
+from askgraph.methods.shared.several_graphs import QueryTrials, has_different_values
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import look_up_types
 from askgraph.methods.tools.rendering import TermWriter, render_table
 from askgraph.search.decide import find_omitted_words
 from askgraph.search.rank.expected_answer_type import derive_expected_answer
 from askgraph.search.rank.type_mismatches import find_type_mismatches
-from askgraph.sparql.results import Row, SelectResult, value_of
+from askgraph.sparql.results import Row, SelectResult, to_plain_value
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
-from askgraph.trace import Answer, heard
+from askgraph.trace import Answer, record_or_replay
 
-_NOTHING_SAID = "There is nothing before this that could stay the same."
-_NOT_BETWEEN = "You ask back, but not between two of the candidates: decide yourself."
-_UNSEEN = "You have not seen this result yet: look whether it is what the question asks for."
-_SURE = 0.7  # what a model says of a query whose result it need not see, if that is plain
-_MANY = 1_000  # rows from which on a result that nobody has seen is odd
-_BELIEVED = 0.9  # the chance of a candidate that another result contradicts
-_SHOWN = 6  # rows of a result that is doubted
-_BIAS = 0.8
+_NO_EARLIER_REPLY = "There is nothing before this that could stay the same."
+_UNCLEAR_ALTERNATIVES = "You ask back, but not between two of the candidates: decide yourself."
+_UNSEEN_RESULT = "You have not seen this result yet: look whether it is what the question asks for."
+_MIN_SURE_CONFIDENCE = (
+    0.7  # what a model says of a query whose result it need not see, if that is plain
+)
+_MAX_USUAL_ROWS = 1_000  # rows from which on a result that nobody has seen is odd
+_MIN_CONTRADICTION_CONFIDENCE = 0.9  # the chance of a candidate that another result contradicts
+_MAX_RESULT_ROWS = 6  # rows of a result that is doubted
+_BIAS_WEIGHT = 0.8
 _WEIGHTS = {
     "searched": 1.6,
     "against": -0.8,
@@ -46,19 +48,22 @@ _WEIGHTS = {
     "misfit": -1.2,
     "revised": -0.5,
 }
-_FINDINGS = 2  # the third finding tells no more than two do
+_MAX_COUNTED_FINDINGS = 2  # the third finding tells no more than two do
 
 
 @dataclass(frozen=True)
 class Signs:
-    """What is known of an answer when a run ends.
+    """Evidence for and against an answer at the end of a run.
 
-    `searched` is the chance that graph search gives to a candidate with the same result, 0 if no
-    candidate has it; `against` the chance that it gives to the best one with another result. `said`
-    is the model's own word, from 0 to 1, None if it said nothing. `findings` are those of the
-    validator that still stand; a result may be `empty` or `truncated`; a `misfit` has not the shape
-    that the question asks for; `revised` says that the first reply had to be mended by another
-    call.
+    Attributes:
+        searched: the chance that graph search gives a candidate with the same result; 0 if none.
+        against: the chance that it gives the best candidate with another result.
+        said: the model's own confidence, 0 to 1; None if it gave none.
+        findings: remaining findings of the validator.
+        empty: the result has no row.
+        truncated: the result was cut off.
+        misfit: the result does not have the type that the question asks for.
+        revised: the first reply needed another call.
     """
 
     searched: float = 0.0
@@ -71,39 +76,41 @@ class Signs:
     revised: bool = False
 
 
-def answer_confidence(signs: Signs) -> float:
+def estimate_answer_confidence(signs: Signs) -> float:
     """Estimate the chance (0–1, both excluded) that an answer with these signs is right.
 
-    A logistic model. The bias and the weights of `searched` and `against` were fitted to 1,380
-    published answers of a Llama-3.3-70B agent over supply-kgrep (Henselmann et al., 2025) and to
-    370 recorded answers of a stronger model by four methods, each of the two weighing half: the
+    This is a logistic model. The bias and the weights of `searched` and `against` were fitted to
+    1,380 published answers of a Llama-3.3-70B agent over supply-kgrep (Henselmann et al., 2025) and
+    to 370 recorded answers of a stronger model by four methods, each of the two weighing half: the
     weaker one needs agreement more, and is right less often without it. The other weights are
     plausible and were not fitted; of 1,166 published answers with an empty result one was right. A
     better sign never lowers the chance.
     """
-    facts = {
+    features = {
         "searched": signs.searched,
         "against": signs.against,
         "said": 0.0 if signs.said is None else signs.said - 0.5,
-        "finding": min(signs.findings, _FINDINGS),
+        "finding": min(signs.findings, _MAX_COUNTED_FINDINGS),
         "empty": signs.empty,
         "truncated": signs.truncated,
         "misfit": signs.misfit,
         "revised": signs.revised,
     }
-    linear = _BIAS + sum(_WEIGHTS[name] * value for name, value in facts.items())
+    linear = _BIAS_WEIGHT + sum(_WEIGHTS[name] * value for name, value in features.items())
     return 1 / (1 + math.exp(-linear))
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A reply and the answer that it comes to, None for none; `doubts` are told to the model.
+    """A reply with its answer, if any.
 
-    `signs` are what speaks for and against the answer, but for the votes of others; `rival` is the
-    number of the best candidate with another result, 0 for none.
+    Attributes:
+        doubts: texts for the model.
+        signs: the evidence for and against the answer, without the votes of others.
+        rival: the number of the best candidate with another result, 0 for none.
     """
 
-    reply: Reply
+    reply: GuidedReply
     answer: Answer | None = None
     doubts: tuple[str, ...] = ()
     signs: Signs = field(default_factory=Signs)
@@ -111,252 +118,292 @@ class Verdict:
 
     @property
     def confidence(self) -> float:
-        """The chance that the answer is right, as far as this reply tells."""
-        return answer_confidence(self.signs)
+        """The chance that the answer is right, by this reply alone."""
+        return estimate_answer_confidence(self.signs)
 
     @property
-    def declines(self) -> bool:
-        """Whether the model says that the graph holds no answer."""
-        said = self.reply
-        return not (said.problem or said.chosen or said.written or said.ask or said.same)
+    def is_refusal(self) -> bool:
+        """Whether the model states that the graph holds no answer."""
+        parsed = self.reply
+        return not (parsed.problem or parsed.chosen or parsed.written or parsed.ask or parsed.same)
 
 
 @dataclass(eq=False)
-class Judge:
-    """Judges replies about one question; `chances` are those of the numbered candidates."""
+class ReplyJudge:
+    """Judges the replies to one question; `chances` are those of the numbered candidates."""
 
-    candidates: Candidates
-    trials: Trials
+    candidates: CandidateSet
+    trials: QueryTrials
     chances: Sequence[float]
-    _taken: dict[int, Answer | None] = field(default_factory=dict)
+    _candidate_answers: dict[int, Answer | None] = field(default_factory=dict)
 
-    def read(self, choice: Choice) -> Reply:
-        """Read what a model said, its placeholders replaced by what they stand for."""
-        reply, veil = read_reply(choice, len(self.chances)), self.candidates.veil
-        if veil is None:
+    def read_reply(self, choice: Choice) -> GuidedReply:
+        """Parse the model's reply and replace its placeholders by what they stand for."""
+        reply, masker = parse_reply(choice, len(self.chances)), self.candidates.masker
+        if masker is None:
             return reply
-        thought, ask = veil.unmask_text(reply.thought), veil.unmask_text(reply.ask)
-        told = replace(reply, thought=thought, ask=ask)
+        thought, ask = masker.unmask_text(reply.thought), masker.unmask_text(reply.ask)
+        unmasked = replace(reply, thought=thought, ask=ask)
         if reply.written is None:
-            return told
+            return unmasked
         try:
-            query = veil.unmask_query(reply.written.query)
+            query = masker.unmask_query(reply.written.query)
         except QueryError as problem:
-            return Reply(problem=f"{problem}.")
-        return replace(told, written=replace(reply.written, query=query))
+            return GuidedReply(problem=f"{problem}.")
+        return replace(unmasked, written=replace(reply.written, query=query))
 
-    async def judged(self, reply: Reply, *, revised: bool = False) -> Verdict:
-        """Run what a reply says; `revised` tells that it is not the first.
+    async def judge_reply(self, reply: GuidedReply, *, revised: bool = False) -> Verdict:
+        """Run the query of a reply and return the verdict.
 
-        Raises `ServiceError` if an endpoint is down.
+        Args:
+            revised: whether this is not the first reply.
+
+        Raises:
+            ServiceError: an endpoint is down.
         """
-        judge = partial(self._judged, reply, revised=revised)
-        return await heard("verdict", Verdict, judge, reply, revised)
+        judge = partial(self._judge_reply, reply, revised=revised)
+        return await record_or_replay("verdict", Verdict, judge, reply, revised)
 
-    async def _judged(self, reply: Reply, *, revised: bool) -> Verdict:
+    async def _judge_reply(self, reply: GuidedReply, *, revised: bool) -> Verdict:
         if reply.problem or reply.same:
-            return Verdict(reply, doubts=(reply.problem or _NOTHING_SAID,))
+            return Verdict(reply, doubts=(reply.problem or _NO_EARLIER_REPLY,))
         if reply.written is not None:
-            written = reply.written
-            graph = written.graph
+            parsed_query = reply.written
+            graph = parsed_query.graph
             if not graph and reply.chosen:
                 graph = self.candidates.numbered[reply.chosen - 1].graph
-            columns = reply.columns or written.columns
-            tried = await self.trials.attempted(replace(written, graph=graph, columns=columns))
-            if tried.answer is None:
-                doubts = self._told((*tried.findings, tried.problem), written.query)
+            columns = reply.columns or parsed_query.columns
+            attempt = await self.trials.run_unvalidated(
+                replace(parsed_query, graph=graph, columns=columns)
+            )
+            if attempt.answer is None:
+                doubts = self._mask_texts((*attempt.findings, attempt.problem), parsed_query.query)
                 return Verdict(reply, doubts=doubts)
-            return await self._weighed(reply, tried.answer, tried.findings, revised=revised)
+            return await self._weigh_answer(
+                reply, attempt.answer, attempt.findings, revised=revised
+            )
         if reply.chosen:
-            answer = await self._take(reply.chosen)
+            answer = await self._answer_candidate(reply.chosen)
             if answer is None:
                 doubt = f"Candidate {reply.chosen} could not be run to its end."
                 return Verdict(reply, doubts=(doubt,))
-            told = [name for name in reply.columns if name in answer.result.variables]
-            if told and len(told) == len(reply.columns):
-                answer = replace(answer, answer_columns=tuple(told))
-            return await self._weighed(reply, answer, (), revised=revised)
+            known_columns = [name for name in reply.columns if name in answer.result.variables]
+            if known_columns and len(known_columns) == len(reply.columns):
+                answer = replace(answer, answer_columns=tuple(known_columns))
+            return await self._weigh_answer(reply, answer, (), revised=revised)
         decides_nothing = reply.ask and len(reply.between) < 2
-        return Verdict(reply, doubts=(_NOT_BETWEEN,) if decides_nothing else ())
+        return Verdict(reply, doubts=(_UNCLEAR_ALTERNATIVES,) if decides_nothing else ())
 
-    async def taken(self, number: int) -> Answer | None:
-        """Return the answer of a candidate as graph search gives it; None if it fails."""
-        return await heard("candidate", Answer | None, partial(self._take, number), number)
+    async def answer_candidate(self, number: int) -> Answer | None:
+        """Return the answer of a candidate by graph search; None if it fails."""
+        return await record_or_replay(
+            "candidate", Answer | None, partial(self._answer_candidate, number), number
+        )
 
-    async def _take(self, number: int) -> Answer | None:
-        if number not in self._taken:
-            one = self.candidates.numbered[number - 1]
-            searched = one.found.searched
-            best, chance = one.ran.cluster.best, self.chances[number - 1]
-            known = one.ran.complete_result
+    async def _answer_candidate(self, number: int) -> Answer | None:
+        if number not in self._candidate_answers:
+            candidate = self.candidates.numbered[number - 1]
+            search_run = candidate.graph_candidates.search_run
+            best, chance = candidate.run_candidate.cluster.best, self.chances[number - 1]
+            full_result = candidate.run_candidate.complete_result
             try:
-                found = await searched.answer(best, one.found.proposal, chance, known=known)
+                answer = await search_run.answer(
+                    best, candidate.graph_candidates.proposal, chance, known_result=full_result
+                )
             except ServiceError:
-                if known is None:
+                if full_result is None:
                     raise
-                found = _bare(one, chance)  # its rows are there, labels and evidence are not
-            self._taken[number] = found
-        return self._taken[number]
+                answer = _build_bare_answer(
+                    candidate, chance
+                )  # its rows are there, labels and evidence are not
+            self._candidate_answers[number] = answer
+        return self._candidate_answers[number]
 
-    async def _weighed(
-        self, reply: Reply, answer: Answer, findings: Sequence[str], *, revised: bool
+    async def _weigh_answer(
+        self, reply: GuidedReply, answer: Answer, findings: Sequence[str], *, revised: bool
     ) -> Verdict:
-        """The verdict on an answer: what speaks for and against it."""
-        search = self.candidates.by_graph[answer.graph]
-        given = answer.result if answer.boolean is None else answer.boolean
-        expected = derive_expected_answer(search.linked.linked)
-        unfit = find_type_mismatches(expected, answer.query, given, search.searched.graph.profile)
-        same = other = 0
-        for one in self.candidates.numbered:
-            found = one.ran
-            theirs = bare_answer(
-                found.query, one.graph, found.rows_or_boolean, columns=found.columns
+        """Return the verdict on an answer, with the evidence for and against it."""
+        candidates = self.candidates.by_graph[answer.graph]
+        result = answer.result if answer.boolean is None else answer.boolean
+        expected = derive_expected_answer(candidates.linked.linked_question)
+        mismatches = find_type_mismatches(
+            expected, answer.query, result, candidates.search_run.graph.profile
+        )
+        same_number = other_number = 0
+        for candidate in self.candidates.numbered:
+            run_candidate = candidate.run_candidate
+            candidate_answer = build_plain_answer(
+                run_candidate.query,
+                candidate.graph,
+                run_candidate.rows_or_boolean,
+                columns=run_candidate.columns,
             )
-            differs = disagrees(answer, theirs)
-            other = one.number if differs and not other else other
-            same = one.number if not differs and not same else same
+            differs = has_different_values(answer, candidate_answer)
+            other_number = candidate.number if differs and not other_number else other_number
+            same_number = candidate.number if not differs and not same_number else same_number
         chances = self.chances
         signs = Signs(
-            searched=chances[same - 1] if same else 0.0,
-            against=chances[other - 1] if other else 0.0,
+            searched=chances[same_number - 1] if same_number else 0.0,
+            against=chances[other_number - 1] if other_number else 0.0,
             said=reply.sure,
             findings=len(findings),
             empty=answer.is_empty,
             truncated=answer.result.truncated is not None,
-            misfit=bool(unfit),
+            misfit=bool(mismatches),
             revised=revised,
         )
-        doubts = [*self._told([*findings, *_of_result(answer), *unfit], answer.query)]
-        seen = same and (answer.boolean is None or reply.chosen)  # yes is given by many a query
-        unseen = reply.written is not None and not seen and not signs.empty and bool(chances)
-        if unseen and (odd := await self._odd(answer, reply, signs, other)) is not None:
-            doubts.append(f"{await self._unseen(answer, reply.chosen)}{odd}")
-        veil = self.candidates.veil
-        if doubts and not signs.empty and (veil is None or veil.shows_rows):
-            context = search.linked.context
-            few = replace(context, limits=replace(context.limits, rows=_SHOWN))
-            doubts.insert(0, f"Your query gives {await _given(few, answer)}")
-        return Verdict(reply, answer, tuple(doubts), signs, other)
+        doubts = [
+            *self._mask_texts(
+                [*findings, *_list_result_problems(answer), *mismatches], answer.query
+            )
+        ]
+        is_seen = same_number and (
+            answer.boolean is None or reply.chosen
+        )  # yes is given by many a query
+        is_unseen = reply.written is not None and not is_seen and not signs.empty and bool(chances)
+        if (
+            is_unseen
+            and (oddity := await self._find_oddity(answer, reply, signs, other_number)) is not None
+        ):
+            doubts.append(f"{await self._describe_unseen_result(answer, reply.chosen)}{oddity}")
+        masker = self.candidates.masker
+        if doubts and not signs.empty and (masker is None or masker.shows_rows):
+            context = candidates.linked.context
+            short_context = replace(context, limits=replace(context.limits, rows=_MAX_RESULT_ROWS))
+            doubts.insert(0, f"Your query gives {await _format_result(short_context, answer)}")
+        return Verdict(reply, answer, tuple(doubts), signs, other_number)
 
-    def _told(self, texts: Sequence[str], query: str) -> tuple[str, ...]:
-        """What is said of a query as a model may read it."""
-        veil = self.candidates.veil
+    def _mask_texts(self, texts: Sequence[str], query: str) -> tuple[str, ...]:
+        """Return texts about a query as a model may read them."""
+        masker = self.candidates.masker
         return tuple(
-            texts if veil is None else (veil.mask_explanation(query, text) for text in texts)
+            texts if masker is None else (masker.mask_explanation(query, text) for text in texts)
         )
 
-    async def _odd(self, answer: Answer, reply: Reply, signs: Signs, other: int) -> str | None:
-        """What is odd about a result that nobody has seen; None if it may stand unseen.
+    async def _find_oddity(
+        self, answer: Answer, reply: GuidedReply, signs: Signs, other_number: int
+    ) -> str | None:
+        """Return the oddity of a result that nobody has seen; None if the result may stand.
 
-        A yes or no may not, nor what the model is not sure of, nor another result than that of a
-        candidate that graph search is sure of, uses all words, and holds the same kind of thing.
+        A boolean may not stand, nor a query that the model is unsure of. The same holds for a
+        result that differs from a candidate which graph search trusts, which uses all words, and
+        which is comparable.
         """
-        veil = self.candidates.veil
-        if odd := "".join(f" {one}" for one in _oddities(answer)):
-            return odd if veil is None or veil.shows_rows else ""
-        if answer.boolean is not None or (reply.sure or 0.0) < _SURE:
+        masker = self.candidates.masker
+        if oddities := "".join(f" {oddity}" for oddity in _list_oddities(answer)):
+            return oddities if masker is None or masker.shows_rows else ""
+        if answer.boolean is not None or (reply.sure or 0.0) < _MIN_SURE_CONFIDENCE:
             return ""
-        if signs.against < _BELIEVED or other == reply.chosen:
+        if signs.against < _MIN_CONTRADICTION_CONFIDENCE or other_number == reply.chosen:
             return None
-        theirs = await self._take(other)
-        if theirs is None or theirs.unused_words or not self.of_one_kind(answer, theirs):
+        candidate_answer = await self._answer_candidate(other_number)
+        if (
+            candidate_answer is None
+            or candidate_answer.unused_words
+            or not self.is_comparable(answer, candidate_answer)
+        ):
             return None
-        return f" Candidate {other} leaves no word out, and gives something else."
+        return f" Candidate {other_number} leaves no word out, and gives something else."
 
-    async def _unseen(self, answer: Answer, number: int) -> str:
-        """That nobody has seen this result, and how it differs from that of the candidate edited.
+    async def _describe_unseen_result(self, answer: Answer, number: int) -> str:
+        """Return a note on an unseen result, and how it differs from the edited candidate.
 
-        The difference is told by the rows that only one of them has; nothing if the candidate
-        itself leaves words out, or if the two hold different kinds of things, which the question
-        decides and not the rows.
+        Rows that only one of them has show the difference. It is left out if the candidate ignores
+        words or if the two are not comparable: then the question decides, not the rows.
         """
-        veil = self.candidates.veil
-        if not number or (veil is not None and not veil.shows_rows):
-            return _UNSEEN
-        theirs = await self._take(number)
-        if theirs is None or theirs.unused_words or not self.of_one_kind(answer, theirs):
-            return _UNSEEN
+        masker = self.candidates.masker
+        if not number or (masker is not None and not masker.shows_rows):
+            return _UNSEEN_RESULT
+        candidate_answer = await self._answer_candidate(number)
+        if (
+            candidate_answer is None
+            or candidate_answer.unused_words
+            or not self.is_comparable(answer, candidate_answer)
+        ):
+            return _UNSEEN_RESULT
         context = self.candidates.by_graph[answer.graph].linked.context
         names = ("your query", f"candidate {number}")
-        apart = await told_apart(context, answer, theirs, names=names)
-        return f"{_UNSEEN} {apart}" if apart else _UNSEEN
+        difference = await describe_result_difference(
+            context, answer, candidate_answer, names=names
+        )
+        return f"{_UNSEEN_RESULT} {difference}" if difference else _UNSEEN_RESULT
 
-    def of_one_kind(self, answer: Answer, other: Answer) -> bool:
-        """Whether the answer columns of two answers on one graph hold what can be compared.
+    def is_comparable(self, answer: Answer, second: Answer) -> bool:
+        """Return whether the answer columns of two answers on one graph hold comparable values.
 
-        Things can if they share a class or have none, numbers with numbers, texts with texts, and
-        yes with no. What is empty can be compared with anything.
+        Entities are comparable if they share a class or have none; numbers are with numbers, texts
+        with texts, and booleans with booleans. Empty results are comparable with all others.
         """
-        if answer.graph != other.graph or (answer.boolean is None) != (other.boolean is None):
+        if answer.graph != second.graph or (answer.boolean is None) != (second.boolean is None):
             return False
-        arrays = self.candidates.by_graph[answer.graph].searched.graph.arrays
-        kinds = [_kinds(one, arrays) for one in (answer, other)]
+        arrays = self.candidates.by_graph[answer.graph].search_run.graph.arrays
+        kinds = [_collect_kinds(each_answer, arrays) for each_answer in (answer, second)]
         return not all(kinds) or bool(kinds[0] & kinds[1])
 
 
-def _kinds(answer: Answer, arrays: GraphArrays | None) -> set[str]:
-    """The kinds of what the answer columns hold in the first rows; "thing" if it has no class."""
-    at = [answer.result.variables.index(name) for name in answer.answer_columns]
-    found = set[str]()
-    for row in answer.result.rows[:_SHOWN]:
-        for term in (row[place] for place in at):
+def _collect_kinds(answer: Answer, arrays: GraphArrays | None) -> set[str]:
+    """Return the kinds of the answer values in the first rows; "thing" for an IRI without class."""
+    indices = [answer.result.variables.index(name) for name in answer.answer_columns]
+    kinds = set[str]()
+    for row in answer.result.rows[:_MAX_RESULT_ROWS]:
+        for term in (row[index] for index in indices):
             if isinstance(term, Literal):
-                found.add(_sort(term))
+                kinds.add(_get_literal_kind(term))
             elif term is not None:
                 types = look_up_types(arrays, str(term)) if arrays is not None else ()
-                found.update(types or ("thing",))
-    return found
+                kinds.update(types or ("thing",))
+    return kinds
 
 
-def _sort(literal: Literal) -> str:
-    """Return the kind of a literal: texts are alike, and so are numbers."""
+def _get_literal_kind(literal: Literal) -> str:
+    """Return the kind of a literal; all texts are of one kind, and so are all numbers."""
     datatype = literal.datatype.value
     if datatype in NUMERIC_DATATYPES:
         return "number"
     return "text" if datatype in (XSD_STRING, RDF_LANG_STRING) else datatype
 
 
-async def _given(context: Context, answer: Answer) -> str:
-    """What a query gives: the first rows, or yes or no."""
+async def _format_result(context: Context, answer: Answer) -> str:
+    """Return the first rows of a result, or yes or no."""
     if answer.boolean is not None:
         return "yes." if answer.boolean else "no."
     return (await render_table(context, answer.result)).text
 
 
-def _oddities(answer: Answer) -> Iterator[str]:
-    """What a result has that a right one hardly ever has, in words."""
+def _list_oddities(answer: Answer) -> Iterator[str]:
+    """Yield properties of a result that a right one rarely has, in words."""
     result = answer.result
     for name in result.variables if answer.boolean is None else ():
-        if all(term is None for term in result.column(name)):
+        if all(term is None for term in result.get_column(name)):
             yield f"?{name} never has a value."
-    if len(result.rows) > _MANY:
+    if len(result.rows) > _MAX_USUAL_ROWS:
         yield f"It has {len(result.rows):,} rows."
-    counted = [value_of(term) for row in result.rows for term in row]
-    if counted == ["0"]:
+    values = [to_plain_value(term) for row in result.rows for term in row]
+    if values == ["0"]:
         yield "There is nothing to count or to add up."
 
 
-def _bare(one: Numbered, chance: float) -> Answer:
-    """A candidate as an answer without labels and evidence."""
-    found = one.ran
-    words = in_words(found.query, {}, language=one.context.language)
-    answer = bare_answer(
-        found.query,
-        one.graph,
-        found.rows_or_boolean,
-        columns=found.columns,
+def _build_bare_answer(candidate: NumberedCandidate, chance: float) -> Answer:
+    """Return a candidate as an answer without labels and evidence."""
+    run_candidate = candidate.run_candidate
+    words = in_words(run_candidate.query, {}, language=candidate.context.language)
+    answer = build_plain_answer(
+        run_candidate.query,
+        candidate.graph,
+        run_candidate.rows_or_boolean,
+        columns=run_candidate.columns,
         words=words,
         confidence=chance,
     )
     return replace(
         answer,
         unused_words=find_omitted_words(
-            one.found.proposal, found.cluster.best, is_query_shown=True
+            candidate.graph_candidates.proposal, run_candidate.cluster.best, is_query_shown=True
         ),
     )
 
 
-def _of_result(answer: Answer) -> list[str]:
+def _list_result_problems(answer: Answer) -> list[str]:
     if answer.is_empty:
         return [f"The query has no result. {answer.why_empty or ''}".strip()]
     if answer.result.truncated is not None:
@@ -364,81 +411,92 @@ def _of_result(answer: Answer) -> list[str]:
     return []
 
 
-_DIFFERING_ROWS = 3  # of each side
-_DIFFERING_CELLS = 3  # of a row
+_MAX_DIFFERING_ROWS = 3  # of each side
+_MAX_DIFFERING_CELLS = 3  # of a row
 
 
-async def told_apart(
+async def describe_result_difference(
     context: Context, first: Answer, second: Answer, *, names: tuple[str, str] = ("1", "2")
 ) -> str:
-    """Return how two answers on the context's graph differ, by their answer columns; "" if not.
+    """Return how two answers on one graph differ in their answer columns; "" if they do not.
 
-    Some rows that only one of them has, at most about 150 tokens; the answers are called by
-    `names`. Raises `ServiceError` if labels are asked of a graph that is down.
+    The text has some rows that only one answer has, in at most about 150 tokens; `names` name the
+    answers.
+
+    Raises:
+        ServiceError: labels are needed and the graph is down.
     """
     # few results are compared by their rows
-    from askgraph.sparql.comparison import alike, differing, of_columns
+    from askgraph.sparql.comparison import compare_results, group_equal_results, select_columns
 
-    given = [
-        of_columns(one.result, one.answer_columns) if one.boolean is None else one.boolean
-        for one in (first, second)
+    results = [
+        select_columns(first_result.result, first_result.answer_columns)
+        if first_result.boolean is None
+        else first_result.boolean
+        for first_result in (first, second)
     ]
-    if alike(given) == [0, 0]:
+    if group_equal_results(results) == [0, 0]:
         return ""
-    one, other = given
-    difference = differing(_as_rows(one), _as_rows(other))
-    only = (difference.only_first, difference.only_second)
-    shown = [row[:_DIFFERING_CELLS] for rows in only for row in rows[:_DIFFERING_ROWS]]
-    iris = [term.value for row in shown for term in row if isinstance(term, NamedNode)]
+    first_result, second_result = results
+    difference = compare_results(_to_rows(first_result), _to_rows(second_result))
+    exclusive_rows = (difference.only_first, difference.only_second)
+    sample_rows = [
+        row[:_MAX_DIFFERING_CELLS] for rows in exclusive_rows for row in rows[:_MAX_DIFFERING_ROWS]
+    ]
+    iris = [term.value for row in sample_rows for term in row if isinstance(term, NamedNode)]
     writer = await TermWriter.from_iris(context, iris)
-    if all(isinstance(each, bool) or _is_one_value(each) for each in given):
-        gives = [
-            f"{name} gives {_outcome(each, writer)}"
-            for name, each in zip(names, given, strict=True)
+    if all(isinstance(result, bool) or _is_single_value(result) for result in results):
+        statements = [
+            f"{name} gives {_format_outcome(result, writer)}"
+            for name, result in zip(names, results, strict=True)
         ]
-        return f"{', '.join(gives)}."
-    sizes = [f"{name} has {_size(each)}" for name, each in zip(names, given, strict=True)]
-    lines = [f"{', '.join(sizes)}; {difference.common:,} in common."]
+        return f"{', '.join(statements)}."
+    size_texts = [
+        f"{name} has {_format_size(result)}" for name, result in zip(names, results, strict=True)
+    ]
+    lines = [f"{', '.join(size_texts)}; {difference.common:,} in common."]
     lines += [
-        f"Only {name}: {_rows(rows, writer)}"
-        for name, rows in zip(names, only, strict=True)
+        f"Only {name}: {_format_rows(rows, writer)}"
+        for name, rows in zip(names, exclusive_rows, strict=True)
         if rows
     ]
-    widths = {len(each.variables) for each in given if isinstance(each, SelectResult)}
-    if not any(only) and len(widths) > 1:
+    widths = {len(result.variables) for result in results if isinstance(result, SelectResult)}
+    if not any(exclusive_rows) and len(widths) > 1:
         lines.append("They differ in the number of columns.")
     return "\n".join(lines)
 
 
-def _as_rows(given: SelectResult | bool) -> SelectResult:
-    return given if not isinstance(given, bool) else SelectResult(("answer",), ((Literal(given),),))
+def _to_rows(result: SelectResult | bool) -> SelectResult:
+    return (
+        result if not isinstance(result, bool) else SelectResult(("answer",), ((Literal(result),),))
+    )
 
 
-def _is_one_value(given: SelectResult) -> bool:
-    return len(given.rows) == 1 and len(given.variables) == 1
+def _is_single_value(result: SelectResult) -> bool:
+    return len(result.rows) == 1 and len(result.variables) == 1
 
 
-def _outcome(given: SelectResult | bool, writer: TermWriter) -> str:
-    if isinstance(given, bool):
-        return "yes" if given else "no"
-    from askgraph.sparql.comparison import is_blank  # few results are compared by their rows
+def _format_outcome(result: SelectResult | bool, writer: TermWriter) -> str:
+    if isinstance(result, bool):
+        return "yes" if result else "no"
+    from askgraph.sparql.comparison import has_no_value  # few results are compared by their rows
 
-    return "nothing" if is_blank(given) else _rows(given.rows, writer)
+    return "nothing" if has_no_value(result) else _format_rows(result.rows, writer)
 
 
-def _size(given: SelectResult | bool) -> str:
-    if isinstance(given, bool):
+def _format_size(result: SelectResult | bool) -> str:
+    if isinstance(result, bool):
         return "a yes or no"
-    many = len(set(given.rows))
-    cut = "the first " if given.truncated else ""
-    only = "different " if many < len(given.rows) else ""
-    return f"{cut}{many:,} {only}{'row' if many == 1 else 'rows'}"
+    row_count = len(set(result.rows))
+    truncation_text = "the first " if result.truncated else ""
+    distinct_text = "different " if row_count < len(result.rows) else ""
+    return f"{truncation_text}{row_count:,} {distinct_text}{'row' if row_count == 1 else 'rows'}"
 
 
-def _rows(rows: Sequence[Row], writer: TermWriter) -> str:
-    told = []
-    for row in rows[:_DIFFERING_ROWS]:
-        cells = ", ".join(map(writer.write_term, row[:_DIFFERING_CELLS]))
-        told.append(f"{cells}, …" if len(row) > _DIFFERING_CELLS else cells)
-    left = len(rows) - _DIFFERING_ROWS
-    return f"{'; '.join(told)}{f' and {left:,} more' if left > 0 else ''}"
+def _format_rows(rows: Sequence[Row], writer: TermWriter) -> str:
+    row_texts = []
+    for row in rows[:_MAX_DIFFERING_ROWS]:
+        cells = ", ".join(map(writer.write_term, row[:_MAX_DIFFERING_CELLS]))
+        row_texts.append(f"{cells}, …" if len(row) > _MAX_DIFFERING_CELLS else cells)
+    further_count = len(rows) - _MAX_DIFFERING_ROWS
+    return f"{'; '.join(row_texts)}{f' and {further_count:,} more' if further_count > 0 else ''}"

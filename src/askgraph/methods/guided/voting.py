@@ -1,9 +1,9 @@
-"""Several opinions on one question: asked for at once, and voted on by what they give.
+"""Several opinions on one question: requested at once, and put to a vote by their results.
 
-Each opinion's weight is the chance that it is right when nobody else was asked. Sources err apart
-from each other, so that two that agree are worth much more than one. The opinions of one source, as
-the samples of a model, err together: all of them are worth less than two that are apart. Between
-two answers that are nearly as good one check decides, on what tells them apart.
+The weight of an opinion is the chance that it is right if no other source was asked. Sources err
+independently, so that two that agree are worth much more than one. Opinions of one source, such as
+the samples of a model, err together: all of them are worth less than two independent ones. If two
+answers are nearly as good, one check on their difference decides.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from typing import TypeVar
 
 from askgraph.errors import BudgetSpent, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm.budget import Account
-from askgraph.llm.structured import Structured, read_structured
+from askgraph.llm.budget import BudgetAccount
+from askgraph.llm.structured import StructuredReply, parse_structured
 from askgraph.methods import Method
-from askgraph.methods.guided.panel import CHOSEN, Panel, Voice
-from askgraph.methods.guided.verdict import Verdict, told_apart
-from askgraph.sparql.comparison import alike, is_blank, of_columns
+from askgraph.methods.guided.panel import MIN_CHECKED_CONFIDENCE, Panel, Voice
+from askgraph.methods.guided.verdict import Verdict, describe_result_difference
+from askgraph.sparql.comparison import group_equal_results, has_no_value, select_columns
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import (
     Answer,
@@ -33,39 +33,43 @@ from askgraph.trace import (
     Refusal,
     Step,
     Thought,
-    heard,
-    heard_steps,
+    record_or_replay,
+    record_or_replay_steps,
 )
 
-_WHICH = """\
+_CHECK_PROMPT = """\
 Two answers are left:
 1. {first}
 2. {second}
 {apart}
 Which of them answers the question? Reply with a JSON object: "better" is 1, 2, or 0 if neither is
 better; "why" is one sentence."""
-_DECIDE: Mapping[str, object] = {
+_CHECK_SCHEMA: Mapping[str, object] = {
     "type": "object",
     "properties": {"better": {"type": "integer", "enum": [0, 1, 2]}, "why": {"type": "string"}},
     "required": ["better", "why"],
     "additionalProperties": False,
 }
-_SEARCH = "graph-search"
-_NEARLY = 0.2  # of the chance of the best answer, from which the next one is nearly as good
-_NEVER, _SURE = 0.001, 0.97  # no source is worse or better
-_WRONG = 8  # wrong answers that a source errs between, all told
-_TOGETHER = 0.5  # how much the opinions of one source correlate
-_EMPTY = 0.25  # of the chance that an answer is right, what is left where it has no rows
-_ASKS_BACK = 0.5  # of the confidence in the best answer of a method that asks back
+_SEARCH_METHOD = "graph-search"
+_MIN_RUNNER_UP_RATIO = (
+    0.2  # of the chance of the best answer, from which the next one is nearly as good
+)
+_MIN_WEIGHT, _MAX_WEIGHT = 0.001, 0.97  # no source is worse or better
+_WRONG_ANSWER_COUNT = 8  # wrong answers that a source errs between, all told
+_SOURCE_CORRELATION_RATIO = 0.5  # how much the opinions of one source correlate
+_EMPTY_RESULT_WEIGHT = (
+    0.25  # of the chance that an answer is right, what is left where it has no rows
+)
+_CLARIFICATION_WEIGHT = 0.5  # of the confidence in the best answer of a method that asks back
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """One answer to the question; opinions of one `source` share what the source is worth.
+    """An answer of a source to the question; opinions of one `source` share its weight.
 
-    `weight` is the chance, from 0 to 1, that this answer is right as far as the source alone tells.
-    Alternatives that a method ranks, each with a chance of its own, are sources of their own.
+    `weight` is the chance, 0 to 1, that this answer is right by the source alone. Alternatives that
+    a method ranks, each with its own chance, are separate sources.
     """
 
     source: str
@@ -73,19 +77,19 @@ class Opinion:
     weight: float = 1.0
 
     @property
-    def given(self) -> SelectResult | bool:
-        """What answers the question: the answer columns, or yes or no."""
+    def result(self) -> SelectResult | bool:
+        """The answer columns of the result, or the boolean."""
         if self.answer.boolean is not None:
             return self.answer.boolean
-        return of_columns(self.answer.result, self.answer.answer_columns)
+        return select_columns(self.answer.result, self.answer.answer_columns)
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """Opinions that give the same, the best one first.
+class AnswerGroup:
+    """Opinions with the same result, the best one first.
 
-    `weight` says how much speaks for it: the logarithm of its odds against any one answer that
-    nobody gave. An opinion that is hardly ever right takes nothing away from others.
+    `weight` is the log odds of the result against any one answer that nobody gave. An opinion that
+    is hardly ever right does not lower it.
     """
 
     opinions: tuple[Opinion, ...]
@@ -98,242 +102,291 @@ class Agreement:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Who gives it, each once, in the order of names."""
+        """The sources of the result, each once, by name."""
         return tuple(sorted({opinion.source for opinion in self.opinions}))
 
     @property
     def is_empty(self) -> bool:
-        """Whether it holds no value."""
-        return is_blank(self.opinions[0].given)
+        """Whether the result has no value."""
+        return has_no_value(self.opinions[0].result)
 
 
 @dataclass(frozen=True)
-class Vote:
-    """What is believed: an agreement, the chance that it is right, and the next best one.
+class VoteResult:
+    """The result of a vote: the winning group, the chance that it is right, and the runner-up.
 
-    `chances` has that of each agreement, the heaviest first; what is missing to 1 is the chance
-    that none is right.
+    `chances` has the chance of each group, the heaviest first; the rest to 1 is the chance that
+    none is right.
     """
 
-    chosen: Agreement
+    winner: AnswerGroup
     confidence: float
-    runner_up: Agreement | None
+    runner_up: AnswerGroup | None
     chances: tuple[float, ...]
 
     @property
     def answer(self) -> Answer:
-        """The answer of the chosen agreement's best opinion, as it was given."""
-        return self.chosen.answer
+        """The answer of the winning group's best opinion, unchanged."""
+        return self.winner.answer
 
 
-def agreements(opinions: Sequence[Opinion]) -> list[Agreement]:
-    """Group opinions by what their answers give, the heaviest group first.
+def group_opinions(opinions: Sequence[Opinion]) -> list[AnswerGroup]:
+    """Group opinions by the results of their answers, the heaviest group first.
 
-    See `askgraph.sparql.comparison` for what is the same; only the answer columns count, and
-    neither does the order of the rows if it was asked for: one that sorts and one that does not
-    have found the same things. All answers without a value are one group, which weighs little: a
-    query that goes wrong gives nothing far more often than nothing is right. If a result is
-    truncated, the rows that are there are compared, so that two which were cut at other rows count
-    as different. The order of the opinions has no influence: of equals the first by name of the
-    source, then by graph, query and answer columns, is the best.
+    `askgraph.sparql.comparison` defines equality; only the answer columns count, and the order of
+    rows does not, even if the question asks for one: a query that sorts and one that does not have
+    found the same values. All answers without a value form one group, which weighs little: a wrong
+    query is empty far more often than an empty result is right. Truncated results are compared by
+    their rows, so that results cut at different rows count as different. The order of the opinions
+    has no influence: ties go by name of the source, then by graph, query and answer columns.
     """
-    ranked = sorted(opinions, key=_rank)
+    ranked_opinions = sorted(opinions, key=_get_sort_key)
     groups = defaultdict[int, list[Opinion]](list)
-    for number, opinion in zip(alike([one.given for one in ranked]), ranked, strict=True):
+    for number, opinion in zip(
+        group_equal_results([opinion_or_group.result for opinion_or_group in ranked_opinions]),
+        ranked_opinions,
+        strict=True,
+    ):
         groups[number].append(opinion)
-    times = Counter(opinion.source for opinion in opinions)
-    found = [Agreement(tuple(group), _weight(group, times)) for group in groups.values()]
-    return sorted(found, key=lambda one: (-one.weight, -len(one.opinions), _rank(one.opinions[0])))
+    counts_by_source = Counter(opinion.source for opinion in opinions)
+    answer_groups = [
+        AnswerGroup(tuple(group), _weigh_group(group, counts_by_source))
+        for group in groups.values()
+    ]
+    return sorted(
+        answer_groups,
+        key=lambda opinion_or_group: (
+            -opinion_or_group.weight,
+            -len(opinion_or_group.opinions),
+            _get_sort_key(opinion_or_group.opinions[0]),
+        ),
+    )
 
 
-def voted(opinions: Sequence[Opinion]) -> Vote | None:
-    """Return what is believed of several opinions; None if there are none.
+def count_votes(opinions: Sequence[Opinion]) -> VoteResult | None:
+    """Return the result of a vote of several opinions; None if there are none.
 
-    Naive Bayes over sources: before anybody speaks all answers are alike, a source gives the right
-    one with the chance that its weight says, and else one of 8 wrong ones. Several opinions of one
-    source count as correlated ones do (the design effect of cluster samples, Kish 1965). A lone
-    opinion is believed as its weight says.
+    Naive Bayes over sources: at first all answers are equally likely; a source gives the right one
+    with the chance of its weight, and else one of 8 wrong ones. Several opinions of one source
+    count as correlated ones do (the design effect of cluster samples, Kish 1965). The confidence in
+    a lone opinion is its weight.
     """
-    found = agreements(opinions)
-    if not found:
+    answer_groups = group_opinions(opinions)
+    if not answer_groups:
         return None
-    beliefs = [math.exp(min(one.weight, 500.0)) for one in found]
-    total = math.fsum(beliefs) + max(0, _WRONG + 1 - len(found))
+    beliefs = [math.exp(min(answer_group.weight, 500.0)) for answer_group in answer_groups]
+    total = math.fsum(beliefs) + max(0, _WRONG_ANSWER_COUNT + 1 - len(answer_groups))
     chances = tuple(belief / total for belief in beliefs)
-    return Vote(found[0], chances[0], found[1] if found[1:] else None, chances)
+    return VoteResult(
+        answer_groups[0], chances[0], answer_groups[1] if answer_groups[1:] else None, chances
+    )
 
 
-def _weight(group: Sequence[Opinion], times: Mapping[str, int]) -> float:
-    """What speaks for the opinions of a group, if their sources spoke so many times in all."""
-    left = _EMPTY if is_blank(group[0].given) else 1.0
-    odds = [
-        _odds(opinion.weight * left) / (1 + _TOGETHER * (times[opinion.source] - 1))
+def _weigh_group(group: Sequence[Opinion], counts_by_source: Mapping[str, int]) -> float:
+    """Return the log odds of a group; `counts_by_source` counts all opinions of each source."""
+    empty_factor = _EMPTY_RESULT_WEIGHT if has_no_value(group[0].result) else 1.0
+    all_odds = [
+        _compute_log_odds(opinion.weight * empty_factor)
+        / (1 + _SOURCE_CORRELATION_RATIO * (counts_by_source[opinion.source] - 1))
         for opinion in group
     ]
-    return math.fsum(max(0.0, one) for one in odds) or max(odds)
+    return math.fsum(max(0.0, opinion_odds) for opinion_odds in all_odds) or max(all_odds)
 
 
-def _odds(weight: float) -> float:
-    """The logarithm of how much likelier an answer is from its source if it is right."""
-    chance = min(max(weight, _NEVER), _SURE)
-    return math.log(chance * _WRONG / (1.0 - chance))
+def _compute_log_odds(weight: float) -> float:
+    """Return the log ratio of an answer's likelihood if it is right and if it is wrong."""
+    chance = min(max(weight, _MIN_WEIGHT), _MAX_WEIGHT)
+    return math.log(chance * _WRONG_ANSWER_COUNT / (1.0 - chance))
 
 
-def _rank(opinion: Opinion) -> tuple[float, float, str, str, str, tuple[str, ...]]:
+def _get_sort_key(opinion: Opinion) -> tuple[float, float, str, str, str, tuple[str, ...]]:
     answer = opinion.answer
-    said = answer.graph, answer.query, answer.answer_columns
-    return -opinion.weight, -answer.confidence, opinion.source, *said
+    answer_key = answer.graph, answer.query, answer.answer_columns
+    return -opinion.weight, -answer.confidence, opinion.source, *answer_key
 
 
 @dataclass(eq=False)
 class VotingPanel(Panel):
-    """Several voices, or methods that are consulted beside them, and a vote on what they give.
+    """Several voices or consulted methods, and a vote on their results.
 
-    `others` are the methods, on the same `graphs`. `account` is what all of it is charged to.
+    Attributes:
+        others: the consulted methods, on the same `graphs`.
+        account: the account that everything is charged to.
     """
 
     _: KW_ONLY
     question: Question
     others: Mapping[str, Method] = field(default_factory=dict)
     graphs: Sequence[KnowledgeGraph] = ()
-    account: Account | None = None
-    _heard: dict[str, list[Verdict]] = field(default_factory=dict)  # by voice
+    account: BudgetAccount | None = None
+    _verdicts_by_voice: dict[str, list[Verdict]] = field(default_factory=dict)  # by voice
     _failure: ServiceError | None = None  # of a voice
 
-    async def steps(self) -> AsyncGenerator[Step, None]:
-        """Ask all voices and methods at once, and vote."""
+    async def run_steps(self) -> AsyncGenerator[Step, None]:
+        """Ask all voices and methods at once, and hold the vote."""
         opinions: list[Opinion] = []
-        async with aclosing(self._gathered(opinions)) as steps:
+        async with aclosing(self._gather_opinions(opinions)) as steps:
             async for step in steps:
                 yield step
-        self._hear(len(opinions))
-        if not opinions and not self._heard and self._failure is not None:
+        self._summarize_verdicts(len(opinions))
+        if not opinions and not self._verdicts_by_voice and self._failure is not None:
             raise self._failure
-        if self.given_up:
+        if self.refusal_reason:
             return
         candidates = self.judge.candidates
-        if self.judge.chances and not candidates.follows and _SEARCH not in self.others:
-            own = await self.judge.taken(1)
-            if own is not None:
-                opinions.append(Opinion(_SEARCH, own, own.confidence))
-        vote = voted(opinions)
-        self._settle(vote)
+        if self.judge.chances and not candidates.is_follow_up and _SEARCH_METHOD not in self.others:
+            search_answer = await self.judge.answer_candidate(1)
+            if search_answer is not None:
+                opinions.append(Opinion(_SEARCH_METHOD, search_answer, search_answer.confidence))
+        vote = count_votes(opinions)
+        self._set_answer(vote)
         if vote is not None and vote.runner_up is not None:
-            decide = partial(self._decided, vote, vote.runner_up)
-            turn = await heard("decided", ModelTurn | None, decide)
+            ask_to_check = partial(self._ask_to_check, vote, vote.runner_up)
+            turn = await record_or_replay("decided", ModelTurn | None, ask_to_check)
             if turn is not None:
                 yield turn
-                other = vote.runner_up
-                read = read_structured(turn.choice, _DECIDE)
-                if isinstance(read, Structured) and read.value["better"] in (1, 2):
-                    chosen = other if read.value["better"] == 2 else vote.chosen
-                    self.answer, self.confidence = chosen.answer, max(CHOSEN, vote.chances[0])
-                    self.rivals = ((vote if chosen is other else other).answer,)
+                runner_up = vote.runner_up
+                check_reply = parse_structured(turn.choice, _CHECK_SCHEMA)
+                if isinstance(check_reply, StructuredReply) and check_reply.value["better"] in (
+                    1,
+                    2,
+                ):
+                    preferred = runner_up if check_reply.value["better"] == 2 else vote.winner
+                    self.answer, self.confidence = (
+                        preferred.answer,
+                        max(MIN_CHECKED_CONFIDENCE, vote.chances[0]),
+                    )
+                    self.rivals = ((vote if preferred is runner_up else runner_up).answer,)
 
-    async def _gathered(self, opinions: list[Opinion]) -> AsyncGenerator[Step, None]:
-        """Ask all voices and methods at once, and keep what they say; the vote so far stands."""
-        asked = self.others.items()
-        if self.judge.candidates.follows:  # graph search reads no earlier question
-            asked = {name: one for name, one in asked if name != _SEARCH}.items()
+    async def _gather_opinions(self, opinions: list[Opinion]) -> AsyncGenerator[Step, None]:
+        """Ask all voices and methods at once, collect their opinions and update the vote."""
+        methods = self.others.items()
+        if self.judge.candidates.is_follow_up:  # graph search reads no earlier question
+            methods = {name: method for name, method in methods if name != _SEARCH_METHOD}.items()
         streams = [
-            *(self._spoken(voice) for voice in self.voices),
-            *(consulted(name, one, self.question, self.graphs) for name, one in asked),
+            *(self._ask_voice(voice) for voice in self.voices),
+            *(consult_method(name, method, self.question, self.graphs) for name, method in methods),
         ]
         account = self.account
-        left = account.seconds_left if account is not None else None
-        until = None if left is None else asyncio.get_running_loop().time() + left
+        seconds_left = account.remaining_seconds if account is not None else None
+        deadline = (
+            None if seconds_left is None else asyncio.get_running_loop().time() + seconds_left
+        )
         try:
-            async with aclosing(merged(*streams, until=until)) as items:
+            async with aclosing(merge_streams(*streams, deadline=deadline)) as items:
                 async for item in items:
                     if isinstance(item, Opinion):
                         opinions.append(item)
-                        self._settle(voted(opinions))
+                        self._set_answer(count_votes(opinions))
                         yield Draft(item.answer.query, item.weight, item.answer.words)
                     else:
                         yield item
         except TimeoutError as problem:
-            if account is None or until is None:
+            if account is None or deadline is None:
                 raise
-            raise account.spent("seconds", "the time for the question is over") from problem
+            raise account.build_error("seconds", "the time for the question is over") from problem
 
-    async def _spoken(self, voice: Voice) -> AsyncGenerator[Step | Opinion, None]:
-        """The replies of one voice, each an opinion if it comes to an answer; it may fail alone."""
-        yield voice.talk.prompt(f"question ({voice.name})")
+    async def _ask_voice(self, voice: Voice) -> AsyncGenerator[Step | Opinion, None]:
+        """Yield the replies of a voice and its opinions; its failure does not end the run."""
+        yield voice.conversation.to_prompt(f"question ({voice.name})")
         try:
-            sample = partial(voice.talk.samples, voice.n)
-            said = await heard("replies", tuple[ModelTurn, ...], sample, voice.name)
+            sample = partial(voice.conversation.sample_replies, voice.n)
+            replies = await record_or_replay("replies", tuple[ModelTurn, ...], sample, voice.name)
         except ServiceError as problem:
             self._failure = problem
             yield Thought(f"{voice.name} said nothing: {problem}")
             return
-        voice.talk.went_on(said[0].choice)
-        for turn in said:
+        voice.conversation.append_choice(replies[0].choice)
+        for turn in replies:
             yield turn
-            verdict = await self.judge.judged(self.judge.read(turn.choice))
-            self._heard.setdefault(voice.name, []).append(verdict)
+            verdict = await self.judge.judge_reply(self.judge.read_reply(turn.choice))
+            self._verdicts_by_voice.setdefault(voice.name, []).append(verdict)
             if verdict.answer is not None:
                 yield Opinion(voice.source, verdict.answer, verdict.confidence)
             elif verdict.doubts:
-                yield Thought(f"{voice.name}: {self.named(verdict.doubts[0])}")
+                yield Thought(f"{voice.name}: {self.unmask_text(verdict.doubts[0])}")
 
-    def _hear(self, opinions: int) -> None:
-        """Tell what most replies come to: a question back, no answer, or the first with an answer.
+    def _summarize_verdicts(self, opinions: int) -> None:
+        """Set the verdict of most replies: a question back, a refusal, or the first with an answer.
 
-        That there is none has to be said by more replies than there are `opinions`, those of
-        consulted methods among them. The order of the voices counts, not who spoke first.
+        A refusal needs more replies than there are `opinions`, including those of consulted
+        methods. The order of the voices counts, not the order of replies.
         """
-        verdicts = [one for voice in self.voices for one in self._heard.get(voice.name, ())]
-        asking = [one for one in verdicts if one.reply.ask]
-        declining = [one for one in verdicts if one.declines]
-        if 2 * len(asking) > len(verdicts):
-            self.verdict = asking[0]
-        elif len(declining) > opinions:
-            self.verdict, self.given_up = declining[0], declining[0].reply.thought
+        verdicts = [
+            verdict
+            for voice in self.voices
+            for verdict in self._verdicts_by_voice.get(voice.name, ())
+        ]
+        clarifications = [verdict for verdict in verdicts if verdict.reply.ask]
+        refusals = [verdict for verdict in verdicts if verdict.is_refusal]
+        if 2 * len(clarifications) > len(verdicts):
+            self.verdict = clarifications[0]
+        elif len(refusals) > opinions:
+            self.verdict, self.refusal_reason = refusals[0], refusals[0].reply.thought
         else:
-            others = [one for one in verdicts if one not in asking]
-            self.verdict = next((one for one in others if one.answer), None)
+            answering = [verdict for verdict in verdicts if verdict not in clarifications]
+            self.verdict = next((verdict for verdict in answering if verdict.answer), None)
 
-    def _settle(self, vote: Vote | None) -> None:
+    def _set_answer(self, vote: VoteResult | None) -> None:
         if vote is not None:
             self.answer, self.confidence = vote.answer, vote.confidence
             self.rivals = () if vote.runner_up is None else (vote.runner_up.answer,)
 
-    async def _decided(self, vote: Vote, other: Agreement) -> ModelTurn | None:
-        """Where two answers are nearly as good, ask which, on what tells them apart."""
-        first, second = vote.answer, other.answer
-        near = vote.chances[1] >= _NEARLY * vote.chances[0] and first.graph == second.graph
-        spoke = next((one for one in self.voices if one.name in self._heard), None)
-        if not near or spoke is None:
+    async def _ask_to_check(self, vote: VoteResult, runner_up: AnswerGroup) -> ModelTurn | None:
+        """Ask a model to choose between two nearly equal answers, and show their difference."""
+        first, second = vote.answer, runner_up.answer
+        is_close = (
+            vote.chances[1] >= _MIN_RUNNER_UP_RATIO * vote.chances[0]
+            and first.graph == second.graph
+        )
+        replying_voice = next(
+            (
+                first_query
+                for first_query in self.voices
+                if first_query.name in self._verdicts_by_voice
+            ),
+            None,
+        )
+        if not is_close or replying_voice is None:
             return None
         context = self.judge.candidates.by_graph[first.graph].linked.context
-        talk = spoke.talk
-        talk.options = {**talk.options, "schema": _DECIDE}
-        veil = self.judge.candidates.veil
-        one, two = (a.query if veil is None else veil.mask_query(a.query) for a in (first, second))
-        words = _WHICH.replace("{first}", one).replace("{second}", two)
-        apart = "" if veil and not veil.shows_rows else await told_apart(context, first, second)
-        talk.told(self.checked(words.replace("{apart}", apart)))
-        return (await talk.turn()).step
+        conversation = replying_voice.conversation
+        conversation.options = {**conversation.options, "schema": _CHECK_SCHEMA}
+        masker = self.judge.candidates.masker
+        first_query, second_query = (
+            answer.query if masker is None else masker.mask_query(answer.query)
+            for answer in (first, second)
+        )
+        message = _CHECK_PROMPT.replace("{first}", first_query).replace("{second}", second_query)
+        difference = (
+            ""
+            if masker and not masker.shows_rows
+            else await describe_result_difference(context, first, second)
+        )
+        conversation.send_text(self.mask_text(message.replace("{apart}", difference)))
+        return (await conversation.take_turn()).step
 
 
-async def consulted(
+async def consult_method(
     name: str, method: Method, question: Question, graphs: Sequence[KnowledgeGraph]
 ) -> AsyncGenerator[Step | Opinion, None]:
-    """Give the steps of a method but for its outcome, then what it says as an opinion.
+    """Yield the steps of a method without its outcome, then its answer as an opinion.
 
-    A method that refuses, whose budget ends or whose servers fail has no opinion; a thought says
-    so.
+    A method has no opinion if it refuses, spends its budget or its servers fail; a thought reports
+    this.
     """
     try:
-        stream = heard_steps(f"consulted {name}", lambda: method.answer(question, graphs))
+        stream = record_or_replay_steps(
+            f"consulted {name}", lambda: method.answer(question, graphs)
+        )
         async with aclosing(stream) as steps:
             async for step in steps:
                 match step:
                     case Answer():
                         yield Opinion(name, step, step.confidence)
-                    case Clarification(best=Answer() as best):
-                        weight = best.confidence * _ASKS_BACK
-                        yield Opinion(name, best, weight)
+                    case Clarification(best=Answer() as best_answer):
+                        weight = best_answer.confidence * _CLARIFICATION_WEIGHT
+                        yield Opinion(name, best_answer, weight)
                     case Clarification():
                         yield Thought(f"{name} asks back and has no answer.")
                     case Refusal(reason=reason):
@@ -344,19 +397,23 @@ async def consulted(
         yield Thought(f"{name} came to no end: {problem}")
 
 
-async def merged(
-    *streams: AsyncGenerator[Item, None], until: float | None = None
+async def merge_streams(
+    *streams: AsyncGenerator[Item, None], deadline: float | None = None
 ) -> AsyncGenerator[Item, None]:
-    """Give what the streams give until all have ended; all of them are closed in the end.
+    """Yield the items of all streams until they end, and close all streams.
 
-    What one of them raises ends all the others, and is raised as it is. Raises `TimeoutError` if
-    the clock of the event loop comes to `until` before.
+    Args:
+        deadline: time of the event loop's clock.
+
+    Raises:
+        TimeoutError: the deadline passes first.
+        Exception: the first error of a stream, which ends all others.
     """
     queue: asyncio.Queue[tuple[Item, ...]] = asyncio.Queue()
-    tasks = [asyncio.create_task(_put(stream, queue)) for stream in streams]
+    tasks = [asyncio.create_task(_forward_stream(stream, queue)) for stream in streams]
     try:
         for _ in tasks:
-            while item := await _next(queue, until):
+            while item := await _get_next(queue, deadline):
                 yield item[0]
             for task in tasks:
                 if task.done():
@@ -367,15 +424,17 @@ async def merged(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _next(queue: "asyncio.Queue[tuple[Item, ...]]", until: float | None) -> tuple[Item, ...]:
-    async with asyncio.timeout_at(until):
+async def _get_next(
+    queue: "asyncio.Queue[tuple[Item, ...]]", deadline: float | None
+) -> tuple[Item, ...]:
+    async with asyncio.timeout_at(deadline):
         return await queue.get()
 
 
-async def _put(
+async def _forward_stream(
     stream: AsyncGenerator[Item, None], queue: "asyncio.Queue[tuple[Item, ...]]"
 ) -> None:
-    """Put what comes, each alone; if the stream has ended, nothing."""
+    """Put each item in a tuple; at the end of the stream, put an empty tuple."""
     try:
         async with aclosing(stream):
             async for item in stream:

@@ -1,11 +1,10 @@
-"""Multi-stage: link entities, match predicates, drop what never meets, write, refuse or answer.
+"""Multi-stage: link entities, match predicates, drop unreachable ones, write, answer or refuse.
 
 Alekseev et al., "The benefits of query-based KGQA systems for complex and temporal questions in
 LLM era" (NLDB 2025): entity linking (4.1), predicate matching (4.2), a small model that writes the
-query (4.3), the filter before it and the refusal of what fails or is empty (4.4, appendix D). The
-writer is grown without a model, or is a language model. Ours are the restriction of
-predicates to those that exist at the entities, the predicates there that no word names, and a
-writer without a language model.
+query (4.3), the filter before it and the refusal of failed or empty queries (4.4, appendix D). The
+writer is graph search or a language model. Ours are the restriction of predicates to those that
+exist at the entities, the predicates there that no word names, and the writer without a model.
 """
 
 import asyncio
@@ -22,23 +21,23 @@ from askgraph.index import Resource
 from askgraph.index.linkers import Span, linker_of
 from askgraph.index.names import Kind
 from askgraph.llm import LanguageModel
-from askgraph.llm.budget import Account
+from askgraph.llm.budget import BudgetAccount
 from askgraph.methods import PaperPreset, PaperSetting, apply_presets, check_interpretation
 from askgraph.methods.multi_stage.staged_terms import (
-    THINGS,
-    Ground,
-    findings,
-    given_terms,
-    grounded,
-    linked_terms,
-    outside_predicates,
-    outside_things,
-    picked,
-    predicate_listed,
-    proposed_terms,
-    reason_prompt,
-    reasoned,
-    retrieved,
+    ENTITY_KINDS,
+    LinkedContext,
+    ask_model,
+    build_findings,
+    build_pick_prompt,
+    link_context,
+    list_external_entities,
+    list_external_predicates,
+    list_given_terms,
+    list_linked_terms,
+    list_proposed_terms,
+    parse_picked_terms,
+    retrieve_candidates,
+    to_listed_predicate,
 )
 from askgraph.methods.settings import (
     SpendingSettings,
@@ -46,11 +45,21 @@ from askgraph.methods.settings import (
     check_fractions,
     check_minimum,
 )
-from askgraph.methods.shared import Overheard, said_before, spent_on, turns_of
-from askgraph.methods.shared.cooccurrence import FILTERS, UNMATCHED, meeting, refuses
-from askgraph.methods.shared.follow_up import over_first_graph
-from askgraph.methods.shared.glossary_notes import taught
-from askgraph.methods.shared.index_cache import bm25_of
+from askgraph.methods.shared import (
+    CompletionRecorder,
+    format_earlier_questions,
+    get_usage,
+    to_model_turns,
+)
+from askgraph.methods.shared.cooccurrence import (
+    FILTER_CHOICES,
+    NO_PREDICATES,
+    find_cooccurring_predicates,
+    is_refused,
+)
+from askgraph.methods.shared.follow_up import answer_over_first_graph
+from askgraph.methods.shared.glossary_notes import format_glossary
+from askgraph.methods.shared.index_cache import parse_bm25
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.query_run import QueryRun, build_answer, prepare_query, run_query
 from askgraph.methods.writing import Hypothesis, ListedTerm
@@ -68,17 +77,17 @@ from askgraph.trace import (
     Refusal,
     Step,
     Thought,
-    heard,
+    record_or_replay,
 )
 
 __all__ = ["MultiStage"]
 
-SEARCHES = ("samples", "beams")
-WRITERS = ("grown", "model", "sparql")
-_MODELS = ("model", "sparql")  # writers that ask a model
-_LINKS = ("linked", "reason", "given", "outside", "proposed")
-_Listings = tuple[ListedTerm, ...]
-PUBLISHED = PaperPreset(
+SEARCH_CHOICES = ("samples", "beams")
+WRITER_CHOICES = ("grown", "model", "sparql")
+_MODEL_WRITERS = ("model", "sparql")  # writers that ask a model
+_LINK_CHOICES = ("linked", "reason", "given", "outside", "proposed")
+_ListedTerms = tuple[ListedTerm, ...]
+PAPER_PRESET = PaperPreset(
     "Alekseev et al., The benefits of query-based KGQA systems (NLDB 2025)",
     {
         "entities": PaperSetting(
@@ -104,43 +113,44 @@ PUBLISHED = PaperPreset(
         "and writes",
     ),
 )
-"""The settings of the paper; ten candidates are its own (4.1)."""
+"""Settings of the paper; its ten candidates are our default too (4.1)."""
 
 
 @apply_presets
 @dataclass(frozen=True)
 class MultiStage(SpendingSettings):
-    """Stages one after the other; its fields are its settings.
+    """Stages one after the other; the fields are its settings.
 
-    With `preset` paper, what is not set is as published.
+    With `preset` paper, unset settings take the published values.
 
     Attributes:
-        model: the language model, where one is asked: reason, writer and interpret.
+        model: the language model for reason, writer and interpret.
         preset: best (ours), or paper (as published).
         entities: how entities are found: linked, reason, given, outside or proposed.
         predicates: how predicates are found: linked, reason, given, outside or proposed.
-        candidates: with reason, how many are retrieved for the model to pick from.
+        candidates: with reason, candidates from which the model picks.
         bm25_entities: with reason, k1 and b of the search for entities, as K1/B.
         bm25_predicates: with reason, k1 and b of the search for predicates, as K1/B.
-        least_predicates: with reason, only entities that so many different predicates leave.
+        least_predicates: with reason, the least number of different outgoing predicates of
+        entities.
         linker: with outside, a URL, falcon, refined, spacy, or another plugin.
-        linker_address: with outside, where that linker is, or lies.
+        linker_address: with outside, the address or folder of that linker.
         readings: terms that may share a word.
-        restrict: only predicates that exist at the entities, or further along a chain, go on.
-        near: further predicates at the entities and a step from them, which no word names.
+        restrict: only predicates at the entities, or further along a chain, are used.
+        near: more predicates at the entities and one step away, which no word names.
         filter: what is refused before writing: direct (the paper's), reach (two steps) or off.
         writer: grown (without a model), model (trained, by a grammar) or sparql (any model).
         form: of the writer model: references, plain (SPARQL with IRIs) or names (labels).
-        search: of the writer model: how several queries are had, samples or beams.
-        ranking: of the writer grown: a file of weights, in the place of the package's.
+        search: of the writer model: several queries come from samples or beams.
+        ranking: of the writer grown: a file of weights that replaces the package's.
         shots: with plain SPARQL, similar examples of the graph that are shown.
         n: queries that are tried in turn.
-        answer_from: the confidence below which there is no answer, 0 to 1.
+        answer_from: the confidence below which it refuses, 0 to 1.
         rows: rows of the result at most.
     """
 
     converses: ClassVar[bool] = True
-    published: ClassVar[PaperPreset] = PUBLISHED
+    published: ClassVar[PaperPreset] = PAPER_PRESET
     asks: ClassVar[Mapping[str, tuple[object, ...]]] = {
         "entities": ("reason",),
         "predicates": ("reason",),
@@ -177,19 +187,19 @@ class MultiStage(SpendingSettings):
             raise SetupError(removal)
         check_choices(
             self,
-            entities=_LINKS,
-            predicates=_LINKS,
-            filter=FILTERS,
+            entities=_LINK_CHOICES,
+            predicates=_LINK_CHOICES,
+            filter=FILTER_CHOICES,
             form=FORMS,
-            search=SEARCHES,
-            writer=WRITERS,
+            search=SEARCH_CHOICES,
+            writer=WRITER_CHOICES,
         )
         check_minimum(self, 0, "near", "shots", "least_predicates")
         check_minimum(self, 1, "candidates", "readings", "n", "rows")
         check_fractions(self, "answer_from")
-        bm25_of(self.bm25_entities)
-        bm25_of(self.bm25_predicates)
-        if self.writer in _MODELS and self.model is None:
+        parse_bm25(self.bm25_entities)
+        parse_bm25(self.bm25_predicates)
+        if self.writer in _MODEL_WRITERS and self.model is None:
             raise SetupError(
                 f"writer={self.writer} needs a language model: name one with the setting 'model'"
             )
@@ -200,296 +210,370 @@ class MultiStage(SpendingSettings):
             linker_of(self.linker, self.linker_address)
 
     @property
-    def written_form(self) -> str:
-        """The form in which a model writes; one that was not trained, SPARQL with IRIs."""
+    def writer_form(self) -> str:
+        """The form in which a model writes; plain SPARQL for an untrained model."""
         return PLAIN if self.writer == "sparql" else self.form
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over the first graph."""
-        return over_first_graph(self, self.model, question, graphs, partial(_Run, self))
+        return answer_over_first_graph(
+            self, self.model, question, graphs, partial(_MultiStageRun, self)
+        )
 
 
 @dataclass(eq=False)
-class _Run:
+class _MultiStageRun:
     method: MultiStage
     context: Context
-    account: Account
+    account: BudgetAccount
     model: LanguageModel | None
-    things: tuple[ListedTerm, ...] = ()
+    entities: tuple[ListedTerm, ...] = ()
     predicates: tuple[ListedTerm, ...] = ()
-    picked: tuple[ListedTerm, ...] = ()
+    picked_terms: tuple[ListedTerm, ...] = ()
     spans: Sequence[Span] | None = None
-    candidates: _Listings | None = None
+    proposed_terms: _ListedTerms | None = None
     outcome: Answer | Refusal = field(
         default_factory=lambda: Refusal("No query fits what the question names.")
     )
 
-    async def steps(self) -> AsyncGenerator[Step, None]:
-        """Link, match, restrict, filter, write, run; each stage says what it found."""
-        ground = await grounded(self.context)
-        async for step in self.find_things(ground):
+    async def run_steps(self) -> AsyncGenerator[Step, None]:
+        """Run all stages: link, match, restrict, filter, write and run queries."""
+        linked_context = await link_context(self.context)
+        async for step in self.find_entities(linked_context):
             yield step
-        yield await self.findings(ground, self.things)
-        async for step in self.find_predicates(ground):
+        yield await self.build_findings(linked_context, self.entities)
+        async for step in self.find_predicates(linked_context):
             yield step
-        yield await self.findings(ground, self.predicates)
-        found = (self.things, self.predicates)
-        may_use, reach = await heard(
-            "meeting", tuple[_Listings, str], partial(self.restricted, ground), found
+        yield await self.build_findings(linked_context, self.predicates)
+        terms = (self.entities, self.predicates)
+        usable_predicates, reach = await record_or_replay(
+            "meeting",
+            tuple[_ListedTerms, str],
+            partial(self.restrict_predicates, linked_context),
+            terms,
         )
         if self.method.restrict or self.method.near:
-            yield await self.findings(ground, may_use)
-        listed = (*self.things, *may_use)
+            yield await self.build_findings(linked_context, usable_predicates)
+        listed = (*self.entities, *usable_predicates)
         if not listed:
             self.outcome = Refusal("Nothing in the graph goes by the words of the question.")
             return
         yield Thought(reach)
-        if refuses(self.method.filter, reach):
-            named, asked = (
-                ", ".join(repr(one.label) for one in listed[:4])
-                for listed in (self.things, self.predicates)
+        if is_refused(self.method.filter, reach):
+            entity_labels, predicate_labels = (
+                ", ".join(repr(term.label) for term in listed[:4])
+                for listed in (self.entities, self.predicates)
             )
-            why = f"Nothing that is called {named} has any of {asked} in this graph."
-            self.outcome = Refusal(why)
+            reason = (
+                f"Nothing that is called {entity_labels} has any of {predicate_labels} "
+                "in this graph."
+            )
+            self.outcome = Refusal(reason)
             return
-        async for step in self.written(listed):
+        async for step in self.write_and_run(listed):
             yield step
 
-    async def findings(self, ground: Ground, listed: _Listings) -> Findings:
-        """What a stage found, as a step."""
+    async def build_findings(self, linked_context: LinkedContext, listed: _ListedTerms) -> Findings:
+        """Return the terms of a stage as a step."""
 
-        async def told() -> Findings:
-            return findings(ground, listed)
+        async def create() -> Findings:
+            return build_findings(linked_context, listed)
 
-        return await heard("findings", Findings, told, listed)
+        return await record_or_replay("findings", Findings, create, listed)
 
-    async def find_things(self, ground: Ground) -> AsyncIterator[Step]:
-        """The first stage: entities, classes and values."""
+    async def find_entities(self, linked_context: LinkedContext) -> AsyncIterator[Step]:
+        """Run the first stage: entities, classes and values."""
         method = self.method
         if method.entities == "reason":
-            async for step in self.reasoned(ground, "entities", method.bm25_entities):
+            async for step in self.pick_terms(linked_context, "entities", method.bm25_entities):
                 yield step
 
-        async def find() -> _Listings:
+        async def find_terms() -> _ListedTerms:
             match method.entities:
                 case "linked":
-                    return linked_terms(ground, *THINGS, readings=method.readings)
+                    return list_linked_terms(
+                        linked_context, *ENTITY_KINDS, readings=method.readings
+                    )
                 case "proposed":
-                    proposed = await self.proposed(ground)
-                    return tuple(one for one in proposed if one.kind is not Kind.PREDICATE)
+                    proposed = await self.get_proposed_terms(linked_context)
+                    return tuple(term for term in proposed if term.kind is not Kind.PREDICATE)
                 case "given":
-                    found = await given_terms(ground, predicates=False)
+                    entities = await list_given_terms(linked_context, predicates=False)
                 case "outside":
-                    found = await outside_things(ground, await self.outside())
+                    entities = await list_external_entities(
+                        linked_context, await self.get_linker_spans()
+                    )
                 case _:
-                    found = self.picked
-            return (*found, *linked_terms(ground, Kind.VALUE, readings=method.readings))
+                    entities = self.picked_terms
+            return (
+                *entities,
+                *list_linked_terms(linked_context, Kind.VALUE, readings=method.readings),
+            )
 
-        self.things = await heard("things", _Listings, find, self.picked)
+        self.entities = await record_or_replay(
+            "things", _ListedTerms, find_terms, self.picked_terms
+        )
 
-    async def find_predicates(self, ground: Ground) -> AsyncIterator[Step]:
-        """The second stage: predicates, before they are restricted."""
+    async def find_predicates(self, linked_context: LinkedContext) -> AsyncIterator[Step]:
+        """Run the second stage: predicates, before they are restricted."""
         method = self.method
         if method.predicates == "reason":
-            async for step in self.reasoned(ground, "properties", method.bm25_predicates):
+            async for step in self.pick_terms(linked_context, "properties", method.bm25_predicates):
                 yield step
-            self.predicates = self.picked
+            self.predicates = self.picked_terms
             return
 
-        async def find() -> _Listings:
+        async def find_terms() -> _ListedTerms:
             match method.predicates:
                 case "given":
-                    return await given_terms(ground, predicates=True)
+                    return await list_given_terms(linked_context, predicates=True)
                 case "outside":
-                    return outside_predicates(ground, await self.outside())
+                    return list_external_predicates(linked_context, await self.get_linker_spans())
                 case "proposed":
-                    proposed = await self.proposed(ground)
-                    return tuple(one for one in proposed if one.kind is Kind.PREDICATE)
+                    proposed = await self.get_proposed_terms(linked_context)
+                    return tuple(term for term in proposed if term.kind is Kind.PREDICATE)
                 case _:
-                    return linked_terms(ground, Kind.PREDICATE, readings=method.readings)
+                    return list_linked_terms(
+                        linked_context, Kind.PREDICATE, readings=method.readings
+                    )
 
-        self.predicates = await heard("predicates", _Listings, find)
+        self.predicates = await record_or_replay("predicates", _ListedTerms, find_terms)
 
-    async def proposed(self, ground: Ground) -> _Listings:
-        """Return what graph search proposes, which is asked once."""
-        if self.candidates is None:
-            self.candidates = await proposed_terms(ground)
-        return self.candidates
+    async def get_proposed_terms(self, linked_context: LinkedContext) -> _ListedTerms:
+        """Return the terms that graph search proposes; it runs once."""
+        if self.proposed_terms is None:
+            self.proposed_terms = await list_proposed_terms(linked_context)
+        return self.proposed_terms
 
-    async def outside(self) -> Sequence[Span]:
-        """Return what the linker finds in the question, which is asked once."""
+    async def get_linker_spans(self) -> Sequence[Span]:
+        """Return the spans that the external linker finds; it runs once."""
         if self.spans is None:
             linker = linker_of(self.method.linker, self.method.linker_address)
-            asked = self.context.question
-            self.spans = await linker.spans(asked.text, asked.language)
+            question = self.context.question
+            self.spans = await linker.spans(question.text, question.language)
         return self.spans
 
-    async def reasoned(self, ground: Ground, key: str, bm25: str) -> AsyncIterator[Step]:
-        """Retrieve and reason: what the model picks of the candidates is in `picked`."""
-        self.picked = ()
+    async def pick_terms(
+        self, linked_context: LinkedContext, key: str, bm25: str
+    ) -> AsyncIterator[Step]:
+        """Retrieve candidates and let the model pick; its picks are in `picked_terms`."""
+        self.picked_terms = ()
 
         async def retrieve() -> tuple[tuple[Resource, ...], Prompt]:
             limit = self.method.candidates
-            least = self.method.least_predicates if key == "entities" else 0
-            found = await retrieved(ground, key, limit=limit, bm25=bm25_of(bm25), least=least)
-            return found, reason_prompt(self.context, key, found)
+            min_predicates = self.method.least_predicates if key == "entities" else 0
+            resources = await retrieve_candidates(
+                linked_context,
+                key,
+                limit=limit,
+                bm25=parse_bm25(bm25),
+                min_predicates=min_predicates,
+            )
+            return resources, build_pick_prompt(self.context, key, resources)
 
-        candidates, prompt = await heard(key, tuple[tuple[Resource, ...], Prompt], retrieve)
+        candidates, prompt = await record_or_replay(
+            key, tuple[tuple[Resource, ...], Prompt], retrieve
+        )
         if self.model is None or not candidates:
             return
         yield prompt
-        for turn in await reasoned(self.model, self.account, prompt):
+        for turn in await ask_model(self.model, self.account, prompt):
             yield turn
             text = turn.choice.text
 
-            async def pick(text: str = text) -> _Listings:
-                return picked(ground, key, candidates, text)
+            async def parse_picks(text: str = text) -> _ListedTerms:
+                return parse_picked_terms(linked_context, key, candidates, text)
 
-            self.picked = self.picked or await heard(f"picked {key}", _Listings, pick, text)
+            self.picked_terms = self.picked_terms or await record_or_replay(
+                f"picked {key}", _ListedTerms, parse_picks, text
+            )
 
-    async def restricted(self, ground: Ground) -> tuple[_Listings, str]:
-        """The predicates that may be used, with those near, and how they meet the things."""
-        method, matched = self.method, self.predicates
-        schema = await ground.schema((*self.things, *matched))
-        met = await asyncio.to_thread(meeting, schema, self.things, matched)
-        reach = met.reach(matched) if self.things else UNMATCHED
+    async def restrict_predicates(self, linked_context: LinkedContext) -> tuple[_ListedTerms, str]:
+        """Return the predicates that may be used, with nearby ones, and their reach."""
+        method, usable = self.method, self.predicates
+        schema = await linked_context.load_schema_around((*self.entities, *usable))
+        cooccurring = await asyncio.to_thread(
+            find_cooccurring_predicates, schema, self.entities, usable
+        )
+        reach = cooccurring.describe_reach(usable) if self.entities else NO_PREDICATES
         if method.predicates == "proposed":
-            return matched, reach  # they exist, and are enough
-        if method.restrict and self.things:
-            matched = met.kept(matched)
-        there = {one.target for one in matched}
-        known = {p.iri: p for p in self.context.graph.profile.predicates}
-        around = (iri for iri in (*met.at, *met.beyond) if iri not in there and iri in known)
-        near = list(around)[: method.near]
-        return (*matched, *(predicate_listed(known[iri]) for iri in near)), reach
+            return usable, reach  # they exist, and are enough
+        if method.restrict and self.entities:
+            usable = cooccurring.select_reachable(usable)
+        usable_iris = {predicate.target for predicate in usable}
+        profiles_by_iri = {
+            profile.iri: profile for profile in self.context.graph.profile.predicates
+        }
+        nearby_iris = (
+            iri
+            for iri in (*cooccurring.at, *cooccurring.beyond)
+            if iri not in usable_iris and iri in profiles_by_iri
+        )
+        added_iris = list(nearby_iris)[: method.near]
+        return (*usable, *(to_listed_predicate(profiles_by_iri[iri]) for iri in added_iris)), reach
 
-    async def written(self, listed: _Listings) -> AsyncIterator[Step]:
-        """Write queries and run them until one has a result; refuse on errors and emptiness."""
+    async def write_and_run(self, listed: _ListedTerms) -> AsyncIterator[Step]:
+        """Write queries and run them until one has a result; refuse if none has."""
         method, graph = self.method, self.context.graph
-        model = Overheard(self.model) if self.model else None
-        known, told = await heard(
+        recorder = CompletionRecorder(self.model) if self.model else None
+        context_texts, writer_prompt = await record_or_replay(
             "prompt",
             tuple[tuple[str, ...], Prompt | None],
-            partial(self.build_review_message, listed),
+            partial(self.build_writer_prompt, listed),
             listed,
         )
-        if told is not None:
-            yield told
-        before = spent_on(self.account)
+        if writer_prompt is not None:
+            yield writer_prompt
+        usage_before = get_usage(self.account)
 
-        async def write() -> Sequence[Hypothesis]:
+        async def write_queries() -> Sequence[Hypothesis]:
             writer: GraphSearchWriter | PromptedWriter = GraphSearchWriter(ranking=method.ranking)
-            if model is not None and method.writer in _MODELS:
-                writer = self.prompted(model, known)
+            if recorder is not None and method.writer in _MODEL_WRITERS:
+                writer = self.create_model_writer(recorder, context_texts)
             return await writer.write(self.context.question, listed, graph, n=method.n)
 
         queries = await (
-            write() if told else heard("written", tuple[Hypothesis, ...], write, listed)
+            write_queries()
+            if writer_prompt
+            else record_or_replay("written", tuple[Hypothesis, ...], write_queries, listed)
         )
-        if model is not None and model.said is not None:
-            for turn in turns_of(model.said, spent_on(self.account) - before):
+        if recorder is not None and recorder.last_completion is not None:
+            for turn in to_model_turns(
+                recorder.last_completion, get_usage(self.account) - usage_before
+            ):
                 yield turn
-        for one in queries:
-            yield Draft(one.query, round(one.score, 4) if one.score is not None else 0.0)
-        settle = partial(self.settled, queries)
-        self.outcome = await heard("settled", Answer | Refusal, settle, *queries)
+        for hypothesis in queries:
+            yield Draft(
+                hypothesis.query,
+                round(hypothesis.score, 4) if hypothesis.score is not None else 0.0,
+            )
+        choose = partial(self.choose_outcome, queries)
+        self.outcome = await record_or_replay("settled", Answer | Refusal, choose, *queries)
 
-    async def build_review_message(
-        self, listed: _Listings
+    async def build_writer_prompt(
+        self, listed: _ListedTerms
     ) -> tuple[tuple[str, ...], Prompt | None]:
-        """What is known of the question's words, and what a model that writes is told."""
+        """Return texts on the words of the question, and the prompt of a model writer, if any."""
         graph, question = self.context.graph, self.context.question
-        short = References(listed, self.method.written_form)
-        names = (
+        references = References(listed, self.method.writer_form)
+        names_by_iri = (
             {}
-            if short.is_plain
-            else {t.target: short.render_name(n) for n, t in short.by_name.items()}
+            if references.is_plain
+            else {
+                term.target: references.render_name(name)
+                for name, term in references.by_name.items()
+            }
         )
 
-        def shown(iri: str) -> str:
-            return names.get(iri) or graph.prefixes.shorten(iri)
+        def format_iri(iri: str) -> str:
+            return names_by_iri.get(iri) or graph.prefixes.shorten(iri)
 
-        before = said_before(question)
-        known = (*taught(question, [graph], shown=shown), *([before] if before else []))
-        if self.model is None or self.method.writer not in _MODELS:
-            return known, None
-        writer = self.prompted(self.model, known)
-        return known, Prompt("write", tuple(writer.build_messages(question.text, listed, graph)))
+        earlier_questions = format_earlier_questions(question)
+        context_texts = (
+            *format_glossary(question, [graph], format_iri=format_iri),
+            *([earlier_questions] if earlier_questions else []),
+        )
+        if self.model is None or self.method.writer not in _MODEL_WRITERS:
+            return context_texts, None
+        writer = self.create_model_writer(self.model, context_texts)
+        return context_texts, Prompt(
+            "write", tuple(writer.build_messages(question.text, listed, graph))
+        )
 
-    def prompted(self, model: LanguageModel, known: Sequence[str]) -> PromptedWriter:
-        """The writer that asks a model."""
-        held = self.method.writer == "model"
+    def create_model_writer(
+        self, model: LanguageModel, context_texts: Sequence[str]
+    ) -> PromptedWriter:
+        """Create the writer that asks a model."""
+        is_constrained = self.method.writer == "model"
         return PromptedWriter(
             model,
-            self.method.search if held else "samples",
-            constrained=held,
-            notes=known,
-            form=self.method.written_form,
+            self.method.search if is_constrained else "samples",
+            constrained=is_constrained,
+            notes=context_texts,
+            form=self.method.writer_form,
             shots=self.method.shots,
         )
 
-    async def settled(self, queries: Sequence[Hypothesis]) -> Answer | Refusal:
-        """The answer of the first query with a result, else a refusal that says why."""
+    async def choose_outcome(self, queries: Sequence[Hypothesis]) -> Answer | Refusal:
+        """Return the answer of the first query with a result, else a refusal with the reason."""
         if not queries:
             return Refusal("The writer says that no query over the listed terms fits.")
-        runs: list[Tried] = []
-        for place, one in enumerate(queries):
-            runs.append(await tried(self.context, one, place, rows=self.method.rows))
-            if runs[-1].full:
+        query_runs: list[TriedQuery] = []
+        for position, hypothesis in enumerate(queries):
+            query_runs.append(
+                await try_query(self.context, hypothesis, position, rows=self.method.rows)
+            )
+            if query_runs[-1].has_result:
                 break
-        return await chosen_of(self.context, runs, answer_from=self.method.answer_from)
+        return await choose_answer(self.context, query_runs, answer_from=self.method.answer_from)
 
 
-_UNSAID = 0.6  # what is believed of a query whose writer does not say
-_PASSED = 0.8  # what is left of that for each query before it
+_DEFAULT_CONFIDENCE = 0.6  # what is believed of a query whose writer does not say
+_NEXT_QUERY_CONFIDENCE_RATIO = 0.8  # what is left of that for each query before it
 
 
 @dataclass(frozen=True)
-class Tried:
-    """A query that was run: what it gave, or why it failed, and what is believed of it (0–1)."""
+class TriedQuery:
+    """A query that was run: its result or its problem, and its confidence (0–1)."""
 
     query: str
     result: SelectResult | bool | None
-    belief: float
+    confidence: float
     problem: str = ""
 
     @property
-    def full(self) -> bool:
-        """Whether it has a result that is not empty."""
+    def has_result(self) -> bool:
+        """Whether it has a non-empty result."""
         return isinstance(self.result, bool) or bool(self.result and self.result.rows)
 
 
-async def tried(context: Context, one: Hypothesis, place: int, *, rows: int) -> Tried:
-    """Run a query; a failed one says why. Raises `ServiceError` if the graph is down."""
-    belief = min(1.0, math.exp(one.score)) if one.score is not None else _UNSAID * _PASSED**place
+async def try_query(
+    context: Context, hypothesis: Hypothesis, position: int, *, rows: int
+) -> TriedQuery:
+    """Run a query; a failed one carries its problem.
+
+    Raises:
+        ServiceError: the graph is down.
+    """
+    confidence = (
+        min(1.0, math.exp(hypothesis.score))
+        if hypothesis.score is not None
+        else _DEFAULT_CONFIDENCE * _NEXT_QUERY_CONFIDENCE_RATIO**position
+    )
     try:
-        ran = await run_query(context, prepare_query(context, one.query).query, rows=rows)
+        query_run = await run_query(
+            context, prepare_query(context, hypothesis.query).query, rows=rows
+        )
     except (Unreachable, Unauthorised):
         raise
     except (QueryError, ServiceError) as error:
-        return Tried(one.query, None, belief, str(error))
-    if isinstance(ran.result, GraphResult):
-        return Tried(one.query, None, belief, "it gives triples, and an answer is rows or yes, no")
-    return Tried(ran.query, ran.result, belief)
+        return TriedQuery(hypothesis.query, None, confidence, str(error))
+    if isinstance(query_run.result, GraphResult):
+        return TriedQuery(
+            hypothesis.query, None, confidence, "it gives triples, and an answer is rows or yes, no"
+        )
+    return TriedQuery(query_run.query, query_run.result, confidence)
 
 
-async def chosen_of(
-    context: Context, runs: Sequence[Tried], *, answer_from: float
+async def choose_answer(
+    context: Context, runs: Sequence[TriedQuery], *, answer_from: float
 ) -> Answer | Refusal:
-    """Return the answer of the last run, if it has a result and is believed enough.
+    """Return the answer of the first query with a result if its confidence suffices.
 
-    Else a refusal that says why, with the first query that ran as the best attempt.
+    Otherwise return a refusal with the reason, and the first query that ran as the best attempt.
     """
-    ran = [one for one in runs if one.result is not None]
-    if not ran:
+    successful = [query_run for query_run in runs if query_run.result is not None]
+    if not successful:
         return Refusal(f"No query could be run: {runs[0].problem}")
-    best = next((one for one in ran if one.full), ran[0])
-    assert best.result is not None
-    answer = await build_answer(context, QueryRun(best.query, best.result), confidence=best.belief)
-    if not best.full:
-        failed = [one.problem for one in runs if one.problem]
-        said = f" {len(failed)} failed, the first: {failed[0]}" if failed else ""
-        return Refusal(f"No query has a result.{said}", answer)
-    if best.belief < answer_from:
+    best_run = next((query_run for query_run in successful if query_run.has_result), successful[0])
+    assert best_run.result is not None
+    answer = await build_answer(
+        context, QueryRun(best_run.query, best_run.result), confidence=best_run.confidence
+    )
+    if not best_run.has_result:
+        problems = [query_run.problem for query_run in runs if query_run.problem]
+        failure_text = f" {len(problems)} failed, the first: {problems[0]}" if problems else ""
+        return Refusal(f"No query has a result.{failure_text}", answer)
+    if best_run.confidence < answer_from:
         return Refusal("No query is sure enough; the nearest one is shown.", answer)
     return answer

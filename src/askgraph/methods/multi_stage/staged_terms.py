@@ -1,8 +1,8 @@
-"""Terms found by each stage before the writer: the things and predicates a query may name.
+"""The terms of each stage before the writer: entities and predicates that a query may name.
 
-Linking entities and matching predicates are stages of their own in Alekseev et al. (NLDB 2025,
-sections 4.1 and 4.2). Keeping several readings of the same words, and adding the predicates at the
-things that no word names, is ours, as is to take what graph search proposes.
+Entity linking and predicate matching are separate stages in Alekseev et al. (NLDB 2025, sections
+4.1 and 4.2). Several readings of the same words, predicates at the entities that no word names, and
+the proposals of graph search are ours.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from askgraph.index import Resource
 from askgraph.index.linkers import Span
 from askgraph.index.names import Kind
 from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.llm.budget import Account
+from askgraph.llm.budget import BudgetAccount
 from askgraph.methods.shared import Conversation
-from askgraph.methods.shared.glossary_notes import taught
-from askgraph.methods.shared.index_cache import Bm25, ranked_names
+from askgraph.methods.shared.glossary_notes import format_glossary
+from askgraph.methods.shared.index_cache import Bm25Parameters, open_bm25_index
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import fetch_labels
 from askgraph.methods.tools.terms import filter_unknown_iris, find_relations
@@ -33,175 +33,201 @@ from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.pipeline import link_to_graph, load_schema, propose
 from askgraph.search.rank import cluster_candidates
 from askgraph.search.tokenize import tokenize
-from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.serializer import render_query
 from askgraph.trace import Findings, Mention, ModelTurn, Prompt
 
-THINGS = (Kind.ENTITY, Kind.CLASS, Kind.VALUE)
+ENTITY_KINDS = (Kind.ENTITY, Kind.CLASS, Kind.VALUE)
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
-    """What all stages stand on: the question linked by its words."""
+class LinkedContext:
+    """The context and the linked question, on which all stages build."""
 
     context: Context
     linked: LinkedQuestion
 
-    async def schema(self, listed: Iterable[ListedTerm] = ()) -> Schema:
-        """Return the schema over the arrays around the links and the listed terms."""
-        further = tuple(
-            Link(one.kind, one.target, one.label, 1.0, (), ())
-            for one in listed
-            if not any(link.target == one.target for link in self.linked.links)
+    async def load_schema_around(self, listed: Iterable[ListedTerm] = ()) -> Schema:
+        """Load the schema over the arrays around the links and the listed terms."""
+        further_links = tuple(
+            Link(term.kind, term.target, term.label, 1.0, (), ())
+            for term in listed
+            if not any(link.target == term.target for link in self.linked.links)
         )
-        linked = replace(self.linked, links=(*self.linked.links, *further))
+        linked = replace(self.linked, links=(*self.linked.links, *further_links))
         return await load_schema(linked, self.context.graph)
 
-    def positions(self, kind: Kind, target: str) -> tuple[int, ...]:
-        """Return the words that are linked to a term best; none if no word is."""
+    def find_positions(self, kind: Kind, target: str) -> tuple[int, ...]:
+        """Return the positions of the words that are best linked to a term, if any."""
         links = (link for link in self.linked.links if (link.kind, link.target) == (kind, target))
         return next((link.positions for link in links), ())
 
 
-async def grounded(context: Context) -> Ground:
-    """Read and link the question; what words were taught to mean has the names of the graph."""
-    asked = context.question
-    linked = await link_to_graph(tokenize(asked.text, asked.language), context.graph)
-    meant = {iri for one in linked.glossary_words for iri in one.targets}
-    labels = await fetch_labels(context, sorted(meant)) if meant else {}
-    links = (replace(one, name=labels.get(one.target, one.name)) for one in linked.links)
-    return Ground(context, replace(linked, links=tuple(links)))
+async def link_context(context: Context) -> LinkedContext:
+    """Tokenize and link the question; targets of the glossary get the labels of the graph."""
+    question = context.question
+    linked = await link_to_graph(tokenize(question.text, question.language), context.graph)
+    taught_iris = {iri for item in linked.glossary_words for iri in item.targets}
+    labels = await fetch_labels(context, sorted(taught_iris)) if taught_iris else {}
+    links = (replace(item, name=labels.get(item.target, item.name)) for item in linked.links)
+    return LinkedContext(context, replace(linked, links=tuple(links)))
 
 
-def linked_terms(ground: Ground, *kinds: Kind, readings: int) -> tuple[ListedTerm, ...]:
-    """Return the terms of some kinds that the words are linked to, best first, each once.
+def list_linked_terms(
+    linked_context: LinkedContext, *kinds: Kind, readings: int
+) -> tuple[ListedTerm, ...]:
+    """Return the linked terms of some kinds, best first, without duplicates.
 
-    Of links that share words so many `readings` are kept.
+    At most `readings` links that share a word are kept.
     """
-    used: dict[int, int] = {}
-    found: dict[str, ListedTerm] = {}
-    links = ground.linked.get_links(*kinds)
+    reading_counts: dict[int, int] = {}
+    terms_by_iri: dict[str, ListedTerm] = {}
+    links = linked_context.linked.get_links(*kinds)
     for link in sorted(links, key=lambda link: (-link.score * link.quality, -len(link.positions))):
-        if link.target in found or max(used.get(at, 0) for at in link.positions) >= readings:
+        if (
+            link.target in terms_by_iri
+            or max(reading_counts.get(position, 0) for position in link.positions) >= readings
+        ):
             continue
-        for at in link.positions:
-            used[at] = used.get(at, 0) + 1
-        found[link.target] = ListedTerm(
+        for position in link.positions:
+            reading_counts[position] = reading_counts.get(position, 0) + 1
+        terms_by_iri[link.target] = ListedTerm(
             link.kind, link.target, link.name, positions=link.positions, score=link.score
         )
-    return tuple(found.values())
+    return tuple(terms_by_iri.values())
 
 
-async def given_terms(ground: Ground, *, predicates: bool) -> tuple[ListedTerm, ...]:
-    """Return the predicates, or the things, that came with the question.
+async def list_given_terms(
+    linked_context: LinkedContext, *, predicates: bool
+) -> tuple[ListedTerm, ...]:
+    """Return the predicates, or the other terms, that came with the question.
 
-    Each with the words that the question links to it, if any. Raises `SetupError` if nobody said
-    what it is about.
+    Each term has the words that are linked to it, if any.
+
+    Raises:
+        SetupError: the question came without terms.
     """
-    given = ground.context.question.given
-    if given is None:
+    given_iris = linked_context.context.question.given
+    if given_iris is None:
         raise SetupError(
             "entities or predicates are to be given, but none came with the question; "
             "'linked' finds them"
         )
-    classes = {c.iri for c in ground.context.graph.profile.classes}
-    relations = await find_relations(ground.context, given)
-    found = []
-    for iri in given:
+    classes = {class_profile.iri for class_profile in linked_context.context.graph.profile.classes}
+    relations = await find_relations(linked_context.context, given_iris)
+    terms = []
+    for iri in given_iris:
         if (iri in relations) is predicates:
             kind = Kind.CLASS if iri in classes else Kind.ENTITY
             kind = Kind.PREDICATE if predicates else kind
-            label, positions = words_of_local_name(iri), ground.positions(kind, iri)
-            found.append(ListedTerm(kind, iri, label, positions=positions, score=1.0))
-    return tuple(found)
+            label, positions = split_local_name(iri), linked_context.find_positions(kind, iri)
+            terms.append(ListedTerm(kind, iri, label, positions=positions, score=1.0))
+    return tuple(terms)
 
 
-async def proposed_terms(ground: Ground) -> tuple[ListedTerm, ...]:
-    """Return what the best candidates of graph search name: things, values and predicates."""
-    graph = ground.context.graph
-    proposal = await propose(ground.context.question, graph)
-    found = cluster_candidates(proposal.candidates)[:MAX_CLUSTERS]
-    queries = [render_query(one.best.query, graph.prefixes, graph.profile.types) for one in found]
-    language, near = proposal.question.language, proposal.schema.graph
-    named = await list_terms_of_queries(queries, graph, language, near)
-    return tuple(replace(one, positions=ground.positions(one.kind, one.target)) for one in named)
+async def list_proposed_terms(linked_context: LinkedContext) -> tuple[ListedTerm, ...]:
+    """Return the terms in the best candidates of graph search: entities, values and predicates."""
+    graph = linked_context.context.graph
+    proposal = await propose(linked_context.context.question, graph)
+    best_clusters = cluster_candidates(proposal.candidates)[:MAX_CLUSTERS]
+    queries = [
+        render_query(item.best.query, graph.prefixes, graph.profile.types) for item in best_clusters
+    ]
+    language, schema_graph = proposal.question.language, proposal.schema.graph
+    terms = await list_terms_of_queries(queries, graph, language, schema_graph)
+    return tuple(
+        replace(item, positions=linked_context.find_positions(item.kind, item.target))
+        for item in terms
+    )
 
 
-def predicate_listed(profile: PredicateProfile, score: float = 0.0) -> ListedTerm:
-    """Return a predicate that no word names, under its own name."""
-    label = profile.names[0][0] if profile.names else words_of_local_name(profile.iri)
+def to_listed_predicate(profile: PredicateProfile, score: float = 0.0) -> ListedTerm:
+    """Return a predicate that no word names as a listed term, with its label."""
+    label = profile.names[0][0] if profile.names else split_local_name(profile.iri)
     return ListedTerm(Kind.PREDICATE, profile.iri, label, score=score)
 
 
-def findings(ground: Ground, listed: Sequence[ListedTerm]) -> Findings:
-    """Return what a stage found as a step; the words are empty of what no word names."""
-    tokens = ground.linked.reading.tokens
+def build_findings(linked_context: LinkedContext, listed: Sequence[ListedTerm]) -> Findings:
+    """Return the terms of a stage as a step; terms without linked words have empty words."""
+    tokens = linked_context.linked.reading.tokens
     return Findings(
         tuple(
             Mention(
-                " ".join(tokens[at].text for at in one.positions),
-                one.kind.name.lower(),
-                one.target,
-                one.label,
-                round(one.score, 3),
+                " ".join(tokens[position].text for position in term.positions),
+                term.kind.name.lower(),
+                term.target,
+                term.label,
+                round(term.score, 3),
             )
-            for one in listed
+            for term in listed
         )
     )
 
 
-async def outside_things(ground: Ground, spans: Sequence[Span]) -> tuple[ListedTerm, ...]:
-    """Return the things that a linker found in the question, the surest reading of a thing once.
+async def list_external_entities(
+    linked_context: LinkedContext, spans: Sequence[Span]
+) -> tuple[ListedTerm, ...]:
+    """Return the entities that a linker found, each with its most confident span.
 
-    What is in no triple of the graph, or is no IRI, is left out.
+    Texts that are no IRI, and IRIs without a triple in the graph, are left out.
     """
-    context = ground.context
-    best = _surest(span for span in spans if not span.relation and _is_iri(span.iri))
-    unknown = set(await filter_unknown_iris(context, best))
-    best = {iri: span for iri, span in best.items() if iri not in unknown}
-    labels = await fetch_labels(context, list(best))
-    classes = {c.iri for c in context.graph.profile.classes}
+    context = linked_context.context
+    best_spans = _select_best_spans(
+        span for span in spans if not span.relation and _is_iri(span.iri)
+    )
+    unknown_set = set(await filter_unknown_iris(context, best_spans))
+    best_spans = {iri: span for iri, span in best_spans.items() if iri not in unknown_set}
+    labels = await fetch_labels(context, list(best_spans))
+    classes = {class_profile.iri for class_profile in context.graph.profile.classes}
     return tuple(
         ListedTerm(
             Kind.CLASS if iri in classes else Kind.ENTITY,
             iri,
-            labels.get(iri) or words_of_local_name(iri),
-            positions=_positions(ground, span),
+            labels.get(iri) or split_local_name(iri),
+            positions=_find_span_positions(linked_context, span),
             score=span.score,
         )
-        for iri, span in best.items()
+        for iri, span in best_spans.items()
     )
 
 
-def outside_predicates(ground: Ground, spans: Sequence[Span]) -> tuple[ListedTerm, ...]:
+def list_external_predicates(
+    linked_context: LinkedContext, spans: Sequence[Span]
+) -> tuple[ListedTerm, ...]:
     """Return the graph's predicates for the relations that a linker found.
 
-    A relation whose IRI is none of them goes by its local name: as linkers name Wikidata's P19, a
-    thing, its graph says `wdt:P19`. Of several of that name the most frequent counts.
+    A relation with an unknown IRI is matched by its local name: for Wikidata's P19, linkers return
+    the entity while the graph uses `wdt:P19`. The most frequent predicate of that name counts.
     """
-    known = {one.iri: one for one in ground.context.graph.profile.predicates}
-    named: dict[str, str] = {}
-    for one in sorted(known.values(), key=lambda one: -one.triples):
-        named.setdefault(_last(one.iri), one.iri)
-    best = _surest(span for span in spans if span.relation)
-    found: dict[str, ListedTerm] = {}
-    for iri, span in best.items():
-        there = iri if iri in known else named.get(_last(iri))
-        if there is not None:
-            listed = predicate_listed(known[there], span.score)
-            found.setdefault(there, replace(listed, positions=_positions(ground, span)))
-    return tuple(found.values())
+    profiles_by_iri = {
+        profile.iri: profile for profile in linked_context.context.graph.profile.predicates
+    }
+    iris_by_local_name: dict[str, str] = {}
+    for profile in sorted(profiles_by_iri.values(), key=lambda profile: -profile.triples):
+        iris_by_local_name.setdefault(_get_local_name(profile.iri), profile.iri)
+    best_spans = _select_best_spans(span for span in spans if span.relation)
+    terms_by_iri: dict[str, ListedTerm] = {}
+    for iri, span in best_spans.items():
+        predicate_iri = (
+            iri if iri in profiles_by_iri else iris_by_local_name.get(_get_local_name(iri))
+        )
+        if predicate_iri is not None:
+            term = to_listed_predicate(profiles_by_iri[predicate_iri], span.score)
+            terms_by_iri.setdefault(
+                predicate_iri, replace(term, positions=_find_span_positions(linked_context, span))
+            )
+    return tuple(terms_by_iri.values())
 
 
-def _surest(spans: Iterable[Span]) -> dict[str, Span]:
-    """The surest span of each IRI, the surest first."""
-    best: dict[str, Span] = {}
+def _select_best_spans(spans: Iterable[Span]) -> dict[str, Span]:
+    """Return the most confident span of each IRI, the most confident first."""
+    best_spans: dict[str, Span] = {}
     for span in sorted(spans, key=lambda span: -span.score):
-        best.setdefault(span.iri, span)
-    return best
+        best_spans.setdefault(span.iri, span)
+    return best_spans
 
 
-def _last(iri: str) -> str:
+def _get_local_name(iri: str) -> str:
     return re.split(r"[/#:]", iri)[-1]
 
 
@@ -213,23 +239,28 @@ def _is_iri(text: str) -> bool:
     return True
 
 
-def _positions(ground: Ground, span: Span) -> tuple[int, ...]:
-    """The tokens that a span holds, whole or in part."""
-    tokens = ground.linked.reading.tokens
+def _find_span_positions(linked_context: LinkedContext, span: Span) -> tuple[int, ...]:
+    """Return the positions of the tokens that overlap a span."""
+    tokens = linked_context.linked.reading.tokens
     return tuple(
-        at for at, token in enumerate(tokens) if token.start < span.end and span.start < token.end
+        position
+        for position, token in enumerate(tokens)
+        if token.start < span.end and span.start < token.end
     )
 
 
-_PICKED = 0.9  # how sure a pick counts
-_SPARE = 10  # times as many candidates are looked at where some may be left out
-_SYNONYMS, _INFO = 3, 160  # of a candidate that are shown; of its description so many characters
-_MARKER = re.compile(
+_PICK_SCORE = 0.9  # how sure a pick counts
+_CANDIDATE_SEARCH_FACTOR = 10  # times as many candidates are looked at where some may be left out
+_MAX_SYNONYMS, _MAX_DESCRIPTION_CHARACTERS = (
+    3,
+    160,
+)  # of a candidate that are shown; of its description so many characters
+_PICK_LINE = re.compile(
     r"^[\s>*_#`-]*PICK(?:ED|S)?\b[\s*_`]*(?:[:=-]|(?=[\d\[]))(.*)$", re.IGNORECASE | re.MULTILINE
 )
-_NONE = re.compile(r"\bnone\b", re.IGNORECASE)
+_NONE_WORD = re.compile(r"\bnone\b", re.IGNORECASE)
 
-_ENTITIES = """\
+_ENTITY_INSTRUCTION = """\
 Below are a question and numbered candidates from a knowledge graph: things and kinds of things that
 a search for its words found. Decide which of them the question is about, so that a query for its
 answer would have to name them.
@@ -242,7 +273,7 @@ kind of thing that the question asks for or counts is named, too.
 Think in a few sentences, then end with one line: PICK: and the numbers, with commas between them.
 Where none fits, the line is PICK: none"""
 
-_PREDICATES = """\
+_PREDICATE_INSTRUCTION = """\
 Below are a question and numbered candidates from a knowledge graph: relations and attributes that a
 search for its words found. Decide which of them a query for the answer would have to follow.
 
@@ -255,79 +286,108 @@ Think in a few sentences, then end with one line: PICK: and the numbers, with co
 Where none fits, the line is PICK: none"""
 
 
-async def retrieved(
-    ground: Ground, key: str, *, limit: int, bm25: Bm25, least: int = 0
+async def retrieve_candidates(
+    linked_context: LinkedContext,
+    key: str,
+    *,
+    limit: int,
+    bm25: Bm25Parameters,
+    min_predicates: int = 0,
 ) -> tuple[Resource, ...]:
-    """Return the candidates for the whole question from the index `key`, best first.
+    """Return the candidates for the question from the index `key`, best first.
 
-    What fewer than `least` different predicates leave is none: it is not in the index, or of a
-    remote graph is asked of ten times as many candidates. Raises `SetupError` if the graph has no
-    such index, `ServiceError` as the endpoint does.
+    Args:
+        min_predicates: leave out terms with fewer different outgoing predicates. A local index
+        omits
+            them; a remote graph is asked about ten times as many candidates.
+
+    Raises:
+        SetupError: the graph has no such index.
+        ServiceError: the endpoint fails.
     """
-    context = ground.context
+    context = linked_context.context
     graph, text = context.graph, context.question.text
-    here = graph.arrays is not None and graph.arrays.complete
-    ranked = partial(ranked_names, graph, key, bm25, least=least if here else 0)
-    index = await asyncio.to_thread(ranked)
-    if here or not least:
+    is_local = graph.arrays is not None and graph.arrays.complete
+    open_index = partial(
+        open_bm25_index, graph, key, bm25, min_predicates=min_predicates if is_local else 0
+    )
+    index = await asyncio.to_thread(open_index)
+    if is_local or not min_predicates:
         hits = await asyncio.to_thread(index.search, text, limit=limit)
         return tuple(hit.item for hit in hits)
-    hits = await asyncio.to_thread(index.search, text, limit=limit * _SPARE)
-    listed = " ".join(f"<{hit.item.iri}>" for hit in hits)
+    hits = await asyncio.to_thread(index.search, text, limit=limit * _CANDIDATE_SEARCH_FACTOR)
+    values_text = " ".join(f"<{hit.item.iri}>" for hit in hits)
     query = (
-        f"SELECT ?thing WHERE {{ VALUES ?thing {{ {listed} }} ?thing ?p ?value }} "
-        f"GROUP BY ?thing HAVING (COUNT(DISTINCT ?p) >= {least})"
+        f"SELECT ?thing WHERE {{ VALUES ?thing {{ {values_text} }} ?thing ?p ?value }} "
+        f"GROUP BY ?thing HAVING (COUNT(DISTINCT ?p) >= {min_predicates})"
     )
-    found = await graph.endpoint.select(query, timeout=context.limits.timeout, limit=len(hits))
-    known = {one.value for (one,) in found.rows if isinstance(one, NamedNode)}
-    return tuple(hit.item for hit in hits if hit.item.iri in known)[:limit]
+    result = await graph.endpoint.select(query, timeout=context.limits.timeout, limit=len(hits))
+    kept_iris = {term.value for (term,) in result.rows if isinstance(term, NamedNode)}
+    return tuple(hit.item for hit in hits if hit.item.iri in kept_iris)[:limit]
 
 
-def reason_prompt(context: Context, key: str, candidates: Sequence[Resource]) -> Prompt:
-    """Return what the model is told: of entities, or of properties."""
-    lines = "\n".join(f"{at}. {_line(one)}" for at, one in enumerate(candidates, start=1))
-    told = _ENTITIES if key == "entities" else _PREDICATES
+def build_pick_prompt(context: Context, key: str, candidates: Sequence[Resource]) -> Prompt:
+    """Build the prompt that asks the model to pick entities or predicates."""
+    lines = "\n".join(
+        f"{number}. {_format_candidate(candidate)}"
+        for number, candidate in enumerate(candidates, start=1)
+    )
+    instruction = _ENTITY_INSTRUCTION if key == "entities" else _PREDICATE_INSTRUCTION
     purpose = "pick entities" if key == "entities" else "pick predicates"
-    known = taught(context.question, [context.graph])
-    asked = "\n\n".join((*known, f"Question: {context.question.text}", f"Candidates\n{lines}"))
-    return Prompt(purpose, (System(told), User(asked)))
+    glossary_texts = format_glossary(context.question, [context.graph])
+    message_text = "\n\n".join(
+        (*glossary_texts, f"Question: {context.question.text}", f"Candidates\n{lines}")
+    )
+    return Prompt(purpose, (System(instruction), User(message_text)))
 
 
-async def reasoned(model: LanguageModel, account: Account, prompt: Prompt) -> tuple[ModelTurn, ...]:
-    """Ask once, with no randomness, and return what the model said with its cost."""
+async def ask_model(
+    model: LanguageModel, account: BudgetAccount, prompt: Prompt
+) -> tuple[ModelTurn, ...]:
+    """Ask once at temperature 0, and return the model's turns with their usage."""
     options = Options(temperature=0.0)
-    return await Conversation(model, account, [*prompt.messages], options=options).samples(1)
+    return await Conversation(model, account, [*prompt.messages], options=options).sample_replies(1)
 
 
-def numbers_in(text: str, most: int) -> tuple[int, ...]:
-    """Return the numbers of the last line that begins with PICK, from 1 to `most`, each once.
+def parse_picked_numbers(text: str, max_number: int) -> tuple[int, ...]:
+    """Return the numbers in the last line that begins with PICK, from 1 to `max_number`, each once.
 
-    None if there is no such line, or if it says none.
+    The result is empty if there is no such line, or if it reads "none".
     """
-    line = next((found.group(1) for found in reversed(list(_MARKER.finditer(text)))), "none")
-    said = [] if _NONE.search(line) else [int(digits) for digits in re.findall(r"\d+", line[:999])]
-    return tuple(dict.fromkeys(number for number in said if 1 <= number <= most))
+    line = next((match.group(1) for match in reversed(list(_PICK_LINE.finditer(text)))), "none")
+    numbers = (
+        []
+        if _NONE_WORD.search(line)
+        else [int(digits) for digits in re.findall(r"\d+", line[:999])]
+    )
+    return tuple(dict.fromkeys(number for number in numbers if 1 <= number <= max_number))
 
 
-def picked(
-    ground: Ground, key: str, candidates: Sequence[Resource], text: str
+def parse_picked_terms(
+    linked_context: LinkedContext, key: str, candidates: Sequence[Resource], text: str
 ) -> tuple[ListedTerm, ...]:
     """Return the candidates that the model picked, with the words that are linked to them."""
-    classes = {c.iri for c in ground.context.graph.profile.classes}
-    found = []
-    for number in numbers_in(text, len(candidates)):
-        one = candidates[number - 1]
-        kind = Kind.CLASS if one.iri in classes else Kind.ENTITY
+    classes = {class_profile.iri for class_profile in linked_context.context.graph.profile.classes}
+    terms = []
+    for number in parse_picked_numbers(text, len(candidates)):
+        candidate = candidates[number - 1]
+        kind = Kind.CLASS if candidate.iri in classes else Kind.ENTITY
         kind = kind if key == "entities" else Kind.PREDICATE
-        positions = ground.positions(kind, one.iri)
-        about = "; ".join(one.infos)
-        found.append(ListedTerm(kind, one.iri, one.label, about, positions, _PICKED))
-    return tuple(found)
+        positions = linked_context.find_positions(kind, candidate.iri)
+        description = "; ".join(candidate.infos)
+        terms.append(
+            ListedTerm(kind, candidate.iri, candidate.label, description, positions, _PICK_SCORE)
+        )
+    return tuple(terms)
 
 
-def _line(one: Resource) -> str:
-    also = [name for name in one.synonyms if name != one.label][:_SYNONYMS]
-    called = f"{one.label} ({', '.join(also)})" if also else one.label
-    about = " ".join("; ".join(one.infos).split())
-    about = about if len(about) <= _INFO else f"{about[: _INFO - 1]}…"
-    return f"{called}: {about}" if about else called
+def _format_candidate(candidate: Resource) -> str:
+    synonyms = [name for name in candidate.synonyms if name != candidate.label][:_MAX_SYNONYMS]
+    names = f"{candidate.label} ({', '.join(synonyms)})" if synonyms else candidate.label
+    description = " ".join("; ".join(candidate.infos).split())
+    description = (
+        description
+        if len(description) <= _MAX_DESCRIPTION_CHARACTERS
+        else f"{description[: _MAX_DESCRIPTION_CHARACTERS - 1]}…"
+    )
+    return f"{names}: {description}" if description else names

@@ -1,10 +1,10 @@
 """Examples as demonstrations: stores, the nearest to a question, and those that a prompt shows.
 
-A store of (question, entities, relations, query), searched by the similarity of their texts, is
-that of Dynamic Few-Shot Learning (D'Abramo, arXiv 2407.01409, section 4.2). Masking what a
-question names, so that examples of one kind are alike whatever they are about, is ours. Of several
-graphs the examples are ordered together, by how like the question they are in words and form and,
-with an embedding model, in meaning (reciprocal-rank fusion, as in `askgraph.index.hybrid`).
+A store of (question, entities, relations, query), searched by the similarity of the texts, is that
+of Dynamic Few-Shot Learning (D'Abramo, arXiv 2407.01409, section 4.2). Masking what a question
+names, so that examples of one kind are alike whatever their topic, is ours. The examples of several
+graphs are ranked together, by their similarity to the question in words and form and, with an
+embedding model, in meaning (reciprocal-rank fusion, as in `askgraph.index.hybrid`).
 """
 
 import asyncio
@@ -29,263 +29,317 @@ from askgraph.graph.examples import (
 )
 from askgraph.index import Resource
 from askgraph.index.names import NameIndex, tokens
-from askgraph.methods.shared.index_cache import keep_index, kept_index
+from askgraph.methods.shared.index_cache import build_index, get_index
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import fetch_labels
 from askgraph.methods.tools.term_text import STANDARD_NAMESPACES, extract_iris
 from askgraph.search.tokenize import build_question_form, compare_forms
-from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
-from askgraph.sparql.rewrite import formatted
-from askgraph.sparql.rewrite.canonical import skeleton
+from askgraph.sparql.prefixes import PrefixMap, split_local_name
+from askgraph.sparql.rewrite import lay_out_query
+from askgraph.sparql.rewrite.canonical import build_skeleton
 
-MATCHES = ("form", "question", "terms", "masked")
-"""What is compared: questions with how they ask (`askgraph.search.tokenize`), questions alone,
-with the names of entities and relations, or masked."""
+MATCH_MODES = ("form", "question", "terms", "masked")
+"""Texts that are compared: questions with their form (`askgraph.search.tokenize`), questions
+alone, questions with the names of entities and relations, or masked questions.
+"""
 
-_SAME = 0.97  # similarity from which an example is the question itself
-_MASK = "<thing>"
+_MIN_SAME_QUESTION_SCORE = 0.97  # similarity from which an example is the question itself
+_MASK_TEXT = "<thing>"
 _Key: TypeAlias = tuple[tuple[QueryExample, ...], str]
-_ALL = 1_000  # examples that are compared without an index on disk
-_POOL = 200  # examples of a graph that are looked at more closely
-_RANK = 60  # of reciprocal-rank fusion
-_FORMS = ("SELECT", "ASK")  # of queries that answer questions
-_TRUST = ("confirmed", "written", "generated")
-_NEAR = 0.7  # of the similarity of the nearest, from which a preferred example goes before it
-_ALIKE = 0.7  # similarity of two wordings from which they teach the same
-_SKELETONS = 2  # examples of one skeleton that are shown while there are others
+_MAX_UNINDEXED_EXAMPLES = 1_000  # examples that are compared without an index on disk
+_MAX_POOL_EXAMPLES = 200  # examples of a graph that are looked at more closely
+_RANK_FUSION_WEIGHT = 60  # of reciprocal-rank fusion
+_ANSWERING_FORMS = ("SELECT", "ASK")  # of queries that answer questions
+_ORIGINS_BY_TRUST = ("confirmed", "written", "generated")
+_MIN_PREFERRED_RATIO = (
+    0.7  # of the similarity of the nearest, from which a preferred example goes before it
+)
+_MIN_DUPLICATE_SCORE = 0.7  # similarity of two wordings from which they teach the same
+_MAX_PER_SKELETON_COUNT = 2  # examples of one skeleton that are shown while there are others
 
 
 @dataclass(frozen=True)
-class Term:
-    """An IRI that a query uses, with its label; a relation or an entity."""
+class ExampleTerm:
+    """An IRI in a query with its label; a relation or an entity."""
 
     iri: str
     label: str
-    relation: bool = False
+    is_relation: bool = False
 
 
 @dataclass(frozen=True)
-class Shot:
+class Demonstration:
     """An example with the terms of its query."""
 
     example: QueryExample
-    terms: tuple[Term, ...]
+    terms: tuple[ExampleTerm, ...]
 
-    def texts(self, match: str) -> list[str]:
-        """Return what is compared with a question: each wording of the example's."""
-        return [matched_text(one.text, self.terms, match) for one in self.example.wordings]
+    def build_texts(self, match: str) -> list[str]:
+        """Return the texts to compare with a question, one for each wording of the example."""
+        return [
+            build_matched_text(wording.text, self.terms, match) for wording in self.example.wordings
+        ]
 
 
-_KEPT: WeakKeyDictionary[NameIndex, tuple[_Key, tuple[Shot, ...]]] = WeakKeyDictionary()
+_DEMONSTRATION_CACHE: WeakKeyDictionary[NameIndex, tuple[_Key, tuple[Demonstration, ...]]] = (
+    WeakKeyDictionary()
+)
 
 
-async def shots_near(
+async def load_nearby_demonstrations(
     context: Context,
-    terms: Sequence[Term],
+    terms: Sequence[ExampleTerm],
     examples: Sequence[QueryExample],
     *,
     match: str,
     embedder: str = "",
-    without: Callable[[Sequence[Term]], tuple[Term, ...]] | None = None,
-    what: str = "",
-) -> Sequence[Shot]:
-    """Return the shots among which the nearest to the question are looked for.
+    remove_terms: Callable[[Sequence[ExampleTerm]], tuple[ExampleTerm, ...]] | None = None,
+    removal_name: str = "",
+) -> Sequence[Demonstration]:
+    """Return the demonstrations among which the nearest to the question are searched.
 
-    Of at most 1,000 examples that are all; of more those that a hybrid index finds, which is kept.
-    `without` leaves terms out, and `what` names that in few letters. Raises `ServiceError` if an
-    embedding server fails.
+    These are all examples if there are at most 1,000, else the hits of a hybrid index, which is
+    cached.
+
+    Args:
+        remove_terms: removes terms from a demonstration.
+        removal_name: a short name of that removal, for the index.
+
+    Raises:
+        ServiceError: an embedding server fails.
     """
-    leave = without or tuple
+    remove = remove_terms or tuple
 
-    def less(shots: Sequence[Shot]) -> list[Shot]:
-        return [replace(one, terms=tuple(leave(one.terms))) for one in shots]
+    def reduce(demonstrations: Sequence[Demonstration]) -> list[Demonstration]:
+        return [
+            replace(demonstration, terms=tuple(remove(demonstration.terms)))
+            for demonstration in demonstrations
+        ]
 
-    if len(examples) <= _ALL:
-        return less(await shots_of(context, examples))
-    named = match in ("terms", "masked")
-    kind = f"shots {match} {what}".strip() if named else "examples"
-    digest = await asyncio.to_thread(_digest, examples)
-    graph, source = context.graph, tuple(examples)
-    index = await asyncio.to_thread(kept_index, graph, kind, source, embedder, digest=digest)
+    if len(examples) <= _MAX_UNINDEXED_EXAMPLES:
+        return reduce(await load_demonstrations(context, examples))
+    uses_terms = match in ("terms", "masked")
+    content = f"shots {match} {removal_name}".strip() if uses_terms else "examples"
+    digest = await asyncio.to_thread(_compute_digest, examples)
+    graph, example_tuple = context.graph, tuple(examples)
+    index = await asyncio.to_thread(
+        get_index, graph, content, example_tuple, embedder, digest=digest
+    )
     if index is None:
-        if named:
-            shots = less(await _shots(context, examples))
-            texts = [shot.texts(match) for shot in shots]
+        if uses_terms:
+            demonstrations = reduce(await _build_demonstrations(context, examples))
+            texts = [demonstration.build_texts(match) for demonstration in demonstrations]
             resources = [
-                Resource(str(at), first, tuple(others)) for at, (first, *others) in enumerate(texts)
+                Resource(str(position), first, tuple(other_texts))
+                for position, (first, *other_texts) in enumerate(texts)
             ]
         else:
-            resources = [_resource(at, example) for at, example in enumerate(examples)]
+            resources = [
+                _to_resource(position, example) for position, example in enumerate(examples)
+            ]
         index = await asyncio.to_thread(
-            keep_index, graph, kind, source, resources, embedder, digest=digest
+            build_index, graph, content, example_tuple, resources, embedder, digest=digest
         )
-    text = matched_text(context.question.text, terms, match)
-    hits = await asyncio.to_thread(index.search, text, limit=_POOL)
-    return less(await _shots(context, [examples[int(hit.item.iri)] for hit in hits]))
-
-
-def _digest(examples: Sequence[QueryExample]) -> str:
-    """The same for the same questions with the same queries, in any process."""
-    found = hashlib.sha256()
-    for one in examples:
-        texts = (*(wording.text for wording in one.wordings), one.query, one.origin, *one.keywords)
-        found.update("\0".join((*texts, "\n")).encode("utf-8", "backslashreplace"))
-    return found.hexdigest()
-
-
-async def shots_of(context: Context, examples: Sequence[QueryExample]) -> tuple[Shot, ...]:
-    """Return examples with the terms of their queries, named by the graph if it knows them.
-
-    Those that a graph was asked for last are kept as long as its names.
-    """
-    key = tuple(examples), context.language
-    known = _KEPT.get(context.graph.names)
-    if known is None or known[0] != key:
-        known = key, await _shots(context, examples)
-        _KEPT[context.graph.names] = known
-    return known[1]
-
-
-async def _shots(context: Context, examples: Sequence[QueryExample]) -> tuple[Shot, ...]:
-    used = [extract_iris(example.query) for example in examples]
-    iris = list(dict.fromkeys(iri for one in used for iri in one))
-    labels: dict[str, str] = {}
-    for at in range(0, len(iris), MOST_LABELS):
-        labels |= await fetch_labels(context, iris[at : at + MOST_LABELS])
-    return tuple(
-        Shot(
-            example,
-            tuple(
-                Term(iri, labels.get(iri) or words_of_local_name(iri), sort == "properties")
-                for iri, sort in one.items()
-                if not iri.startswith(STANDARD_NAMESPACES)
-            ),
-        )
-        for example, one in zip(examples, used, strict=True)
+    text = build_matched_text(context.question.text, terms, match)
+    hits = await asyncio.to_thread(index.search, text, limit=_MAX_POOL_EXAMPLES)
+    return reduce(
+        await _build_demonstrations(context, [examples[int(hit.item.iri)] for hit in hits])
     )
 
 
-def matched_text(question: str, terms: Sequence[Term], match: str) -> str:
-    """Return the text of a question by which it is compared; see `MATCHES`."""
+def _compute_digest(examples: Sequence[QueryExample]) -> str:
+    """Return a digest of questions with their queries that is the same in every process."""
+    digest = hashlib.sha256()
+    for example in examples:
+        texts = (
+            *(wording.text for wording in example.wordings),
+            example.query,
+            example.origin,
+            *example.keywords,
+        )
+        digest.update("\0".join((*texts, "\n")).encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
+
+
+async def load_demonstrations(
+    context: Context, examples: Sequence[QueryExample]
+) -> tuple[Demonstration, ...]:
+    """Return examples with the terms of their queries, labelled by the graph if it knows them.
+
+    The last result of each graph is cached as long as the graph's names.
+    """
+    key = tuple(examples), context.language
+    cached = _DEMONSTRATION_CACHE.get(context.graph.names)
+    if cached is None or cached[0] != key:
+        cached = key, await _build_demonstrations(context, examples)
+        _DEMONSTRATION_CACHE[context.graph.names] = cached
+    return cached[1]
+
+
+async def _build_demonstrations(
+    context: Context, examples: Sequence[QueryExample]
+) -> tuple[Demonstration, ...]:
+    iris_by_example = [extract_iris(example.query) for example in examples]
+    iris = list(dict.fromkeys(iri for sorts_by_iri in iris_by_example for iri in sorts_by_iri))
+    labels: dict[str, str] = {}
+    for start in range(0, len(iris), MOST_LABELS):
+        labels |= await fetch_labels(context, iris[start : start + MOST_LABELS])
+    return tuple(
+        Demonstration(
+            example,
+            tuple(
+                ExampleTerm(iri, labels.get(iri) or split_local_name(iri), sort == "properties")
+                for iri, sort in sorts_by_iri.items()
+                if not iri.startswith(STANDARD_NAMESPACES)
+            ),
+        )
+        for example, sorts_by_iri in zip(examples, iris_by_example, strict=True)
+    )
+
+
+def build_matched_text(question: str, terms: Sequence[ExampleTerm], match: str) -> str:
+    """Return the text of a question that is compared; see `MATCH_MODES`."""
     if match == "terms":
         return " ".join([question, *(term.label for term in terms)])
     if match == "masked":
         for term in sorted(terms, key=lambda term: -len(term.label)):
-            if not term.relation and term.label:
+            if not term.is_relation and term.label:
                 question = re.sub(
-                    rf"(?<!\w){re.escape(term.label)}(?!\w)", _MASK, question, flags=re.IGNORECASE
+                    rf"(?<!\w){re.escape(term.label)}(?!\w)",
+                    _MASK_TEXT,
+                    question,
+                    flags=re.IGNORECASE,
                 )
     return question
 
 
-def nearest(
+def find_nearest(
     question: str,
-    terms: Sequence[Term],
-    shots: Sequence[Shot],
+    terms: Sequence[ExampleTerm],
+    demonstrations: Sequence[Demonstration],
     *,
     limit: int,
     match: str = "form",
     embedder: str | None = None,
     diverse: bool = True,
-) -> list[Shot]:
-    """Return the shots most like a question, the nearest first; the question itself is none.
+) -> list[Demonstration]:
+    """Return the demonstrations most similar to a question, the nearest first.
 
-    Similarity is by characters and words, or with an `embedder` (see `embedder_of`) the cosine; of
-    several wordings that of the nearest counts. If they are to be `diverse`, of several shots with
-    one query only the nearest is taken. Equal ones stay in the order given. Raises `SetupError` for
-    an embedder that does not exist, `ServiceError` if its server fails.
+    The question itself is excluded. Similarity is by characters and words, or the cosine with an
+    `embedder` (see `embedder_of`); the nearest wording of an example counts. With `diverse`, only
+    the nearest demonstration of each query is returned. Ties keep the given order.
+
+    Raises:
+        SetupError: the embedder does not exist.
+        ServiceError: the embedder's server fails.
     """
-    others = other_than(question, shots) if limit > 0 else []
-    if not others:
+    candidates = exclude_question(question, demonstrations) if limit > 0 else []
+    if not candidates:
         return []
-    text = matched_text(question, terms, match)
-    scores = _scores(text, [shot.texts(match) for shot in others], embedder)
+    text = build_matched_text(question, terms, match)
+    scores = _score_wordings(
+        text, [demonstration.build_texts(match) for demonstration in candidates], embedder
+    )
     if match == "form":
-        scores = [sum(two) / 2 for two in zip(scores, _forms(question, others), strict=True)]
-    found: dict[str | int, Shot] = {}
-    for at in sorted(range(len(others)), key=lambda at: -scores[at]):
-        found.setdefault(" ".join(others[at].example.query.split()) if diverse else at, others[at])
-        if len(found) == limit:
+        scores = [
+            sum(score_pair) / 2
+            for score_pair in zip(scores, _score_forms(question, candidates), strict=True)
+        ]
+    nearest_by_query: dict[str | int, Demonstration] = {}
+    for position in sorted(range(len(candidates)), key=lambda position: -scores[position]):
+        nearest_by_query.setdefault(
+            " ".join(candidates[position].example.query.split()) if diverse else position,
+            candidates[position],
+        )
+        if len(nearest_by_query) == limit:
             break
-    return list(found.values())
+    return list(nearest_by_query.values())
 
 
-def other_than(question: str, shots: Sequence[Shot]) -> list[Shot]:
-    """Return the shots that are not the question itself, in other letters or with a word less."""
-    numbers = _numbers(question)
-    found = []
-    for shot in shots:
-        wordings = [one.text for one in shot.example.wordings if _numbers(one.text) == numbers]
-        if max(compute_similarities(question, wordings), default=0.0) < _SAME:
-            found.append(shot)
-    return found
+def exclude_question(question: str, demonstrations: Sequence[Demonstration]) -> list[Demonstration]:
+    """Return the demonstrations that do not ask the question itself, up to case and a word."""
+    numbers = _find_numeric_words(question)
+    different = []
+    for demonstration in demonstrations:
+        wordings = [
+            wording.text
+            for wording in demonstration.example.wordings
+            if _find_numeric_words(wording.text) == numbers
+        ]
+        if max(compute_similarities(question, wordings), default=0.0) < _MIN_SAME_QUESTION_SCORE:
+            different.append(demonstration)
+    return different
 
 
-def _numbers(text: str) -> set[str]:
-    """The words with digits: a question about 1990 is not the one about 1991, however alike."""
+def _find_numeric_words(text: str) -> set[str]:
+    """Return the words with digits: a question about 1990 is not one about 1991."""
     return {word for word in tokens(text) if any(map(str.isdigit, word))}
 
 
-def _scores(text: str, wordings: Sequence[Sequence[str]], embedder: str | None) -> list[float]:
-    """How like a text the nearest of some wordings is, of each shot."""
-    texts = [one for several in wordings for one in several]
-    each = iter(
+def _score_wordings(
+    text: str, wordings: Sequence[Sequence[str]], embedder: str | None
+) -> list[float]:
+    """Return, for each list of wordings, the similarity of its nearest wording to a text."""
+    texts = [wording for wording_list in wordings for wording in wording_list]
+    scores = iter(
         compute_cosines(text, texts, embedder) if embedder else compute_similarities(text, texts)
     )
-    return [max(next(each) for _ in several) for several in wordings]
+    return [max(next(scores) for _ in wording_list) for wording_list in wordings]
 
 
-def _forms(question: str, shots: Sequence[Shot]) -> list[float]:
-    """How alike the ways are in which a question and the nearest wording of each shot ask."""
-    own = build_question_form(question)
+def _score_forms(question: str, demonstrations: Sequence[Demonstration]) -> list[float]:
+    """Return, for each demonstration, the similarity of its nearest wording in form."""
+    question_form_value = build_question_form(question)
     return [
         max(
-            compare_forms(own, build_question_form(wording.text, wording.language))
-            for wording in shot.example.wordings
+            compare_forms(question_form_value, build_question_form(wording.text, wording.language))
+            for wording in demonstration.example.wordings
         )
-        for shot in shots
+        for demonstration in demonstrations
     ]
 
 
-def shown_query(query: str, prefixes: PrefixMap) -> str:
-    """Return a query laid out with the graph's prefixes, without the lines that declare these.
+def format_query(query: str, prefixes: PrefixMap) -> str:
+    """Return a query formatted with the graph's prefixes, without their declarations.
 
-    Prefixes that the graph does not have stay declared: their names are another graph's. Comments
-    and empty lines go. One that cannot be read stays as it is.
+    Prefixes that the graph lacks stay declared: they belong to another graph. Comments and empty
+    lines are removed. A query that cannot be parsed is returned unchanged.
     """
     try:
-        laid_out = formatted(query, prefixes, {})
+        laid_out = lay_out_query(query, prefixes, {})
     except QueryError:
         return query
-    own = {f"PREFIX {prefix}:" for prefix in prefixes.namespaces}
+    known_declarations = {f"PREFIX {prefix}:" for prefix in prefixes.namespaces}
     return "\n".join(
         line
         for line in laid_out.splitlines()
         if line
         and not line.startswith("#")
-        and not (line.startswith("PREFIX ") and line.partition(" <")[0] in own)
+        and not (line.startswith("PREFIX ") and line.partition(" <")[0] in known_declarations)
     )
 
 
-def examples_at(place: str) -> tuple[QueryExample, ...]:
-    """Return the examples of a `questions.jsonl`, or of a file, folder or archive of Turtle.
+def load_examples(location: str) -> tuple[QueryExample, ...]:
+    """Return the examples in a `questions.jsonl`, or in a file, folder or archive of Turtle.
 
-    A place is read once, and again after it changed. Raises `SetupError` if it cannot be read,
-    and where no example is in it.
+    A location is read once, and again after a change.
+
+    Raises:
+        SetupError: the location cannot be read, or has no example.
     """
-    path = Path(place).expanduser()
+    path = Path(location).expanduser()
     try:
-        changed = path.stat().st_mtime_ns
+        modification_time = path.stat().st_mtime_ns
     except OSError as error:
-        raise SetupError(f"cannot read the examples {place!r}: {error.strerror}") from error
-    found = _read(path, changed)
-    if not found:
-        raise SetupError(f"no question with its query stands in {place!r}")
-    return found
+        raise SetupError(f"cannot read the examples {location!r}: {error.strerror}") from error
+    examples = _read_examples(path, modification_time)
+    if not examples:
+        raise SetupError(f"no question with its query stands in {location!r}")
+    return examples
 
 
 @lru_cache(maxsize=32)
-def _read(path: Path, changed: int) -> tuple[QueryExample, ...]:
+def _read_examples(path: Path, modification_time: int) -> tuple[QueryExample, ...]:
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         return read_examples(path)
     from askgraph.graph.examples.shacl import read_shacl
@@ -293,150 +347,204 @@ def _read(path: Path, changed: int) -> tuple[QueryExample, ...]:
     return read_shacl(path).examples
 
 
-def with_examples(graphs: Sequence[KnowledgeGraph], named: str) -> Sequence[KnowledgeGraph]:
-    """Return the graphs, the first with the examples at `named` instead of its own, if any.
+def replace_examples(graphs: Sequence[KnowledgeGraph], location: str) -> Sequence[KnowledgeGraph]:
+    """Return the graphs, the first one with the examples at `location`, if any is given.
 
-    Raises `SetupError` as `examples_at` does.
+    Raises:
+        SetupError: the examples cannot be loaded.
     """
-    if not named:
+    if not location:
         return graphs
-    first, *others = graphs
-    return [replace(first, examples=examples_at(named)), *others]
+    first, *other_graphs = graphs
+    return [replace(first, examples=load_examples(location)), *other_graphs]
 
 
 @dataclass(frozen=True)
-class NearExample:
-    """An example and the graph that has it."""
+class GraphExample:
+    """An example and its graph."""
 
     graph: KnowledgeGraph
     example: QueryExample
 
 
-def examples_near(
+def find_nearby_examples(
     texts: Sequence[str],
     graphs: Sequence[KnowledgeGraph],
     *,
     limit: int,
     embedder: str = "",
     services: Collection[str] = (),
-    plain: bool = False,
-) -> list[NearExample]:
-    """Return the examples to show, the most useful first; the question itself is none of them.
+    nearest_only: bool = False,
+) -> list[GraphExample]:
+    """Return the examples to show, the most useful first, without the question itself.
 
-    `texts` are the question, then parts of it. Confirmed examples that are near come first, then
-    those that call one of the `services`; of equally near ones, written before generated.
-    Near-duplicates are left out (see `diverse`). `plain` ones are the nearest, by meaning alone if
-    there is an `embedder`, and nothing else. Takes a thread: raises `ServiceError` if an
-    embedding server fails.
+    Near confirmed examples come first, then examples that call one of the `services`; written
+    examples come before equally near generated ones. Near-duplicates are left out (see
+    `select_diverse`). Call it in a thread.
+
+    Args:
+        texts: the question, then parts of it.
+        nearest_only: return only the nearest examples, by meaning alone if there is an `embedder`.
+
+    Raises:
+        ServiceError: an embedding server fails.
     """
     if limit < 1:
         return []
-    found = [near for graph in graphs for near in _pool(texts, graph, limit, embedder)]
-    if plain:
-        kept = other_than(texts[0], [Shot(one.example, ()) for one in found])
-        owners = {id(one.example): one for one in found}
-        wordings = [shot.texts("question") for shot in kept]
-        each = zip(*(_scores(text, wordings, embedder or None) for text in texts), strict=True)
-        scores = [max(several) for several in each]
-        order = sorted(range(len(kept)), key=lambda at: -scores[at])
-        return [owners[id(kept[at].example)] for at in order[:limit]]
-    ranked = _ranked(texts, found, embedder)
-    return diverse(_preferred(texts[0], ranked, limit, services), limit=limit)
+    candidates = [
+        candidate
+        for graph in graphs
+        for candidate in _collect_candidates(texts, graph, limit, embedder)
+    ]
+    if nearest_only:
+        demonstrations = exclude_question(
+            texts[0], [Demonstration(graph_example.example, ()) for graph_example in candidates]
+        )
+        examples_by_id = {id(graph_example.example): graph_example for graph_example in candidates}
+        wordings = [demonstration.build_texts("question") for demonstration in demonstrations]
+        scores_by_text = zip(
+            *(_score_wordings(text, wordings, embedder or None) for text in texts), strict=True
+        )
+        scores = [max(text_scores) for text_scores in scores_by_text]
+        order = sorted(range(len(demonstrations)), key=lambda position: -scores[position])
+        return [examples_by_id[id(demonstrations[position].example)] for position in order[:limit]]
+    ranked = _rank_examples(texts, candidates, embedder)
+    return select_diverse(_move_preferred(texts[0], ranked, limit, services), limit=limit)
 
 
-def diverse(found: Sequence[NearExample], *, limit: int) -> list[NearExample]:
+def select_diverse(candidates: Sequence[GraphExample], *, limit: int) -> list[GraphExample]:
     """Return the first examples without near-duplicates, and without too many of one skeleton.
 
-    A near-duplicate asks in almost the same words, with a query of the same skeleton over the same
-    classes and predicates. Of one skeleton there are two at most, unless nothing else is left.
+    A near-duplicate asks in almost the same words, and its query has the same skeleton over the
+    same classes and predicates. Each skeleton occurs at most twice, unless nothing else is left.
     """
-    kept: list[NearExample] = []
-    spare: list[NearExample] = []
-    same: defaultdict[tuple[str, frozenset[str]], list[str]] = defaultdict(list)
-    skeletons: Counter[str] = Counter()
-    for one in found:
-        if len(kept) == limit:
+    selected: list[GraphExample] = []
+    further: list[GraphExample] = []
+    questions_by_key: defaultdict[tuple[str, frozenset[str]], list[str]] = defaultdict(list)
+    skeleton_counts: Counter[str] = Counter()
+    for candidate in candidates:
+        if len(selected) == limit:
             break
         try:
-            form = skeleton(one.example.query, prefixes=one.graph.prefixes.namespaces)
+            skeleton_text = build_skeleton(
+                candidate.example.query, prefixes=candidate.graph.prefixes.namespaces
+            )
         except QuerySyntaxError:
-            form = one.example.query
-        key = form, _schema(one)
-        if max(compute_similarities(one.example.question, same[key]), default=0.0) >= _ALIKE:
+            skeleton_text = candidate.example.query
+        key = skeleton_text, _find_schema_iris(candidate)
+        if (
+            max(
+                compute_similarities(candidate.example.question, questions_by_key[key]), default=0.0
+            )
+            >= _MIN_DUPLICATE_SCORE
+        ):
             continue
-        same[key].append(one.example.question)
-        skeletons[form] += 1
-        (kept if skeletons[form] <= _SKELETONS else spare).append(one)
-    return [*kept, *spare][:limit]
+        questions_by_key[key].append(candidate.example.question)
+        skeleton_counts[skeleton_text] += 1
+        (selected if skeleton_counts[skeleton_text] <= _MAX_PER_SKELETON_COUNT else further).append(
+            candidate
+        )
+    return [*selected, *further][:limit]
 
 
-def _pool(
+def _collect_candidates(
     texts: Sequence[str], graph: KnowledgeGraph, limit: int, embedder: str
-) -> Iterator[NearExample]:
+) -> Iterator[GraphExample]:
     if not graph.examples:
         return
     examples = graph.examples
-    digest = _digest(examples) if len(examples) > _ALL else ""
-    index = kept_index(graph, "examples", examples, embedder, digest=digest)
+    digest = _compute_digest(examples) if len(examples) > _MAX_UNINDEXED_EXAMPLES else ""
+    index = get_index(graph, "examples", examples, embedder, digest=digest)
     if index is None:
-        resources = [_resource(at, example) for at, example in enumerate(examples)]
-        index = keep_index(graph, "examples", examples, resources, embedder, digest=digest)
-    found = {
-        int(hit.item.iri) for text in texts for hit in index.search(text, limit=max(_POOL, limit))
+        resources = [_to_resource(number, example) for number, example in enumerate(examples)]
+        index = build_index(graph, "examples", examples, resources, embedder, digest=digest)
+    numbers = {
+        int(hit.item.iri)
+        for text in texts
+        for hit in index.search(text, limit=max(_MAX_POOL_EXAMPLES, limit))
     }
-    if len(found) < 2 * limit:  # too few share a word: any teach how queries look here
-        found |= set(range(0, len(examples), max(1, len(examples) // (2 * limit))))
-    ordered = sorted(found, key=lambda at: (_TRUST.index(examples[at].origin), at))
-    answering = (examples[at] for at in ordered if examples[at].form in _FORMS)
-    yield from (NearExample(graph, example) for example in answering)
+    if len(numbers) < 2 * limit:  # too few share a word: any teach how queries look here
+        numbers |= set(range(0, len(examples), max(1, len(examples) // (2 * limit))))
+    ordered = sorted(
+        numbers, key=lambda number: (_ORIGINS_BY_TRUST.index(examples[number].origin), number)
+    )
+    answering = (
+        examples[number] for number in ordered if examples[number].form in _ANSWERING_FORMS
+    )
+    yield from (GraphExample(graph, example) for example in answering)
 
 
-def _resource(at: int, example: QueryExample) -> Resource:
-    """An example under its number; the more it is to be trusted, the higher its score."""
-    first, *others = (wording.text for wording in example.wordings)
-    trust = float(len(_TRUST) - _TRUST.index(example.origin))
-    return Resource(str(at), first, tuple(others), trust, example.keywords)
+def _to_resource(number: int, example: QueryExample) -> Resource:
+    """Convert an example to a resource under its number; more trust gives a higher score."""
+    first, *other_wordings = (wording.text for wording in example.wordings)
+    trust = float(len(_ORIGINS_BY_TRUST) - _ORIGINS_BY_TRUST.index(example.origin))
+    return Resource(str(number), first, tuple(other_wordings), trust, example.keywords)
 
 
-def _ranked(texts: Sequence[str], found: Sequence[NearExample], embedder: str) -> list[NearExample]:
-    owners = [(Shot(one.example, ()), one) for one in found]
-    shots = other_than(texts[0], [shot for shot, _ in owners])
+def _rank_examples(
+    texts: Sequence[str], candidates: Sequence[GraphExample], embedder: str
+) -> list[GraphExample]:
+    demonstrations_and_candidates = [
+        (Demonstration(candidate.example, ()), candidate) for candidate in candidates
+    ]
+    demonstrations = exclude_question(
+        texts[0], [demonstration for demonstration, _ in demonstrations_and_candidates]
+    )
     scores: defaultdict[int, float] = defaultdict(float)
     for text in texts:
-        parts: list[Shot] = []
+        partial_matches: list[Demonstration] = []
         if text != texts[0]:  # what asks just a part of the question is best for that part
-            others = {id(shot) for shot in other_than(text, shots)}
-            parts = [shot for shot in shots if id(shot) not in others]
-        for how in (None, embedder) if embedder else (None,):
-            order = [*parts, *nearest(text, (), shots, limit=len(shots), embedder=how)]
-            for rank, shot in enumerate(order, start=1):
-                scores[id(shot)] += 1 / (_RANK + rank)
-    kept = [(scores[id(shot)], one) for shot, one in owners if id(shot) in scores]
-    return [one for _, one in sorted(kept, key=lambda pair: -pair[0])]
+            different_ids = {
+                id(demonstration) for demonstration in exclude_question(text, demonstrations)
+            }
+            partial_matches = [
+                demonstration
+                for demonstration in demonstrations
+                if id(demonstration) not in different_ids
+            ]
+        for embedder_choice in (None, embedder) if embedder else (None,):
+            order = [
+                *partial_matches,
+                *find_nearest(
+                    text, (), demonstrations, limit=len(demonstrations), embedder=embedder_choice
+                ),
+            ]
+            for rank, demonstration in enumerate(order, start=1):
+                scores[id(demonstration)] += 1 / (_RANK_FUSION_WEIGHT + rank)
+    scored_candidates = [
+        (scores[id(demonstration)], candidate)
+        for demonstration, candidate in demonstrations_and_candidates
+        if id(demonstration) in scores
+    ]
+    return [candidate for _, candidate in sorted(scored_candidates, key=lambda pair: -pair[0])]
 
 
-def _preferred(
-    question: str, ranked: Sequence[NearExample], limit: int, services: Collection[str]
-) -> list[NearExample]:
-    """Put what is preferred before the rest, if it is not much further off."""
+def _move_preferred(
+    question: str, ranked: Sequence[GraphExample], limit: int, services: Collection[str]
+) -> list[GraphExample]:
+    """Move preferred examples to the front if they are nearly as near as the nearest."""
     head, tail = ranked[: 2 * limit], ranked[2 * limit :]
     likeness = [
-        max(compute_similarities(question, [wording.text for wording in one.example.wordings]))
-        for one in head
+        max(
+            compute_similarities(question, [wording.text for wording in candidate.example.wordings])
+        )
+        for candidate in head
     ]
-    least = _NEAR * max(likeness, default=0.0)
+    min_likeness = _MIN_PREFERRED_RATIO * max(likeness, default=0.0)
 
-    def order(at: int) -> tuple[bool, bool]:
-        example = head[at].example
-        near = likeness[at] >= least
-        joins = not set(example.federates_with).isdisjoint(services)
-        return not (near and example.origin == "confirmed"), not (near and joins)
+    def get_preference(position: int) -> tuple[bool, bool]:
+        example = head[position].example
+        is_near = likeness[position] >= min_likeness
+        calls_service = not set(example.federates_with).isdisjoint(services)
+        return not (is_near and example.origin == "confirmed"), not (is_near and calls_service)
 
-    return [*(head[at] for at in sorted(range(len(head)), key=order)), *tail]
+    return [*(head[at] for at in sorted(range(len(head)), key=get_preference)), *tail]
 
 
-def _schema(one: NearExample) -> frozenset[str]:
-    """The predicates of a query, and the classes that the graph knows."""
-    named = extract_iris(one.example.query)
-    classes = {cls.iri for cls in one.graph.profile.classes} if named else set()
-    return frozenset(iri for iri, sort in named.items() if sort == "properties" or iri in classes)
+def _find_schema_iris(graph_example: GraphExample) -> frozenset[str]:
+    """Return the predicates of a query, and its classes that the graph knows."""
+    sorts_by_iri = extract_iris(graph_example.example.query)
+    classes = {cls.iri for cls in graph_example.graph.profile.classes} if sorts_by_iri else set()
+    return frozenset(
+        iri for iri, sort in sorts_by_iri.items() if sort == "properties" or iri in classes
+    )

@@ -1,7 +1,6 @@
-"""Exploration of graphs by a language model: what it is shown first, its turns, and how a run ends.
+"""Exploration of graphs by a language model: the first message, the turns, and the end of a run.
 
-`Attempts` keeps the best answer so far, for a run that has to end without one that was meant as
-such.
+`Attempts` keeps the best answer so far, for a run that has to end without a final answer.
 """
 
 import asyncio
@@ -23,25 +22,31 @@ from askgraph.errors import (
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.boundaries import Boundary
 from askgraph.llm import LanguageModel, ToolCall
-from askgraph.llm.budget import Account
+from askgraph.llm.budget import BudgetAccount
 from askgraph.methods.settings import FallbackSettings, check_choices, check_minimum
-from askgraph.methods.shared import Conversation, said_before, spent_on
-from askgraph.methods.shared.glossary_notes import noted, taught
-from askgraph.methods.shared.several_graphs import disagrees
+from askgraph.methods.shared import Conversation, format_earlier_questions, get_usage
+from askgraph.methods.shared.glossary_notes import format_glossary, format_notes
+from askgraph.methods.shared.several_graphs import has_different_values
 from askgraph.methods.tools import Toolbox
 from askgraph.methods.tools.replay import ReplayedModel, ReplayedToolbox
 from askgraph.methods.tools.term_text import STANDARD_NAMESPACES, extract_iris
-from askgraph.sparql.parser import read
+from askgraph.sparql.parser import parse_tree
 from askgraph.trace import Answer, Question, Refusal, Step, ToolUse, Trace
 
-NOTES = ("off", "read", "keep")
-"""Whether an agent is shown the notes of earlier runs, and whether it keeps notes, too."""
+NOTE_MODES = ("off", "read", "keep")
+"""Whether an agent sees the notes of earlier runs, and whether it also takes notes."""
 
-_EXECUTED = 0.4  # the most that is believed of a query that was run, but never answered with
-_ANSWERED = 0.35  # the least with which an attempt passes for an answer
-_GIVEN_UP = 0.3  # the most that is believed of an attempt that the model did not answer with
-_PROPOSED = 0.9  # of what graph search believes of its candidate, which the model passed over
-_FENCED = re.compile(r"```(?:sparql)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+_MAX_EXECUTED_CONFIDENCE = (
+    0.4  # the most that is believed of a query that was run, but never answered with
+)
+_MIN_ANSWER_CONFIDENCE = 0.35  # the least with which an attempt passes for an answer
+_MAX_REJECTED_CONFIDENCE = (
+    0.3  # the most that is believed of an attempt that the model did not answer with
+)
+_PROPOSAL_CONFIDENCE_FACTOR = (
+    0.9  # of what graph search believes of its candidate, which the model passed over
+)
+_CODE_BLOCK = re.compile(r"```(?:sparql)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,13 +55,13 @@ class ExplorerSettings(FallbackSettings):
 
     Attributes:
         propose: the overview and graph search's candidates are looked up first.
-        plain: queries run as written, and nothing is said of one but what the endpoint says.
-        notes: of earlier runs on the graph: off, read (shown first) or keep (and more are noted).
+        plain: queries run as written; only the endpoint's errors are reported.
+        notes: notes of earlier runs on the graph: off, read (shown first) or keep (new ones too).
         transcript: tokens of messages above which old results are shortened.
         hits: hits that a search shows.
         rows: rows that a query shows.
-        individuals: the boundary of a thing's description (outgoing, neighbourhood).
-        schema: the same of a class or property (these, or specific).
+        individuals: the boundary of an entity's description (outgoing, neighbourhood).
+        schema: the boundary of a class or property (these, or specific).
     """
 
     propose: bool = True
@@ -70,13 +75,13 @@ class ExplorerSettings(FallbackSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choices(self, notes=NOTES)
+        check_choices(self, notes=NOTE_MODES)
         check_minimum(self, 1, "transcript", "hits", "rows")
 
 
 @dataclass(frozen=True)
-class Fallback:
-    """An answer for want of a better one, None if there is none; the calls made to get it."""
+class FallbackAnswer:
+    """The best answer of a run without a final one, or None; and the calls made to get it."""
 
     answer: Answer | None = None
     uses: tuple[ToolUse, ...] = ()
@@ -84,255 +89,283 @@ class Fallback:
 
 @dataclass(eq=False)
 class Attempts:
-    """What was found on the way: answers, the last query with a result, graph search's best.
+    """Results of a run so far: answers, the last query with rows, graph search's best.
 
-    Graph search reads a question by itself. Of one that is not `alone`, but follows another one,
-    its best is no attempt, and no opinion on others.
+    Graph search reads a question without its history. If the question follows another one (not
+    standalone), its best is neither an attempt nor support for another answer.
+
+    Attributes:
+        last_answer: the last answer of the model.
+        last_execution: the last call of a query with rows.
+        proposal: the best candidate of graph search.
+        unseen_iris: IRIs of the last answer that no tool had shown.
+        is_proposed: whether the last answer is a candidate of graph search.
     """
 
     toolbox: Toolbox
-    alone: bool = True
-    answered: Answer | None = None
-    executed: ToolUse | None = None
-    proposed: Answer | None = None
-    unseen: tuple[str, ...] = ()  # IRIs of the last answer that nothing had shown
-    chosen: bool = False  # whether the last answer is one of graph search's candidates
+    is_standalone: bool = True
+    last_answer: Answer | None = None
+    last_execution: ToolUse | None = None
+    proposal: Answer | None = None
+    unseen_iris: tuple[str, ...] = ()  # IRIs of the last answer that nothing had shown
+    is_proposed: bool = False  # whether the last answer is one of graph search's candidates
     _candidates: str = ""
-    _seen: set[str] = field(default_factory=set)
+    _shown_iris: set[str] = field(default_factory=set)
 
-    def note(self, use: ToolUse) -> None:
-        """Take in what a call gave."""
-        seen = use.observation
-        if seen.answer is not None:
-            named = (
+    def record(self, use: ToolUse) -> None:
+        """Record the result of a call."""
+        observation = use.observation
+        if observation.answer is not None:
+            query_iris = (
                 iri
-                for iri in extract_iris(seen.answer.query)
+                for iri in extract_iris(observation.answer.query)
                 if not iri.startswith(STANDARD_NAMESPACES)
             )
-            self.unseen = tuple(iri for iri in named if iri not in self._seen)
-        self._seen.update(seen.seen)
-        if use.tool == "propose_queries" and not use.call and seen.answer is not None:
-            better = self.proposed is None or seen.answer.confidence > self.proposed.confidence
-            self.proposed = seen.answer if better and self.alone else self.proposed
-            self._candidates += _plain(seen.text)
-        elif seen.ends == "answer":
-            self.answered = seen.answer
-            self.chosen = _plain(str(use.arguments.get("query", ""))) in self._candidates
-        elif use.tool == "execute" and seen.rows and _may_answer(seen.query or ""):
-            self.executed = use
+            self.unseen_iris = tuple(iri for iri in query_iris if iri not in self._shown_iris)
+        self._shown_iris.update(observation.seen)
+        if use.tool == "propose_queries" and not use.call and observation.answer is not None:
+            is_better = (
+                self.proposal is None or observation.answer.confidence > self.proposal.confidence
+            )
+            self.proposal = (
+                observation.answer if is_better and self.is_standalone else self.proposal
+            )
+            self._candidates += _normalize(observation.text)
+        elif observation.ends == "answer":
+            self.last_answer = observation.answer
+            self.is_proposed = _normalize(str(use.arguments.get("query", ""))) in self._candidates
+        elif use.tool == "execute" and observation.rows and _can_answer(observation.query or ""):
+            self.last_execution = use
 
-    async def best(self) -> Fallback:
-        """Return the last answer, else the last query with a result, else graph search's best.
+    async def find_best(self) -> FallbackAnswer:
+        """Return the last answer, else the last query with rows, else graph search's best.
 
-        What does not run any more gives way to the next.
+        A query that does not run any more is skipped.
         """
-        if self.answered is not None:
-            return Fallback(self.answered)
+        if self.last_answer is not None:
+            return FallbackAnswer(self.last_answer)
         uses: list[ToolUse] = []
-        for graph, query, confidence in self._queries():
-            call = own_call("cancel", self.toolbox, graph, reason="cut short", query=query)
+        for graph, query, confidence in self._list_queries():
+            call = build_call("cancel", self.toolbox, graph, reason="cut short", query=query)
             uses.append(await self.toolbox.call(call))
             answer = uses[-1].observation.answer
             if answer is not None:
-                return Fallback(replace(answer, confidence=confidence), tuple(uses))
-        return Fallback(None, tuple(uses))
+                return FallbackAnswer(replace(answer, confidence=confidence), tuple(uses))
+        return FallbackAnswer(None, tuple(uses))
 
-    def _queries(self) -> Iterator[tuple[str, str, float]]:
-        """The graphs and queries of attempts that are no answers yet, and what is believed."""
-        if self.executed is not None:
-            graph = str(self.executed.arguments.get("graph", ""))
-            yield graph, self.executed.observation.query or "", _EXECUTED
-        if self.proposed is not None:
-            believed = self.proposed.confidence * _PROPOSED
-            yield self.proposed.graph, self.proposed.query, believed
+    def _list_queries(self) -> Iterator[tuple[str, str, float]]:
+        """Yield the graph, the query and the confidence of each attempt that is no answer yet."""
+        if self.last_execution is not None:
+            graph = str(self.last_execution.arguments.get("graph", ""))
+            yield graph, self.last_execution.observation.query or "", _MAX_EXECUTED_CONFIDENCE
+        if self.proposal is not None:
+            confidence = self.proposal.confidence * _PROPOSAL_CONFIDENCE_FACTOR
+            yield self.proposal.graph, self.proposal.query, confidence
 
 
-def given_up(reason: str, best: Answer | None) -> Refusal:
-    """Return the refusal of a model that gave up, with the best attempt, little believed."""
-    if best is None:
+def build_refusal(reason: str, answer: Answer | None) -> Refusal:
+    """Return the refusal of a model that gave up, with the best attempt at a low confidence."""
+    if answer is None:
         return Refusal(reason)
-    return Refusal(reason, replace(best, confidence=min(best.confidence, _GIVEN_UP)))
+    return Refusal(
+        reason, replace(answer, confidence=min(answer.confidence, _MAX_REJECTED_CONFIDENCE))
+    )
 
 
-def _may_answer(query: str) -> bool:
-    """Whether a query gives rows, or yes or no, and not triples."""
+def _can_answer(query: str) -> bool:
+    """Return whether a query returns rows or a boolean, not triples."""
     try:
-        return read(query).form in ("SELECT", "ASK")
+        return parse_tree(query).form in ("SELECT", "ASK")
     except QuerySyntaxError:
         return bool(query)  # of an endpoint with a dialect of its own
 
 
-def _plain(query: str) -> str:
-    """A text without PREFIX lines, and with one space for any."""
-    kept = [line for line in query.splitlines() if not line.upper().startswith("PREFIX ")]
-    return " ".join(" ".join(kept).split())
+def _normalize(query: str) -> str:
+    """Return a text without PREFIX lines and with single spaces."""
+    lines = [line for line in query.splitlines() if not line.upper().startswith("PREFIX ")]
+    return " ".join(" ".join(lines).split())
 
 
-def agreed(answer: Answer, proposed: Answer | None) -> Answer:
-    """Return an answer, surer if graph search came to the same by itself."""
-    if proposed is None or disagrees(answer, proposed):
+def raise_confidence(answer: Answer, proposed: Answer | None) -> Answer:
+    """Return an answer, with more confidence if graph search found the same."""
+    if proposed is None or has_different_values(answer, proposed):
         return answer
     return replace(answer, confidence=max(answer.confidence, proposed.confidence))
 
 
-def own_call(tool: str, toolbox: Toolbox, graph: str, **arguments: object) -> ToolCall:
-    """Return a call that the method makes itself; `graph` goes in if there are several."""
-    named = {"graph": graph} if len(toolbox.graph_names) > 1 else {}
-    return ToolCall("", tool, json.dumps({**named, **arguments}, ensure_ascii=False))
+def build_call(tool: str, toolbox: Toolbox, graph: str, **arguments: object) -> ToolCall:
+    """Return a call that the method makes itself; it names `graph` if there are several."""
+    graph_argument = {"graph": graph} if len(toolbox.graph_names) > 1 else {}
+    return ToolCall("", tool, json.dumps({**graph_argument, **arguments}, ensure_ascii=False))
 
 
-async def looked_up(
+async def call_tools(
     toolbox: Toolbox,
     question: Question,
     tools: Sequence[str],
-    further: Mapping[str, Mapping[str, object]] | None = None,
+    extra_arguments: Mapping[str, Mapping[str, object]] | None = None,
 ) -> tuple[ToolUse, ...]:
-    """Call some tools with the question on each graph, all at once; graph by graph in order.
+    """Call some tools with the question on each graph at once; the results are in order of graphs.
 
-    `further` are arguments besides, by tool.
+    Args:
+        extra_arguments: by tool, more arguments.
     """
-    also = further or {}
+    arguments_by_tool = extra_arguments or {}
     calls = [
-        own_call(tool, toolbox, graph, question=question.text, **also.get(tool, {}))
+        build_call(tool, toolbox, graph, question=question.text, **arguments_by_tool.get(tool, {}))
         for graph in toolbox.graph_names
         for tool in tools
     ]
     return tuple(await asyncio.gather(*map(toolbox.call, calls)))
 
 
-def asked(
+def build_first_message(
     question: Question,
     uses: Sequence[ToolUse],
     headings: dict[str, str],
     graphs: Sequence[KnowledgeGraph] = (),
     *,
-    notes: str = NOTES[0],
+    notes: str = NOTE_MODES[0],
 ) -> str:
-    """Return the first message: what was looked up, noted, taught and said before, the question.
+    """Return the first message: lookups, notes, glossary, earlier questions, and the question.
 
-    Lookups that failed or found nothing are left out; without the setting `notes`, so are notes.
+    Lookups that failed or found nothing are left out, and so are notes if `notes` is off.
     """
     parts = [
         f"{headings.get(use.tool, use.tool)}\n{use.observation.text}"
         for use in uses
         if not use.observation.failed and use.observation.rows != 0
     ]
-    parts += noted(graphs) if notes != NOTES[0] else ()
-    parts += [*taught(question, graphs), said_before(question), f"Question: {question.text}"]
+    parts += format_notes(graphs) if notes != NOTE_MODES[0] else ()
+    parts += [
+        *format_glossary(question, graphs),
+        format_earlier_questions(question),
+        f"Question: {question.text}",
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
-def written_answer(text: str, toolbox: Toolbox, graph: str) -> tuple[ToolCall, ...]:
-    """Return the call of `answer` that a model meant which wrote a query instead of calling it.
+def parse_answer_call(text: str, toolbox: Toolbox, graph: str) -> tuple[ToolCall, ...]:
+    """Return the call of `answer` for a model that wrote a query instead of calling it.
 
-    None if there are several graphs, and `graph` is empty: then nobody knows which it meant.
+    The result is empty if there are several graphs and `graph` is empty, since the model's graph is
+    unknown.
     """
     names = toolbox.graph_names
-    fenced = _FENCED.findall(text)
+    code_blocks = _CODE_BLOCK.findall(text)
     if len(names) > 1 and not graph:
         return ()
-    if not fenced or not re.search(r"\b(SELECT|ASK)\b", fenced[-1], re.IGNORECASE):
+    if not code_blocks or not re.search(r"\b(SELECT|ASK)\b", code_blocks[-1], re.IGNORECASE):
         return ()
-    chosen = graph or names[0]
-    return (own_call("answer", toolbox, chosen, query=fenced[-1].strip(), columns=["*"]),)
+    graph_name = graph or names[0]
+    return (
+        build_call("answer", toolbox, graph_name, query=code_blocks[-1].strip(), columns=["*"]),
+    )
 
 
 @dataclass(eq=False)
 class Exploration(ABC):
-    """A question that a model explores, turn by turn: `idle` are those on end that led to nothing.
+    """A question that a model explores turn by turn.
 
-    `method` has the settings. Its turns end when there is an `outcome`, or nothing more can be
-    hoped for.
+    The turns end when there is an `outcome`, or when no more progress is expected.
+
+    Attributes:
+        method: the settings.
+        idle: consecutive turns without a result.
     """
 
     method: ExplorerSettings
     question: Question
     toolbox: Toolbox
-    account: Account
+    account: BudgetAccount
     model: LanguageModel
     attempts: Attempts = field(init=False)
     outcome: Answer | Refusal | None = None
     idle: int = 0
 
     def __post_init__(self) -> None:
-        self.attempts = Attempts(self.toolbox, alone=not self.question.before)
+        self.attempts = Attempts(self.toolbox, is_standalone=not self.question.before)
 
     @abstractmethod
-    async def opening(self) -> Sequence[ToolUse]:
+    async def look_up_opening(self) -> Sequence[ToolUse]:
         """Look up what the model is shown first."""
 
     @abstractmethod
-    def conversation(self, uses: Sequence[ToolUse]) -> Conversation:
-        """Return the conversation as it begins, with what was looked up."""
+    def start_conversation(self, uses: Sequence[ToolUse]) -> Conversation:
+        """Return the initial conversation with the results of the lookups."""
 
     @abstractmethod
-    def turns(self, talk: Conversation) -> AsyncGenerator[Step, None]:
-        """Take turns, and set the outcome."""
+    def run_turns(self, conversation: Conversation) -> AsyncGenerator[Step, None]:
+        """Run the turns, and set the outcome."""
 
-    async def steps(self) -> AsyncGenerator[Step, None]:
-        """Give all steps; the last is the outcome, with what everything has cost.
+    async def run_steps(self) -> AsyncGenerator[Step, None]:
+        """Yield all steps; the last one is the outcome, with the usage of the run.
 
-        If the budget ends, the model's server fails or no turn brought an outcome, it is the best
-        attempt so far, or a refusal that says why. Raises `SetupError` as model and tools do. If
-        the server is down before the model said anything, the best of what graph search proposed
-        stands and says so; without the setting `fallback` that raises `ServiceError`, so that it
-        cannot pass for what a model made of the question.
+        If the budget ends, the server of the model fails or no turn yields an outcome, the outcome
+        is the best attempt so far, or a refusal with the reason. If the server fails before the
+        first reply, the outcome is the best candidate of graph search, marked as such.
+
+        Raises:
+            SetupError: the model or a tool is not set up.
+            ServiceError: the server fails before the first reply, and the setting `fallback` is
+                off. The answer of graph search must not count as the model's.
         """
-        started = time.perf_counter()
-        uses = await self.opening()
+        start_time = time.perf_counter()
+        uses = await self.look_up_opening()
         for use in uses:
-            self.attempts.note(use)
+            self.attempts.record(use)
             yield use
-        talk = self.conversation(uses)
+        conversation = self.start_conversation(uses)
         if isinstance(self.toolbox, ReplayedToolbox):
-            talk.messages = self.toolbox.first_messages
-        yield talk.prompt("question")
-        why = "the model came to no answer"
+            conversation.messages = self.toolbox.first_messages
+        yield conversation.to_prompt("question")
+        reason = "the model came to no answer"
         try:
-            async with aclosing(self.turns(talk)) as turns:
+            async with aclosing(self.run_turns(conversation)) as turns:
                 async for step in turns:
                     yield step
         except BudgetSpent as problem:
-            why = str(problem)
+            reason = str(problem)
         except ServiceError as problem:
-            falls_back = self.method.fallback and isinstance(problem, TRANSIENT_ERRORS)
-            if not talk.choices and not falls_back:
+            can_fall_back = self.method.fallback and isinstance(problem, TRANSIENT_ERRORS)
+            if not conversation.choices and not can_fall_back:
                 raise
-            why = str(problem) if talk.choices else f"{WITHOUT_MODEL_PREFIX}{problem}"
+            reason = str(problem) if conversation.choices else f"{WITHOUT_MODEL_PREFIX}{problem}"
         outcome = self.outcome
         if outcome is None:
-            fallback = await self.attempts.best()
+            fallback = await self.attempts.find_best()
             best = fallback.answer
             if best is None:
-                outcome = Refusal(f"No answer was found: {why}.")
-            elif best.confidence >= _ANSWERED:
-                outcome = replace(best, cut_short=why)
+                outcome = Refusal(f"No answer was found: {reason}.")
+            elif best.confidence >= _MIN_ANSWER_CONFIDENCE:
+                outcome = replace(best, cut_short=reason)
             else:
-                outcome = Refusal(f"No sure answer was found: {why}.", best)
+                outcome = Refusal(f"No sure answer was found: {reason}.", best)
             for use in fallback.uses:
                 yield use
-        seconds = time.perf_counter() - started
-        usage = spent_on(self.account, seconds=seconds, requests=self.toolbox.requests)
+        seconds = time.perf_counter() - start_time
+        usage = get_usage(self.account, seconds=seconds, requests=self.toolbox.requests)
         yield replace(outcome, usage=usage)
 
 
-def explored(
+def explore(
     run: Callable[..., Exploration],
     method: ExplorerSettings,
     question: Question,
     toolbox: Toolbox,
     model: LanguageModel,
 ) -> AsyncGenerator[Step, None]:
-    """Return the steps of a run with a method's settings, charged to an account of its own."""
+    """Return the steps of a run with the settings of a method and a new account."""
     account = method.open_account()
-    return run(method, question, toolbox, account, method.charge(model, account)).steps()
+    return run(method, question, toolbox, account, method.charge(model, account)).run_steps()
 
 
-def replayed(
+def replay_exploration(
     run: Callable[..., Exploration], method: ExplorerSettings, trace: Trace
 ) -> AsyncGenerator[Step, None]:
-    """Do a run again from its trace, with no model and no graph.
+    """Repeat a run from its trace, without a model or a graph.
 
-    Raises `SetupError` if it would go another way now.
+    Raises:
+        SetupError: the run would now take other steps.
     """
-    return explored(run, method, trace.question, ReplayedToolbox(trace), ReplayedModel(trace))
+    return explore(run, method, trace.question, ReplayedToolbox(trace), ReplayedModel(trace))

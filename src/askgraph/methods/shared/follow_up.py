@@ -1,4 +1,4 @@
-"""Questions that follow another one, for methods that read a question alone."""
+"""Complete questions that follow another one, for methods that read each question alone."""
 
 import asyncio
 import time
@@ -9,15 +9,15 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
-from askgraph.answers.changed_query import changed
+from askgraph.answers.changed_query import answer_changed_query
 from askgraph.answers.verbalize import labels_of
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
-from askgraph.llm.budget import Account
+from askgraph.llm.budget import BudgetAccount
 from askgraph.methods.settings import SpendingSettings
-from askgraph.methods.shared import Run, in_words, with_cost
+from askgraph.methods.shared import QuestionRun, run_with_usage, verbalize_answer
 from askgraph.methods.tools import Context, ToolLimits
 from askgraph.methods.tools.hits import look_up_types
 from askgraph.search.follow_up import (
@@ -26,37 +26,52 @@ from askgraph.search.follow_up import (
     parse_result_change,
     replace_pronoun,
 )
-from askgraph.sparql.judge import admitted
-from askgraph.trace import Answer, Earlier, Outcome, Question, Step, Thought, Usage, heard
+from askgraph.sparql.judge import admit_query
+from askgraph.trace import (
+    Answer,
+    Outcome,
+    PreviousQuestion,
+    Question,
+    Step,
+    Thought,
+    Usage,
+    record_or_replay,
+)
 
-_SECONDS = 10.0
+_TIMEOUT_SECONDS = 10.0
 
 
-async def in_full(
+async def answer_completed(
     question: Question,
     graphs: Sequence[KnowledgeGraph],
     answer: Callable[[Question], AsyncIterator[Step]],
 ) -> AsyncGenerator[Step, None]:
-    """Give the steps of a method for a question that may follow another one.
+    """Yield the steps of a method for a question that may follow another one.
 
-    What it leaves out is completed first, if words alone can tell it ("and Mars?", "which of them
-    …?"); one that only speaks of the last result changes its query. Any other keeps the questions
-    before it.
+    The question is first completed, if its words suffice ("and Mars?", "which of them …?"). A
+    question that only refers to the last result changes its query. Any other question keeps the
+    earlier ones.
     """
     if question.before:
-        started = time.perf_counter()
+        start_time = time.perf_counter()
         counted = [Counted(graph.endpoint) for graph in graphs]
-        both = zip(graphs, counted, strict=True)
-        asked = [replace(graph, endpoint=endpoint) for graph, endpoint in both]
-        new = await heard("changed", Outcome | None, partial(changed, question, asked))
-        if new is not None:
-            requests = sum(one.requests for one in counted)
-            yield replace(new, usage=Usage(time.perf_counter() - started, requests))
+        graphs_and_endpoints = zip(graphs, counted, strict=True)
+        counted_graphs = [
+            replace(graph, endpoint=endpoint) for graph, endpoint in graphs_and_endpoints
+        ]
+        changed_outcome = await record_or_replay(
+            "changed", Outcome | None, partial(answer_changed_query, question, counted_graphs)
+        )
+        if changed_outcome is not None:
+            requests = sum(endpoint.requests for endpoint in counted)
+            yield replace(changed_outcome, usage=Usage(time.perf_counter() - start_time, requests))
             return
-        full = await heard("in full", Question, partial(standalone, question, graphs))
-        if full != question:
-            yield Thought(f"Asked in full: {full.text}")
-        question = full
+        completed_question = await record_or_replay(
+            "in full", Question, partial(make_standalone, question, graphs)
+        )
+        if completed_question != question:
+            yield Thought(f"Asked in full: {completed_question.text}")
+        question = completed_question
     steps = answer(question)
     try:
         async for step in steps:
@@ -66,86 +81,96 @@ async def in_full(
             await steps.aclose()
 
 
-def over_first_graph(
+def answer_over_first_graph(
     method: SpendingSettings,
     model: LanguageModel | None,
     question: Question,
     graphs: Sequence[KnowledgeGraph],
-    run: Callable[[Context, Account, Any], Run],
+    run: Callable[[Context, BudgetAccount, Any], QuestionRun],
 ) -> AsyncIterator[Step]:
-    """Return the steps of a run over the first graph with what it costs, the question in full.
+    """Yield the steps of a run over the first graph, with its usage, for the completed question.
 
-    The run is made of a context, an account, and the model, which is charged to it.
+    Args:
+        run: creates the run from a context, an account and the model charged to that account.
     """
     if not graphs:
         raise ValueError("no graph was given")
 
-    def answer(asked: Question) -> AsyncIterator[Step]:
+    def answer_question(completed_question: Question) -> AsyncIterator[Step]:
         endpoint = Counted(graphs[0].endpoint)
         limits = ToolLimits(timeout=method.query_seconds)
-        context = Context(replace(graphs[0], endpoint=endpoint), asked, limits)
+        context = Context(replace(graphs[0], endpoint=endpoint), completed_question, limits)
         account = method.open_account()
-        words: Callable[[Answer], AsyncGenerator[Step, None]] | None = None
-        charged = method.charge(model, account) if model else None
-        if charged is not None and method.interpret:
-            words = partial(in_words, lambda _: context, charged, account, method.options)
-        return with_cost(run(context, account, charged), lambda: endpoint.requests, words=words)
+        verbalize: Callable[[Answer], AsyncGenerator[Step, None]] | None = None
+        charged_model = method.charge(model, account) if model else None
+        if charged_model is not None and method.interpret:
+            verbalize = partial(
+                verbalize_answer, lambda _: context, charged_model, account, method.options
+            )
+        return run_with_usage(
+            run(context, account, charged_model), lambda: endpoint.requests, verbalize=verbalize
+        )
 
-    return in_full(question, graphs[:1], answer)
+    return answer_completed(question, graphs[:1], answer_question)
 
 
-async def standalone(question: Question, graphs: Sequence[KnowledgeGraph]) -> Question:
-    """Return a question with what it takes from the questions before it put into its words.
+async def make_standalone(question: Question, graphs: Sequence[KnowledgeGraph]) -> Question:
+    """Return a question with what it takes from earlier questions put into its words.
 
-    One that takes nothing from them comes back as it is. What "it" stands for is the one thing that
-    the last query gives.
+    A question that takes nothing from them is returned unchanged. "It" stands for the only entity
+    in the result of the last query.
     """
     if not question.before:
         return question
     for graph in graphs:
-        text = await asyncio.to_thread(_completed, question, graph)
+        text = await asyncio.to_thread(_complete_text, question, graph)
         if text is None and is_about_thing(question.text, question.language):
-            name = await _thing(question.before[-1], graph, question.language or "en")
+            name = await _find_single_entity(question.before[-1], graph, question.language or "en")
             text = name and replace_pronoun(question.text, name, question.language)
         if text is not None and text != question.text:
             return replace(question, text=text, before=())
     return question
 
 
-def _completed(question: Question, graph: KnowledgeGraph) -> str | None:
-    """Complete question after question, so that a chain of short ones stays about its first.
+def _complete_text(question: Question, graph: KnowledgeGraph) -> str | None:
+    """Complete question after question, so that a chain of short ones stays about the first.
 
-    Those that only changed how a result is shown are passed over.
+    Questions that only change how a result is shown are skipped.
     """
     arrays, language = graph.arrays, question.language
 
-    def share_class(one: str, other: str) -> bool:
+    def has_common_class(iri: str, other_iri: str) -> bool:
         if arrays is None:
             return False
-        return not set(look_up_types(arrays, f"<{one}>")).isdisjoint(
-            look_up_types(arrays, f"<{other}>")
+        return not set(look_up_types(arrays, f"<{iri}>")).isdisjoint(
+            look_up_types(arrays, f"<{other_iri}>")
         )
 
-    whole, *later = [earlier.question for earlier in question.before]
-    for text in later:
+    full_text, *later_texts = [earlier.question for earlier in question.before]
+    for text in later_texts:
         if parse_result_change(text, graph.names, language=language) is None:
-            whole = (
-                complete_question(text, whole, graph.names, share_class, language=language) or text
+            full_text = (
+                complete_question(text, full_text, graph.names, has_common_class, language=language)
+                or text
             )
-    return complete_question(question.text, whole, graph.names, share_class, language=language)
+    return complete_question(
+        question.text, full_text, graph.names, has_common_class, language=language
+    )
 
 
-async def _thing(earlier: Earlier, graph: KnowledgeGraph, language: str) -> str | None:
-    """Return the name of the one thing that an earlier query gives."""
+async def _find_single_entity(
+    earlier: PreviousQuestion, graph: KnowledgeGraph, language: str
+) -> str | None:
+    """Return the label of the only entity in the result of an earlier query, or None."""
     try:
-        if admitted(earlier.query, prefixes=graph.prefixes.namespaces).form != "SELECT":
+        if admit_query(earlier.query, prefixes=graph.prefixes.namespaces).form != "SELECT":
             return None
-        result = await graph.endpoint.select(earlier.query, timeout=_SECONDS, limit=2)
+        result = await graph.endpoint.select(earlier.query, timeout=_TIMEOUT_SECONDS, limit=2)
     except (QueryError, ServiceError):
         return None
     if len(result.rows) != 1:
         return None
-    things = [term.value for term in result.rows[0] if isinstance(term, NamedNode)]
-    if not things:
+    iris = [term.value for term in result.rows[0] if isinstance(term, NamedNode)]
+    if not iris:
         return None
-    return (await labels_of(things[:1], graph, [language])).get(things[0])
+    return (await labels_of(iris[:1], graph, [language])).get(iris[0])

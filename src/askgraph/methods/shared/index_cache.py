@@ -1,10 +1,11 @@
-"""Indices of what a graph's prompts are made of, built once and kept with the graph's names.
+"""Indices for the prompts of a graph, built once and cached with the graph's names.
 
-Those whose source has a digest are kept in the graph's folder, too, and opened by other processes.
+An index whose source has a digest is also stored in the graph's folder, where other processes open
+it.
 
 A hybrid index always searches words (BM25) and spellings (trigrams), and meanings (vectors) if
 there is an embedding model; `askgraph.index.hybrid` joins the three. BM25 alone over labels,
-synonyms and descriptions, with k1 and b tuned, is the first half of retrieve and reason (Alekseev
+synonyms and descriptions, with tuned k1 and b, is the first half of retrieve and reason (Alekseev
 et al., NLDB 2025, section 4.1).
 """
 
@@ -27,106 +28,113 @@ from askgraph.index.embeddings import kept_embedder
 from askgraph.index.hybrid import HybridIndex
 from askgraph.index.names import NameIndex
 
-_LEXICAL = ("bm25", "trigram")
-_KEPT_ON_DISK = 4  # indices of one kind, of as many sources
+_LEXICAL_KINDS = ("bm25", "trigram")
+_MAX_STORED_INDICES = 4  # indices of one kind, of as many sources
 
 
-_HYBRID: WeakKeyDictionary[NameIndex, dict[tuple[str, str], tuple[object, HybridIndex]]] = (
+_HYBRID_INDICES: WeakKeyDictionary[NameIndex, dict[tuple[str, str], tuple[object, HybridIndex]]] = (
     WeakKeyDictionary()
 )
-_RANKED: WeakKeyDictionary[NameIndex, dict[str, Path]] = WeakKeyDictionary()
+_BM25_FOLDERS: WeakKeyDictionary[NameIndex, dict[str, Path]] = WeakKeyDictionary()
 _LOCK = Lock()
 
 
-def kept_index(
-    graph: KnowledgeGraph, what: str, source: object, embedder: str = "", *, digest: str = ""
+def get_index(
+    graph: KnowledgeGraph, content: str, source: object, embedder: str = "", *, digest: str = ""
 ) -> HybridIndex | None:
-    """Return the index of `what` a graph has, if it was built from this source.
+    """Return the index of some `content` of a graph if it was built from this source, or None.
 
-    With a `digest` of the source it may be one that another process has built.
+    With a `digest` of the source, the index may come from disk, built by another process.
     """
-    known = _HYBRID.get(graph.names, {}).get((what, embedder))
-    if known is not None and known[0] == source:
-        return known[1]
-    place = _place(graph, what, embedder, digest)
-    if place is None or not place.is_dir():
+    cached = _HYBRID_INDICES.get(graph.names, {}).get((content, embedder))
+    if cached is not None and cached[0] == source:
+        return cached[1]
+    folder = _get_stored_folder(graph, content, embedder, digest)
+    if folder is None or not folder.is_dir():
         return None
     try:
-        index = _opened(place, embedder)
+        index = _open_index(folder, embedder)
     except SetupError:  # damaged, or of another version: it is built anew
         return None
-    _HYBRID.setdefault(graph.names, {})[what, embedder] = source, index
+    _HYBRID_INDICES.setdefault(graph.names, {})[content, embedder] = source, index
     return index
 
 
-def keep_index(
+def build_index(
     graph: KnowledgeGraph,
-    what: str,
+    content: str,
     source: object,
     resources: Sequence[Resource],
     embedder: str = "",
     *,
     digest: str = "",
 ) -> HybridIndex:
-    """Build the index of `what` a graph has and keep it, in place of one from an older source.
+    """Build the index of some `content` of a graph, and cache it in place of an older one.
 
-    With a `digest` of the source it is kept on disk as well, if that can be written. It may wait
-    for a model: call it in a thread. Raises `SetupError` for an embedder that does not exist and
-    `ServiceError` if its server fails.
+    With a `digest` of the source, the index is also stored on disk if possible. It may wait for a
+    model: call it in a thread.
+
+    Raises:
+        SetupError: the embedder does not exist.
+        ServiceError: the embedder's server fails.
     """
-    with _new_folder() as folder:
+    with _create_folder() as folder:
         parts: list[DiskIndex] = [
-            _plugin(kind).build(resources, folder / kind) for kind in _LEXICAL
+            _load_plugin(kind).build(resources, folder / kind) for kind in _LEXICAL_KINDS
         ]
         if embedder:
             vectors = kept_embedder(embedder)
-            build = cast("Callable[..., DiskIndex]", _plugin("vector").build)
+            build = cast("Callable[..., DiskIndex]", _load_plugin("vector").build)
             parts.append(build(resources, folder / "vector", embedder=vectors))
-    place = _place(graph, what, embedder, digest)
-    if place is not None and _put(folder, place):
-        index = _opened(place, embedder)
+    stored_folder = _get_stored_folder(graph, content, embedder, digest)
+    if stored_folder is not None and _store_folder(folder, stored_folder):
+        index = _open_index(stored_folder, embedder)
     else:
         index = HybridIndex(tuple(parts))
         finalize(index, shutil.rmtree, folder, ignore_errors=True)
-    _HYBRID.setdefault(graph.names, {})[what, embedder] = source, index
+    _HYBRID_INDICES.setdefault(graph.names, {})[content, embedder] = source, index
     return index
 
 
-def _place(graph: KnowledgeGraph, what: str, embedder: str, digest: str) -> Path | None:
-    """The folder of an index that is kept on disk."""
+def _get_stored_folder(
+    graph: KnowledgeGraph, content: str, embedder: str, digest: str
+) -> Path | None:
+    """Return the folder of a stored index; None if the index is not stored."""
     if graph.cache_folder is None or not digest:
         return None
-    named = hashlib.sha256(f"{embedder}\n{digest}".encode()).hexdigest()[:32]
-    return graph.cache_folder / f"{what.replace(' ', '-')}~{named}"
+    digest_name = hashlib.sha256(f"{embedder}\n{digest}".encode()).hexdigest()[:32]
+    return graph.cache_folder / f"{content.replace(' ', '-')}~{digest_name}"
 
 
-def _put(folder: Path, place: Path) -> bool:
-    """Move a folder to its place, and take the oldest of its kind away; whether it is there."""
-    new = place.with_name(f"{place.name}~new{folder.name}")
+def _store_folder(folder: Path, target: Path) -> bool:
+    """Move a folder to its target and delete the oldest of its kind; return whether it worked."""
+    temporary = target.with_name(f"{target.name}~new{folder.name}")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(place, ignore_errors=True)
-        shutil.move(folder, new)
-        new.rename(place)
-        kind = place.name.partition("~")[0]
-        others = sorted(place.parent.glob(f"{kind}~*"), key=lambda one: -one.stat().st_mtime)
-        for old in others[_KEPT_ON_DISK:]:
-            shutil.rmtree(old, ignore_errors=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.move(folder, temporary)
+        temporary.rename(target)
+        kind = target.name.partition("~")[0]
+        folders = sorted(target.parent.glob(f"{kind}~*"), key=lambda path: -path.stat().st_mtime)
+        for old_folder in folders[_MAX_STORED_INDICES:]:
+            shutil.rmtree(old_folder, ignore_errors=True)
     except OSError:
         return False
     return True
 
 
-def _opened(place: Path, embedder: str) -> HybridIndex:
-    parts: list[DiskIndex] = [_plugin(kind).open(place / kind) for kind in _LEXICAL]
+def _open_index(folder: Path, embedder: str) -> HybridIndex:
+    parts: list[DiskIndex] = [_load_plugin(kind).open(folder / kind) for kind in _LEXICAL_KINDS]
     if embedder:
-        parts.append(_plugin("vector").open(place / "vector", embedder=kept_embedder(embedder)))
+        parts.append(
+            _load_plugin("vector").open(folder / "vector", embedder=kept_embedder(embedder))
+        )
     return HybridIndex(tuple(parts))
 
 
 @dataclass(frozen=True)
-class Bm25:
-    """The two numbers of BM25: what repetition counts for (`k1`), what length costs (`b`)."""
+class Bm25Parameters:
+    """The parameters of BM25: `k1` weighs repetition, `b` normalizes by length."""
 
     k1: float = 1.2
     b: float = 0.75
@@ -135,73 +143,86 @@ class Bm25:
         return f"{self.k1:g}/{self.b:g}"
 
 
-def bm25_of(text: str) -> Bm25:
-    """Read `K1/B`, as `1.2/0.75`; `SetupError` for another text and for numbers out of range."""
+def parse_bm25(text: str) -> Bm25Parameters:
+    """Parse `K1/B`, as in `1.2/0.75`.
+
+    Raises:
+        SetupError: the text has another form, or a number is out of range.
+    """
     first, slash, second = text.partition("/")
     try:
-        found = Bm25(float(first), float(second))
+        parameters = Bm25Parameters(float(first), float(second))
     except ValueError:
         slash = ""
-    if not slash or not (found.k1 >= 0 and 0 <= found.b <= 1):
+    if not slash or not (parameters.k1 >= 0 and 0 <= parameters.b <= 1):
         raise SetupError(
             f"BM25 is set as K1/B, with K1 of 0 or more and B between 0 and 1, as 1.2/0.75; "
             f"not {text!r}"
         )
-    return found
+    return parameters
 
 
-def ranked_names(graph: KnowledgeGraph, key: str, bm25: Bm25, *, least: int = 0) -> DiskIndex:
+def open_bm25_index(
+    graph: KnowledgeGraph, key: str, bm25: Bm25Parameters, *, min_predicates: int = 0
+) -> DiskIndex:
     """Return the index `key` (entities, properties) of a graph, ranked by BM25.
 
-    What fewer than `least` different predicates leave is not in it; that needs the graph's arrays.
-    It is built from the graph's own index when first asked for, and kept with that, or else as long
-    as its names are. That takes time: from asynchronous code, call it in a thread. Raises
-    `SetupError` if the graph has no such index.
+    It is built from the graph's own index at the first call, and then stored with it or kept as
+    long as the graph's names. Building takes time: call it in a thread.
+
+    Args:
+        min_predicates: leave out terms with fewer different outgoing predicates; needs the graph's
+            arrays.
+
+    Raises:
+        SetupError: the graph has no such index.
     """
     with _LOCK:
-        kept = _RANKED.setdefault(graph.names, {})
-        named = f"{key} {least}" if least else key
-        if named not in kept or not kept[named].is_dir():
+        folders = _BM25_FOLDERS.setdefault(graph.names, {})
+        folder_key = f"{key} {min_predicates}" if min_predicates else key
+        if folder_key not in folders or not folders[folder_key].is_dir():
             if key not in graph.indices:
                 raise SetupError(f"the graph {graph.name!r} has no index of {key}")
-            kept[named] = _ranked(graph, key, least)
-    return cast("DiskIndex", _plugin("bm25").open(kept[named], k1=bm25.k1, b=bm25.b))
+            folders[folder_key] = _build_bm25_folder(graph, key, min_predicates)
+    return cast("DiskIndex", _load_plugin("bm25").open(folders[folder_key], k1=bm25.k1, b=bm25.b))
 
 
-def _ranked(graph: KnowledgeGraph, key: str, least: int) -> Path:
-    """The folder of a graph's names by BM25: on disk already, or built."""
-    what = f"bm25 {key} {least}" if least else f"bm25 {key}"
-    place = _place(graph, what, "", graph.snapshot)
-    if place is not None and (place / key).is_dir():
-        return place / key
-    known = cast("DiskIndex", graph.indices[key])
-    with _new_folder() as folder:
-        resources = known.resources()
-        _plugin("bm25").build(_described(graph, resources, least), folder / key)
-    if place is not None and _put(folder, place):
-        return place / key
+def _build_bm25_folder(graph: KnowledgeGraph, key: str, min_predicates: int) -> Path:
+    """Return the folder of a BM25 index, building it if it is not stored."""
+    content = f"bm25 {key} {min_predicates}" if min_predicates else f"bm25 {key}"
+    stored_folder = _get_stored_folder(graph, content, "", graph.snapshot)
+    if stored_folder is not None and (stored_folder / key).is_dir():
+        return stored_folder / key
+    source_index = cast("DiskIndex", graph.indices[key])
+    with _create_folder() as folder:
+        resources = source_index.resources()
+        _load_plugin("bm25").build(
+            _filter_resources(graph, resources, min_predicates), folder / key
+        )
+    if stored_folder is not None and _store_folder(folder, stored_folder):
+        return stored_folder / key
     finalize(graph.names, shutil.rmtree, folder, ignore_errors=True)
     return folder / key
 
 
-def _described(
-    graph: KnowledgeGraph, resources: Iterable[Resource], least: int
+def _filter_resources(
+    graph: KnowledgeGraph, resources: Iterable[Resource], min_predicates: int
 ) -> Iterable[Resource]:
-    """Those that so many different predicates leave."""
+    """Return the resources with at least `min_predicates` different outgoing predicates."""
     arrays = graph.arrays
-    if not least or arrays is None:
+    if not min_predicates or arrays is None:
         return resources
-    places = ((one, arrays.terms.find_iri(one.iri)) for one in resources)
+    numbered_resources = ((resource, arrays.terms.find_iri(resource.iri)) for resource in resources)
     return [
-        one
-        for one, at in places
-        if at is not None and arrays.count_outgoing_predicates(at) >= least
+        resource
+        for resource, number in numbered_resources
+        if number is not None and arrays.count_outgoing_predicates(number) >= min_predicates
     ]
 
 
 @contextmanager
-def _new_folder() -> Iterator[Path]:
-    """Make a folder, which is removed again if it cannot be filled."""
+def _create_folder() -> Iterator[Path]:
+    """Create a folder, and remove it again if the block fails."""
     folder = Path(mkdtemp(prefix="askgraph-"))
     try:
         yield folder
@@ -210,5 +231,5 @@ def _new_folder() -> Iterator[Path]:
         raise
 
 
-def _plugin(kind: str) -> Any:
+def _load_plugin(kind: str) -> Any:
     return plugins.load("index", kind)

@@ -1,10 +1,10 @@
-"""The schema near a question: shapes of the nearest classes, or a list, in ever fewer lines.
+"""The schema near a question: shapes of the nearest classes, or a list, in decreasing lengths.
 
-A class is found by linking, by the predicates near the question, and in an index: by its names, its
-local name, what the graph says of it, and the names of its predicates. The three lists are joined
-by reciprocal-rank fusion; of several graphs each has its turn. What the ablations of SPARQL-LLM
-leave out of a shape (arXiv 2512.14277, section 4.1.5) can be left out here: properties, their
-ranges, their order by frequency, and besides the example values, which are ours.
+A class is found by linking, by the predicates near the question, and in an index of its labels, its
+local name, its description and the names of its predicates. Reciprocal-rank fusion joins the three
+lists; several graphs take turns. What the ablations of SPARQL-LLM remove from a shape (arXiv
+2512.14277, section 4.1.5) can be removed here: properties, their ranges, their order by frequency.
+So can the example values, which are ours.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from askgraph.graph.shape_texts import format_equivalents, format_shex
 from askgraph.graph.shapes import Shape, ShapeLine, build_shape, get_end_kinds, load_shape
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import Kind
-from askgraph.methods.shared import Piece
+from askgraph.methods.shared import TextVariants
 from askgraph.methods.shared.several_graphs import LinkedGraph
 from askgraph.methods.tools.mentions import select_links
 from askgraph.methods.tools.rendering import TermWriter, fetch_labels
@@ -32,154 +32,191 @@ from askgraph.methods.tools.schema_lines import (
     list_terms,
     write_time_lines,
 )
-from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.vocabulary import RDFS_SUB_CLASS_OF, SCHEMA_SPACES
+from askgraph.sparql.prefixes import split_local_name
+from askgraph.sparql.vocabulary import RDFS_SUB_CLASS_OF, SCHEMA_NAMESPACES
 
-_RANK = 60  # of reciprocal-rank fusion
-_NEAREST = 10  # predicates near the question
-_MOST = 5_000  # classes that are indexed, the largest ones
-_PREDICATES = 20  # of a class, by whose names it is found
-_WORDS = 300  # characters of a description
-_NAMED = (20, 10, 4)  # predicates of the short forms
+_RANK_FUSION_WEIGHT = 60  # of reciprocal-rank fusion
+_MAX_NEAR_PREDICATES = 10  # predicates near the question
+_MAX_INDEXED_CLASSES = 5_000  # classes that are indexed, the largest ones
+_MAX_INDEXED_PREDICATES = 20  # of a class, by whose names it is found
+_MAX_DESCRIPTION_CHARACTERS = 300  # characters of a description
+_MAX_NAMED_PREDICATES = (20, 10, 4)  # predicates of the short forms
 
 
 @dataclass(frozen=True)
-class NearClass:
-    """A class and the graph that has it."""
+class GraphClass:
+    """A class and its graph."""
 
     graph: LinkedGraph
     iri: str
 
 
-async def classes_near(
+async def find_nearby_classes(
     text: str, graphs: Sequence[LinkedGraph], *, limit: int, embedder: str = ""
-) -> list[NearClass]:
-    """Return at most so many classes, the nearest to the text first.
+) -> list[GraphClass]:
+    """Return at most `limit` classes, the nearest to the text first.
 
-    Of several graphs, the one whose names hold most of the words has the first turn. Raises
-    `ServiceError` if a graph or an embedding server fails.
+    Of several graphs, the one whose names cover most of the words has the first turn.
+
+    Raises:
+        ServiceError: a graph or an embedding server fails.
     """
     if limit < 1:
         return []
 
-    def covered(one: LinkedGraph) -> float:
-        """How much of what the words tell is held by names of the graph."""
-        best: dict[int, float] = {}
-        for link in one.linked.links:
-            for at in link.positions:
-                best[at] = max(best.get(at, 0.0), link.score)
-        return sum(one.linked.weights[at] * score for at, score in best.items())
+    def weigh_coverage(linked_graph: LinkedGraph) -> float:
+        """Return the weight of the words that the names of the graph cover."""
+        best_scores: dict[int, float] = {}
+        for link in linked_graph.linked_question.links:
+            for position in link.positions:
+                best_scores[position] = max(best_scores.get(position, 0.0), link.score)
+        return sum(
+            linked_graph.linked_question.weights[position] * score
+            for position, score in best_scores.items()
+        )
 
-    found = [
-        [NearClass(graph, iri) for iri in await _of_graph(text, graph, limit, embedder)]
-        for graph in sorted(graphs, key=covered, reverse=True)
+    classes_by_graph = [
+        [GraphClass(graph, iri) for iri in await _find_graph_classes(text, graph, limit, embedder)]
+        for graph in sorted(graphs, key=weigh_coverage, reverse=True)
     ]
-    turns = (one for turn in zip_longest(*found) for one in turn if one is not None)
-    return list(turns)[:limit]
+    alternating_classes = (
+        graph_class
+        for graph_classes in zip_longest(*classes_by_graph)
+        for graph_class in graph_classes
+        if graph_class is not None
+    )
+    return list(alternating_classes)[:limit]
 
 
-async def _of_graph(text: str, linked: LinkedGraph, limit: int, embedder: str) -> list[str]:
-    if linked.near.used_iris:
-        return list(linked.near.required_classes[:limit])
+async def _find_graph_classes(
+    text: str, linked: LinkedGraph, limit: int, embedder: str
+) -> list[str]:
+    if linked.schema_slice.used_iris:
+        return list(linked.schema_slice.required_classes[:limit])
     from askgraph.methods.shared.index_cache import (  # most questions name something
-        keep_index,
-        kept_index,
+        build_index,
+        get_index,
     )
 
     graph = linked.context.graph
-    index = kept_index(graph, "classes", graph.profile, embedder)
+    index = get_index(graph, "classes", graph.profile, embedder)
     if index is None:
         context = linked.context
-        iris = [cls.iri for cls in _classes(context.graph.profile)]
+        iris = [cls.iri for cls in _select_classes(context.graph.profile)]
         languages = [context.language, "en"]
-        told = await descriptions_of(iris, context.graph, languages, timeout=context.limits.timeout)
+        descriptions = await descriptions_of(
+            iris, context.graph, languages, timeout=context.limits.timeout
+        )
         resources: list[Resource] = []
         profile = graph.profile
-        predicates = _predicates(profile)
-        for cls in _classes(profile):
-            local = words_of_local_name(cls.iri)
-            label, *others = dict.fromkeys([*(text for text, _ in cls.names), local])
-            infos = (told.get(cls.iri, "")[:_WORDS], *predicates.get(cls.iri, ()))
+        predicates = _collect_predicate_words(profile)
+        for cls in _select_classes(profile):
+            local_words = split_local_name(cls.iri)
+            label, *other_names = dict.fromkeys([*(text for text, _ in cls.names), local_words])
+            texts = (
+                descriptions.get(cls.iri, "")[:_MAX_DESCRIPTION_CHARACTERS],
+                *predicates.get(cls.iri, ()),
+            )
             resources.append(
-                Resource(cls.iri, label, tuple(others), cls.instances, tuple(filter(None, infos)))
+                Resource(
+                    cls.iri, label, tuple(other_names), cls.instances, tuple(filter(None, texts))
+                )
             )
         index = await asyncio.to_thread(
-            keep_index, graph, "classes", graph.profile, resources, embedder
+            build_index, graph, "classes", graph.profile, resources, embedder
         )
-    return await asyncio.to_thread(_fused, text, index, linked.near, limit)
+    return await asyncio.to_thread(_fuse_rankings, text, index, linked.schema_slice, limit)
 
 
-def _fused(text: str, index: SearchIndex[Resource], near: SchemaSlice, limit: int) -> list[str]:
-    links = [cls.iri for cls in near.classes[:limit]]
-    hits = [hit.item.iri for hit in index.search(text, limit=limit)]
+def _fuse_rankings(
+    text: str, index: SearchIndex[Resource], near: SchemaSlice, limit: int
+) -> list[str]:
+    linked_classes = [cls.iri for cls in near.classes[:limit]]
+    index_hits = [hit.item.iri for hit in index.search(text, limit=limit)]
     scores: defaultdict[str, float] = defaultdict(float)
-    known = {cls.iri for cls in near.graph.profile.classes}
-    found: dict[str, None] = {}
-    for one in near.near[:_NEAREST]:
+    known_classes = {cls.iri for cls in near.graph.profile.classes}
+    classes_of_predicates: dict[str, None] = {}
+    for predicate in near.near[:_MAX_NEAR_PREDICATES]:
         for inverse in (True, False):
-            ends = get_end_kinds(one, near.graph.profile, inverse=inverse)
-            found |= dict.fromkeys(iri for iri in ends if iri in known)
-    for order in (links, list(found)[:limit], hits):
-        for rank, iri in enumerate(order, start=1):
-            scores[iri] += 1 / (_RANK + rank)
+            end_classes = get_end_kinds(predicate, near.graph.profile, inverse=inverse)
+            classes_of_predicates |= dict.fromkeys(
+                iri for iri in end_classes if iri in known_classes
+            )
+    for ranking in (linked_classes, list(classes_of_predicates)[:limit], index_hits):
+        for rank, iri in enumerate(ranking, start=1):
+            scores[iri] += 1 / (_RANK_FUSION_WEIGHT + rank)
     return sorted(scores, key=lambda iri: -scores[iri])[:limit]
 
 
-def _classes(profile: Profile) -> list[ClassProfile]:
-    known = [cls for cls in profile.classes if not cls.iri.startswith(SCHEMA_SPACES)]
-    return sorted(known, key=lambda cls: -cls.instances)[:_MOST]
+def _select_classes(profile: Profile) -> list[ClassProfile]:
+    classes = [cls for cls in profile.classes if not cls.iri.startswith(SCHEMA_NAMESPACES)]
+    return sorted(classes, key=lambda cls: -cls.instances)[:_MAX_INDEXED_CLASSES]
 
 
-def _predicates(profile: Profile) -> Mapping[str, list[str]]:
-    """By class, the words of the predicates that its instances have most."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for one in sorted(profile.predicates, key=lambda p: -p.triples):
-        if one.iri.startswith(SCHEMA_SPACES):
+def _collect_predicate_words(profile: Profile) -> Mapping[str, list[str]]:
+    """Return, by class, the words of the most frequent predicates of its instances."""
+    words_by_class: defaultdict[str, list[str]] = defaultdict(list)
+    for predicate in sorted(
+        profile.predicates, key=lambda profile_predicate: -profile_predicate.triples
+    ):
+        if predicate.iri.startswith(SCHEMA_NAMESPACES):
             continue
-        words = " ".join(dict.fromkeys([*(t for t, _ in one.names), words_of_local_name(one.iri)]))
-        for cls, _ in one.subject_classes:
-            if len(found[cls]) < _PREDICATES:
-                found[cls].append(words)
-    return found
+        words = " ".join(
+            dict.fromkeys([*(name for name, _ in predicate.names), split_local_name(predicate.iri)])
+        )
+        for cls, _ in predicate.subject_classes:
+            if len(words_by_class[cls]) < _MAX_INDEXED_PREDICATES:
+                words_by_class[cls].append(words)
+    return words_by_class
 
 
-async def listed_schema(
-    linked: LinkedGraph, *, values: bool = True, several: bool = False, beside: bool = False
-) -> list[Piece]:
-    """Return the part of a graph's schema that is near to the question, whole and shorter.
+async def format_schema_list(
+    linked: LinkedGraph,
+    *,
+    values: bool = True,
+    has_several_graphs: bool = False,
+    is_beside: bool = False,
+) -> list[TextVariants]:
+    """Return the schema near the question as a list, in several lengths.
 
-    With `values` properties have example values. With `several` graphs it is headed by the name of
-    its graph. What stands `beside` the whole schema by name does not name it again.
+    Args:
+        values: properties have example values.
+        has_several_graphs: the list is headed by the name of its graph.
+        is_beside: the prompt also names the full schema, so that the list does not name it again.
     """
-    part, context = linked.near, linked.context
-    writer = await TermWriter.from_iris(context, await asyncio.to_thread(list_terms, part))
-    schema = SchemaLines(part, writer, shows_values=values)
+    schema_slice, context = linked.schema_slice, linked.context
+    writer = await TermWriter.from_iris(context, await asyncio.to_thread(list_terms, schema_slice))
+    schema_lines = SchemaLines(schema_slice, writer, shows_values=values)
 
-    def texts() -> Iterator[str]:
-        yield "\n".join(schema.write_lines(beside_full_schema=beside))
-        for most in () if beside else _NAMED:
-            yield "\n".join([*schema.write_names(most), *schema.write_times()])
+    def build_texts() -> Iterator[str]:
+        yield "\n".join(schema_lines.write_lines(beside_full_schema=is_beside))
+        for max_names in () if is_beside else _MAX_NAMED_PREDICATES:
+            yield "\n".join([*schema_lines.write_names(max_names), *schema_lines.write_times()])
 
-    told = [
-        linked.headed(text, several=several)
-        for text in await asyncio.to_thread(lambda: list(texts()))
+    variants = [
+        linked.add_heading(text, has_several_graphs=has_several_graphs)
+        for text in await asyncio.to_thread(lambda: list(build_texts()))
         if text
     ]
-    return [Piece(tuple(told))] if told else []
+    return [TextVariants(tuple(variants))] if variants else []
 
 
-_LENGTHS = (14, 10, 6, 3)  # lines of one shape
-_SHORT = 40  # characters of all values of a property
-_WELL = 0.9  # the score of a link by which words name something well
-_KIN = 3  # classes above, or with the same instances
+_SHAPE_LENGTHS = (14, 10, 6, 3)  # lines of one shape
+_MAX_VALUE_CHARACTERS = 40  # characters of all values of a property
+_MIN_GOOD_LINK_SCORE = 0.9  # the score of a link by which words name something well
+_MAX_RELATED_CLASSES = 3  # classes above, or with the same instances
 
 
 @dataclass(frozen=True)
 class ShapeParts:
-    """What is shown of a class: its properties, their ranges, example values, and in which order.
+    """The parts of a class that are shown.
 
-    Without properties its name and number of instances are left. `ordered` properties come by how
-    many instances have them, and those near the question are kept longest; else by their IRIs.
+    Attributes:
+        properties: its properties; else only its name and number of instances.
+        ranges: the ranges of its properties.
+        values: example values.
+        ordered: properties are ordered by frequency, and those near the question are kept longest;
+            else they are ordered by IRI.
     """
 
     properties: bool = True
@@ -188,122 +225,188 @@ class ShapeParts:
     ordered: bool = True
 
 
-async def shape_pieces(
-    classes: Sequence[NearClass],
+async def build_shape_texts(
+    classes: Sequence[GraphClass],
     parts: ShapeParts,
     *,
-    most: int | None = None,
-    several: bool = False,
-    beside: bool = False,
-) -> list[Piece]:
-    """Return the shapes of at most so many classes, each in several lengths.
+    max_classes: int | None = None,
+    has_several_graphs: bool = False,
+    is_beside: bool = False,
+) -> list[TextVariants]:
+    """Return the shapes of at most `max_classes` classes, each in several lengths.
 
-    Those without a line are left out, and classes with the very same instances share one shape.
-    What stands `beside` the whole schema by name has the lines that matter to the question alone.
-    With `several` graphs each is headed by the name of its graph. A shape that a remote graph does
-    not give in time is that of its profile. Raises `ServiceError` if a graph is down.
+    Shapes without a line are left out, and classes with the same instances share one shape. If a
+    remote graph does not return a shape in time, the shape comes from the graph's profile.
+
+    Args:
+        has_several_graphs: each shape is headed by the name of its graph.
+        is_beside: the prompt also names the full schema, so that shapes have only the lines that
+            matter to the question.
+
+    Raises:
+        ServiceError: a graph is down.
     """
-    shapes = await asyncio.gather(*(_shape(one, parts) for one in classes))
-    same: dict[object, list[tuple[NearClass, Shape]]] = {}
-    for near, shape in zip(classes, shapes, strict=True):
+    shapes = await asyncio.gather(*(_load_shape(graph_class, parts) for graph_class in classes))
+    groups: dict[object, list[tuple[GraphClass, Shape]]] = {}
+    for graph_class_of_shape, shape in zip(classes, shapes, strict=True):
         if shape.lines:
             lines = {
                 (line.predicate, line.inverse, line.triples, line.having) for line in shape.lines
             }
-            same.setdefault((id(near.graph), shape.instances, frozenset(lines)), []).append(
-                (near, shape)
+            groups.setdefault(
+                (id(graph_class_of_shape.graph), shape.instances, frozenset(lines)), []
+            ).append((graph_class_of_shape, shape))
+    if is_beside:
+        groups = _select_relevant_lines(groups)
+    selected_groups = list(groups.values())[:max_classes]
+    labels = await _load_labels([first_pair for first_pair, *_ in selected_groups])
+    shape_texts = []
+    for ((graph_class_of_shape, shape), *equal_classes), shape_labels in zip(
+        selected_groups, labels, strict=True
+    ):
+        related_lines = (
+            ""
+            if is_beside
+            else _describe_relatives(
+                graph_class_of_shape, [equal_class.iri for equal_class, _ in equal_classes]
             )
-    if beside:
-        same = _telling(same)
-    told = list(same.values())[:most]
-    labels = await _labels([first for first, *_ in told])
-    pieces = []
-    for ((near, shape), *others), named in zip(told, labels, strict=True):
-        kin = "" if beside else _kin(near, [other.iri for other, _ in others])
-        texts = _texts(near, shape, parts, named, beside=beside)
-        told_of = (near.graph.headed(f"{text}{kin}", several=several) for text in texts)
-        pieces.append(Piece(tuple(told_of)))
+        )
+        variants = _format_shape(
+            graph_class_of_shape, shape, parts, shape_labels, is_beside=is_beside
+        )
+        headed_variants = (
+            graph_class_of_shape.graph.add_heading(
+                f"{text}{related_lines}", has_several_graphs=has_several_graphs
+            )
+            for text in variants
+        )
+        shape_texts.append(TextVariants(tuple(headed_variants)))
     if parts.properties:
-        pieces += await asyncio.to_thread(_times, told, several)
-        pieces += await asyncio.to_thread(lambda: list(_defined(classes, several)))
-        pieces += await _members(classes, several) if beside else []
-    return pieces
+        shape_texts += await asyncio.to_thread(_describe_times, selected_groups, has_several_graphs)
+        shape_texts += await asyncio.to_thread(
+            lambda: list(_format_definitions(classes, has_several_graphs))
+        )
+        shape_texts += await _list_members(classes, has_several_graphs) if is_beside else []
+    return shape_texts
 
 
-async def _members(classes: Sequence[NearClass], several: bool) -> list[Piece]:
-    """All instances of small classes near a question some word of which names nothing well."""
-    pieces = []
-    for one in {id(near.graph): near.graph for near in classes}.values():
-        covered = {at for link in one.linked.links if link.score >= _WELL for at in link.positions}
-        open_ = any(w and at not in covered for at, w in enumerate(one.linked.weights))
-        if open_ and one.context.masker is None:
+async def _list_members(
+    classes: Sequence[GraphClass], has_several_graphs: bool
+) -> list[TextVariants]:
+    """List all instances of small classes near a question with a word that names nothing well."""
+    member_texts = []
+    for linked_graph in {
+        id(graph_class.graph): graph_class.graph for graph_class in classes
+    }.values():
+        covered_positions = {
+            position
+            for link in linked_graph.linked_question.links
+            if link.score >= _MIN_GOOD_LINK_SCORE
+            for position in link.positions
+        }
+        has_open_words = any(
+            weight and position not in covered_positions
+            for position, weight in enumerate(linked_graph.linked_question.weights)
+        )
+        if has_open_words and linked_graph.context.masker is None:
             writer = await TermWriter.from_iris(
-                one.context, await asyncio.to_thread(list_terms, one.near)
+                linked_graph.context, await asyncio.to_thread(list_terms, linked_graph.schema_slice)
             )
-            lines = [f"# {line}" for line in SchemaLines(one.near, writer).write_instances()]
-            text = one.headed("\n".join(lines), several=several)
-            pieces += [Piece((text,))] if lines else []
-    return pieces
+            lines = [
+                f"# {line}"
+                for line in SchemaLines(linked_graph.schema_slice, writer).write_instances()
+            ]
+            text = linked_graph.add_heading("\n".join(lines), has_several_graphs=has_several_graphs)
+            member_texts += [TextVariants((text,))] if lines else []
+    return member_texts
 
 
-def _defined(classes: Sequence[NearClass], several: bool) -> Iterator[Piece]:
-    """What the graph says that instances of the classes are, and of what is named with them."""
-    for one in {id(near.graph): near.graph for near in classes}.values():
-        graph = one.context.graph
-        shown = graph.arrays if one.context.masker is None else None
-        near = (near.iri for near in classes if near.graph is one)
-        named = (link.target for link in select_links(one.linked) if link.kind is not Kind.VALUE)
+def _format_definitions(
+    classes: Sequence[GraphClass], has_several_graphs: bool
+) -> Iterator[TextVariants]:
+    """Yield the graph's definitions of the classes and of the terms that the question names."""
+    for linked_graph in {id(near_iris.graph): near_iris.graph for near_iris in classes}.values():
+        graph = linked_graph.context.graph
+        visible_arrays = graph.arrays if linked_graph.context.masker is None else None
+        near_iris = (near_iris.iri for near_iris in classes if near_iris.graph is linked_graph)
+        linked_iris = (
+            link.target
+            for link in select_links(linked_graph.linked_question)
+            if link.kind is not Kind.VALUE
+        )
         lines = [
-            f"# {graph.prefixes.shorten(iri)} is the same as: {'; '.join(told[:_KIN])}"
-            for iri in dict.fromkeys((*near, *named))
-            if shown is not None and (told := format_equivalents(iri, shown, graph.prefixes))
+            f"# {graph.prefixes.shorten(iri)} is the same as: "
+            f"{'; '.join(definition_texts[:_MAX_RELATED_CLASSES])}"
+            for iri in dict.fromkeys((*near_iris, *linked_iris))
+            if visible_arrays is not None
+            and (definition_texts := format_equivalents(iri, visible_arrays, graph.prefixes))
         ]
         if lines:
-            yield Piece((one.headed("\n".join(lines), several=several),))
+            yield TextVariants(
+                (linked_graph.add_heading("\n".join(lines), has_several_graphs=has_several_graphs),)
+            )
 
 
-def _times(told: Sequence[Sequence[tuple[NearClass, Shape]]], several: bool) -> list[Piece]:
-    """How each graph says when things hold and in which units, as far as the question asks."""
-    graphs = {id(near.graph): near.graph for (near, _), *_ in told}
-    pieces = []
-    for one in graphs.values():
-        graph = one.context.graph
-        lines = write_time_lines(one.linked.reading, graph, one.near.near, graph.prefixes.shorten)
+def _describe_times(
+    groups: Sequence[Sequence[tuple[GraphClass, Shape]]], has_several_graphs: bool
+) -> list[TextVariants]:
+    """Describe how each graph states times and units, as far as the question needs them."""
+    graphs = {id(graph_class.graph): graph_class.graph for (graph_class, _), *_ in groups}
+    time_texts = []
+    for linked_graph in graphs.values():
+        graph = linked_graph.context.graph
+        lines = write_time_lines(
+            linked_graph.linked_question.reading,
+            graph,
+            linked_graph.schema_slice.near,
+            graph.prefixes.shorten,
+        )
         if text := "\n".join(f"# {line}" for line in lines):
-            pieces.append(Piece((one.headed(text, several=several),)))
-    return pieces
+            time_texts.append(
+                TextVariants(
+                    (linked_graph.add_heading(text, has_several_graphs=has_several_graphs),)
+                )
+            )
+    return time_texts
 
 
-def _kin(near: NearClass, same: Sequence[str]) -> str:
-    """What a class is a kind of, the classes with the same instances, whether it only links others.
+def _describe_relatives(graph_class: GraphClass, equal_classes: Sequence[str]) -> str:
+    """Return lines with the parents of a class, the classes with the same instances, and a note.
 
-    A line each.
+    The note says that the class only links other nodes, if it does.
     """
-    graph = near.graph.context.graph
-    profiles = {one.iri: one for one in graph.profile.classes}
-    parents = profiles[near.iri].parents if near.iri in profiles else ()
-    short, order = (
-        graph.prefixes.shorten(near.iri),
+    graph = graph_class.graph.context.graph
+    profiles = {class_profile.iri: class_profile for class_profile in graph.profile.classes}
+    parents = profiles[graph_class.iri].parents if graph_class.iri in profiles else ()
+    short_name, subclass_property = (
+        graph.prefixes.shorten(graph_class.iri),
         dict(graph.profile.types).get(RDFS_SUB_CLASS_OF),
     )
-    kind = f"is a kind of, by {graph.prefixes.shorten(order)}" if order else "is a kind of"
-    above = [iri for iri in parents if iri not in same and not iri.startswith(SCHEMA_SPACES)]
+    kind = (
+        f"is a kind of, by {graph.prefixes.shorten(subclass_property)}"
+        if subclass_property
+        else "is a kind of"
+    )
+    parent_classes = [
+        iri for iri in parents if iri not in equal_classes and not iri.startswith(SCHEMA_NAMESPACES)
+    ]
     lines = [
-        f"\n# {short} {what}: {', '.join(map(graph.prefixes.shorten, iris[:_KIN]))}"
-        for what, iris in ((kind, above), ("has the same instances as", same))
+        f"\n# {short_name} {relation}: "
+        f"{', '.join(map(graph.prefixes.shorten, iris[:_MAX_RELATED_CLASSES]))}"
+        for relation, iris in ((kind, parent_classes), ("has the same instances as", equal_classes))
         if iris
     ]
-    if near.iri in profiles and profiles[near.iri].nary:
-        lines.append(f"\n# {short}: nodes without label, which only link others")
+    if graph_class.iri in profiles and profiles[graph_class.iri].nary:
+        lines.append(f"\n# {short_name}: nodes without label, which only link others")
     return "".join(lines)
 
 
-async def _shape(near: NearClass, parts: ShapeParts) -> Shape:
-    context, matters = near.graph.context, near.graph.near.is_relevant
+async def _load_shape(graph_class: GraphClass, parts: ShapeParts) -> Shape:
+    context, is_relevant = graph_class.graph.context, graph_class.graph.schema_slice.is_relevant
     graph = context.graph
     try:
         shape = await load_shape(
-            near.iri,
+            graph_class.iri,
             graph.profile,
             graph.endpoint,
             arrays=graph.arrays,
@@ -311,87 +414,108 @@ async def _shape(near: NearClass, parts: ShapeParts) -> Shape:
             timeout=context.limits.timeout,
         )
     except (TimedOut, ErrorReply, MalformedReply, Overloaded):
-        shape = build_shape(graph.profile, near.iri)
-    chains = {p.iri for p in graph.profile.predicates if p.transitive} if parts.ranges else set()
-    known = {p.iri for p in graph.profile.predicates}  # of the part of the schema that is shown
-    whole = graph.profile is near.graph.asked.given.profile
+        shape = build_shape(graph.profile, graph_class.iri)
+    transitive_predicates = (
+        {predicate.iri for predicate in graph.profile.predicates if predicate.transitive}
+        if parts.ranges
+        else set()
+    )
+    shown_predicates = {
+        predicate.iri for predicate in graph.profile.predicates
+    }  # of the part of the schema that is shown
+    is_full_profile = graph.profile is graph_class.graph.question_graph.base.profile
 
-    def tells_values(line: ShapeLine) -> bool:
-        """Whether all values are worth telling: short ones, or those of a property asked for."""
+    def should_show_values(line: ShapeLine) -> bool:
+        """Return whether to show all values: they are short, or the property is relevant."""
         texts = [value.value for value in line.values if isinstance(value, Literal)]
-        short = len(texts) == len(line.values) and sum(map(len, texts)) <= _SHORT
-        return parts.values and (short or matters(line.predicate))
+        is_short = len(texts) == len(line.values) and sum(map(len, texts)) <= _MAX_VALUE_CHARACTERS
+        return parts.values and (is_short or is_relevant(line.predicate))
 
     lines = [
         replace(
             line,
             kinds=line.kinds if parts.ranges else (),
             example=line.example if parts.values else None,
-            in_steps=not line.inverse and line.predicate in chains,
-            values=line.values if tells_values(line) else (),
+            in_steps=not line.inverse and line.predicate in transitive_predicates,
+            values=line.values if should_show_values(line) else (),
         )
         for line in shape.lines
-        if whole or line.predicate in known
+        if is_full_profile or line.predicate in shown_predicates
     ]
     if not parts.ordered:
         lines.sort(key=lambda line: line.predicate)
     return replace(shape, lines=tuple(lines))
 
 
-def _telling(
-    same: Mapping[object, Sequence[tuple[NearClass, Shape]]],
-) -> dict[object, list[tuple[NearClass, Shape]]]:
-    """Shapes with the lines that matter, if no shape before says the same of more or of a part."""
-    told: set[tuple[int, str]] = set()
-    kept: dict[object, list[tuple[NearClass, Shape]]] = {}
-    for key, ((near, shape), *others) in same.items():
+def _select_relevant_lines(
+    groups: Mapping[object, Sequence[tuple[GraphClass, Shape]]],
+) -> dict[object, list[tuple[GraphClass, Shape]]]:
+    """Return shapes with only relevant lines, without shapes whose lines earlier shapes cover."""
+    shown_predicates: set[tuple[int, str]] = set()
+    selected: dict[object, list[tuple[GraphClass, Shape]]] = {}
+    for key, ((graph_class, shape), *equal_classes) in groups.items():
         lines = [
             line
             for line in shape.lines
-            if not line.inverse and near.graph.near.is_relevant(line.predicate)
+            if not line.inverse and graph_class.graph.schema_slice.is_relevant(line.predicate)
         ]
-        new = {(id(near.graph), line.predicate) for line in lines} - told
-        told |= new
-        if new:
-            kept[key] = [(near, replace(shape, lines=tuple(lines))), *others]
-    return kept
+        new_predicates = {
+            (id(graph_class.graph), line.predicate) for line in lines
+        } - shown_predicates
+        shown_predicates |= new_predicates
+        if new_predicates:
+            selected[key] = [(graph_class, replace(shape, lines=tuple(lines))), *equal_classes]
+    return selected
 
 
-async def _labels(both: Sequence[tuple[NearClass, Shape]]) -> list[Mapping[str, str]]:
-    """The labels that each shape needs, each graph asked once."""
+async def _load_labels(shapes: Sequence[tuple[GraphClass, Shape]]) -> list[Mapping[str, str]]:
+    """Load the labels that each shape needs, with one request for each graph."""
     iris: dict[int, list[str]] = {}
     graphs: dict[int, LinkedGraph] = {}
-    for near, shape in both:
-        graphs[id(near.graph)] = near.graph
-        named = iris.setdefault(id(near.graph), [])
-        named += [shape.cls, *(line.predicate for line in shape.lines)]
-        named += [kind for line in shape.lines for kind in line.kinds]
-        values = [v for line in shape.lines for v in (*line.values, *line.chain, line.example)]
+    for graph_class, shape in shapes:
+        graphs[id(graph_class.graph)] = graph_class.graph
+        shape_iris = iris.setdefault(id(graph_class.graph), [])
+        shape_iris += [shape.cls, *(line.predicate for line in shape.lines)]
+        shape_iris += [kind for line in shape.lines for kind in line.kinds]
+        values = [
+            value for line in shape.lines for value in (*line.values, *line.chain, line.example)
+        ]
         values.append(shape.instance)
-        named += [value.value for value in values if isinstance(value, NamedNode)]
-    asked = [fetch_labels(one.context, iris[key]) for key, one in graphs.items()]
-    found = dict(zip(graphs, await asyncio.gather(*asked), strict=True))
-    return [found[id(near.graph)] for near, _ in both]
+        shape_iris += [value.value for value in values if isinstance(value, NamedNode)]
+    requests = [
+        fetch_labels(linked_graph.context, iris[key]) for key, linked_graph in graphs.items()
+    ]
+    labels_by_graph = dict(zip(graphs, await asyncio.gather(*requests), strict=True))
+    return [labels_by_graph[id(graph_class.graph)] for graph_class, _ in shapes]
 
 
-def _texts(
-    near: NearClass, shape: Shape, parts: ShapeParts, labels: Mapping[str, str], *, beside: bool
+def _format_shape(
+    graph_class: GraphClass,
+    shape: Shape,
+    parts: ShapeParts,
+    labels: Mapping[str, str],
+    *,
+    is_beside: bool,
 ) -> list[str]:
-    prefixes = near.graph.context.graph.prefixes
+    prefixes = graph_class.graph.context.graph.prefixes
     if not parts.properties:
-        label = labels.get(near.iri, "")
-        counted = f"{shape.instances:,} instances" if shape.instances else ""
-        said = ": ".join(part for part in (label, counted) if part)
-        return [f"{prefixes.shorten(near.iri)}{f'  # {said}' if said else ''}"]
-    nearest = near.graph.near.near if parts.ordered else ()
-    order = {one.iri: at for at, one in enumerate(nearest)}
-    first = sorted(
-        range(len(shape.lines)), key=lambda at: order.get(shape.lines[at].predicate, len(order))
+        label = labels.get(graph_class.iri, "")
+        count_text = f"{shape.instances:,} instances" if shape.instances else ""
+        comment = ": ".join(part for part in (label, count_text) if part)
+        return [f"{prefixes.shorten(graph_class.iri)}{f'  # {comment}' if comment else ''}"]
+    near_predicates = graph_class.graph.schema_slice.near if parts.ordered else ()
+    order = {predicate.iri: position for position, predicate in enumerate(near_predicates)}
+    ordered_positions = sorted(
+        range(len(shape.lines)),
+        key=lambda position: order.get(shape.lines[position].predicate, len(order)),
     )
     texts = []
-    for length in _LENGTHS:
-        kept, rest = sorted(first[:length]), sorted(first[length:])
-        lines = tuple(shape.lines[at] for at in (*kept, *rest))
-        shown = replace(shape, lines=lines[:length] if beside else lines)
-        texts.append(format_shex(shown, prefixes, labels=labels, max_lines=length))
+    for length in _SHAPE_LENGTHS:
+        first_positions, last_positions = (
+            sorted(ordered_positions[:length]),
+            sorted(ordered_positions[length:]),
+        )
+        lines = tuple(shape.lines[position] for position in (*first_positions, *last_positions))
+        short_shape = replace(shape, lines=lines[:length] if is_beside else lines)
+        texts.append(format_shex(short_shape, prefixes, labels=labels, max_lines=length))
     return list(dict.fromkeys(texts))

@@ -1,7 +1,7 @@
-"""The question and what is retrieved for it as one message: examples, schema, names, descriptions.
+"""The question and its retrieved material as one message: examples, schema, names, descriptions.
 
-Each kind has its share of the room; what is nearest to the question stands next to it. Of several
-graphs each piece says whose it is.
+Each kind has its share of the tokens; what is nearest to the question stands next to it. With
+several graphs, each text names its graph.
 """
 
 import asyncio
@@ -14,28 +14,33 @@ from typing import TYPE_CHECKING
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import stem, tokens
-from askgraph.llm import estimated_tokens
-from askgraph.methods.shared import Piece, fitted
-from askgraph.methods.shared.glossary_notes import taught
+from askgraph.llm import estimate_tokens
+from askgraph.methods.shared import TextVariants, fit_texts
+from askgraph.methods.shared.glossary_notes import format_glossary
 from askgraph.methods.shared.nearby_schema import (
     ShapeParts,
-    classes_near,
-    listed_schema,
-    shape_pieces,
+    build_shape_texts,
+    find_nearby_classes,
+    format_schema_list,
 )
-from askgraph.methods.shared.several_graphs import GRAPH, AskedGraphs, LinkedGraph, linked_graph
+from askgraph.methods.shared.several_graphs import (
+    GRAPH_LINE_PREFIX,
+    LinkedGraph,
+    QuestionGraphs,
+    link_graph,
+)
 from askgraph.methods.tools.hits import format_entities
 from askgraph.methods.tools.mentions import find_mentions
 from askgraph.methods.tools.rendering import quote
 from askgraph.methods.tools.schema_lines import HEADING, describe_naming, render_full_schema
-from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.lexer import declare_prefixes
 from askgraph.trace import Question
 
 if TYPE_CHECKING:
     from askgraph.graph.descriptions import DatasetDescription
     from askgraph.methods.tools.masking import TermMasker
 
-_MOST = 4_000  # tokens of the message, unless the room is larger
+_MAX_MESSAGE_TOKENS = 4_000  # tokens of the message, unless the room is larger
 _SHARES: Mapping[str, float] = {
     "before": 0.15,
     "descriptions": 0.05,
@@ -43,7 +48,7 @@ _SHARES: Mapping[str, float] = {
     "examples": 0.3,
     "shapes": 0.35,
 }
-_SHARES_BESIDE: Mapping[str, float] = {
+_SHARES_WITH_CANDIDATES: Mapping[str, float] = {
     "before": 0.08,
     "descriptions": 0.02,
     "names": 0.11,
@@ -61,11 +66,11 @@ _HEADINGS = {
     "names": "Perhaps named:",
     "candidates": "Candidates:",
 }
-_WIDER = 2  # times as many classes are looked at as are shown
-_STABLE = 0.55  # of the room, for what is the same for all questions
-_AROUND = 60  # tokens of headings and blank lines
+_CLASS_SEARCH_FACTOR = 2  # times as many classes are looked at as are shown
+_STABLE_TOKENS_SHARE = 0.55  # of the room, for what is the same for all questions
+_HEADING_TOKENS = 60  # tokens of headings and blank lines
 
-_ASKED: Mapping[str, str] = {
+_WORDS_BY_FIELD: Mapping[str, str] = {
     "license": "license licence licensed",
     "publisher": "publisher published provider provided maintained",
     "version": "version release released",
@@ -75,19 +80,25 @@ _ASKED: Mapping[str, str] = {
     "kind": "dataset resource catalogue catalog",
 }
 """The fields of a description, and the words of a question that ask for each."""
-_FIELDS = ("name", *(field for field in _ASKED if field != "kind"))
-_LENGTHS = (600, 150)  # characters of the description proper
+_DESCRIPTION_FIELDS = ("name", *(field for field in _WORDS_BY_FIELD if field != "kind"))
+_DESCRIPTION_LENGTHS = (600, 150)  # characters of the description proper
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a message shows: so many examples and classes, in so much room, found how.
+class PromptContent:
+    """Settings of what a message shows.
 
-    With an `embedder` (see `askgraph.index.embeddings`) meanings are compared besides words. With
-    `listed` the schema is a list of classes and properties, instead of a shape for each class; with
-    `named` classes and their properties stand by name in the room that is left. Unless they are
-    `diverse`, examples are the nearest, however alike. As `published` the examples come before the
-    shapes, the nearest first, and no list of the schema stands beside.
+    Attributes:
+        examples: examples at most.
+        classes: classes at most.
+        room: tokens at most.
+        names: whether linked names are shown.
+        embedder: an embedding model (see `askgraph.index.embeddings`) that compares meanings too.
+        parts: the parts of a class that are shown.
+        listed: the schema is a list of classes and properties, instead of one shape for each class.
+        named: classes and their properties are named in the tokens that remain.
+        diverse: near-duplicate examples are shown once; else the nearest, however alike.
+        published: as in the paper: examples before shapes, nearest first, no list of the schema.
     """
 
     examples: int = 5
@@ -102,222 +113,302 @@ class Shown:
     published: bool = False
 
     @property
-    def by_name(self) -> bool:
-        """Whether classes and their properties are told by name, with what these lead to."""
-        told = self.classes and self.parts.properties and self.parts.ranges
-        return self.named or bool(told and not self.published)
+    def has_names(self) -> bool:
+        """Whether classes and their properties are also listed by name, with their ranges."""
+        has_full_shapes = self.classes and self.parts.properties and self.parts.ranges
+        return self.named or bool(has_full_shapes and not self.published)
 
 
-async def message_for(
+async def build_message(
     question: Question,
-    graphs: AskedGraphs,
-    shown: Shown,
+    graphs: QuestionGraphs,
+    content: PromptContent,
     *,
     parts: Sequence[str] = (),
-    about_resource: bool = False,
+    is_about_dataset: bool = False,
     linked: Sequence[LinkedGraph] | None = None,
-    candidates: Callable[[], Awaitable[Sequence[Piece]]] | None = None,
-    veil: "TermMasker | None" = None,
+    candidates: Callable[[], Awaitable[Sequence[TextVariants]]] | None = None,
+    masker: "TermMasker | None" = None,
 ) -> str:
-    """Return the message for a question, of at most 4,000 tokens, or the room if that is more.
+    """Return the message for a question, in at most 4,000 tokens or `content.room` if that is more.
 
-    `parts` are what it was split into, which is searched for as well. `about_resource` says that it
-    is about a data set itself. `linked` are the graphs, where they were linked before. Candidate
-    queries, which are awaited last, take a part of the room from everything else. Under a `veil`,
-    which the linked graphs have too, the schema is listed, and there are no examples, earlier
-    questions or descriptions of data sets, whose words nobody can mask. Raises `ServiceError` if
-    a graph or an embedding server is down.
+    Candidate queries are awaited last and take a part of the tokens of all other kinds. With a
+    masker, which the linked graphs then have too, the schema is a list, and there are no examples,
+    earlier questions or descriptions of data sets, because their words cannot be masked.
+
+    Args:
+        parts: parts of the question, which are searched for too.
+        is_about_dataset: the question is about a data set itself.
+        linked: the linked graphs, if the question was linked before.
+
+    Raises:
+        ServiceError: a graph or an embedding server is down.
     """
     text = " ".join(dict.fromkeys([question.text, *parts]))
     if linked is None:
-        linked = await asyncio.gather(*(linked_graph(text, one) for one in graphs.every))
+        linked = await asyncio.gather(*(link_graph(text, graph) for graph in graphs.graphs))
     texts = [question.text, *parts]
-    if veil is not None:
-        shown = replace(shown, examples=0, listed=True)
+    if masker is not None:
+        content = replace(content, examples=0, listed=True)
     # By the place of a graph, its whole schema, if that has room: the same for each question.
-    several = graphs.several
-    wholes: dict[int, str] = {}
-    if shown.by_name:
-        most = int(_STABLE * shown.room / len(linked))
-        found = {}
-        for at, one in enumerate(linked):
-            if (whole := await render_full_schema(one.context, max_tokens=most)) is not None:
-                of = f" of {one.asked.name}" if several else ""
-                head = HEADING.replace(":", f"{of}:", 1)
-                found[at] = f"{head}{describe_naming(one.context)}.\n\n{whole.text}"
-        wholes = found
-    others = [
-        one
-        for at, one in enumerate(linked)
-        if shown.by_name and not shown.listed and at not in wholes
+    has_several_graphs = graphs.has_several
+    full_schemas: dict[int, str] = {}
+    if content.has_names:
+        max_schema_tokens = int(_STABLE_TOKENS_SHARE * content.room / len(linked))
+        schemas_by_position = {}
+        for position, graph in enumerate(linked):
+            if (
+                full_schema := await render_full_schema(graph.context, max_tokens=max_schema_tokens)
+            ) is not None:
+                graph_suffix = f" of {graph.question_graph.name}" if has_several_graphs else ""
+                heading = HEADING.replace(":", f"{graph_suffix}:", 1)
+                schemas_by_position[position] = (
+                    f"{heading}{describe_naming(graph.context)}.\n\n{full_schema.text}"
+                )
+        full_schemas = schemas_by_position
+    unnamed_graphs = [
+        graph
+        for position, graph in enumerate(linked)
+        if content.has_names and not content.listed and position not in full_schemas
     ]
-    kinds: dict[str, Sequence[Piece]] = {
+    kinds: dict[str, Sequence[TextVariants]] = {
         "before": [
-            Piece((f"Asked before: {earlier.question}\n{earlier.query}",))
+            TextVariants((f"Asked before: {earlier.question}\n{earlier.query}",))
             for earlier in question.before[::-1]
-            if veil is None
+            if masker is None
         ],
         "descriptions": [
-            piece
-            for one in graphs.every
-            for piece in description_pieces(texts, one.given, certain=about_resource)
-            if veil is None
+            text_variants
+            for graph in graphs.graphs
+            for text_variants in build_description_texts(
+                texts, graph.base, include_all=is_about_dataset
+            )
+            if masker is None
         ],
-        "names": await _names(linked, several=graphs.several) if shown.names else [],
-        "examples": await asyncio.to_thread(_examples, texts, graphs, shown),
-        "shapes": await _schema(text, linked, shown, wholes, beside=candidates is not None),
+        "names": await _build_name_texts(linked, has_several_graphs=graphs.has_several)
+        if content.names
+        else [],
+        "examples": await asyncio.to_thread(_build_example_texts, texts, graphs, content),
+        "shapes": await _build_schema_texts(
+            text, linked, content, full_schemas, is_beside=candidates is not None
+        ),
         "near": [
-            piece
-            for one in others
-            for piece in await listed_schema(one, values=False, several=graphs.several)
+            text_variants
+            for graph in unnamed_graphs
+            for text_variants in await format_schema_list(
+                graph, values=False, has_several_graphs=graphs.has_several
+            )
         ],
         "candidates": await candidates() if candidates is not None else [],
     }
-    shares = {**_SHARES, "candidates": 0.0} if candidates is None else {**_SHARES_BESIDE}
-    if candidates is not None and (wholes or not shown.classes):
-        shapes = shares["shapes"] / 3 if shown.classes else 0.0
-        freed = (shares["shapes"] - shapes) / 2
-        shares |= {name: shares[name] + freed for name in ("candidates", "names")}
-        shares["shapes"] = shapes
+    shares = {**_SHARES, "candidates": 0.0} if candidates is None else {**_SHARES_WITH_CANDIDATES}
+    if candidates is not None and (full_schemas or not content.classes):
+        shapes_share = shares["shapes"] / 3 if content.classes else 0.0
+        freed_share = (shares["shapes"] - shapes_share) / 2
+        shares |= {name: shares[name] + freed_share for name in ("candidates", "names")}
+        shares["shapes"] = shapes_share
     shares["near"] = 0.0
-    asked = question.text if veil is None else veil.mask_question()
-    given = [one.given for one in graphs.every]
-    has_glossary = any(graph.glossary for graph in given)
-    told = taught(question, given, veiled=veil is not None) if has_glossary else ()
-    services = [
-        f"- {one.name}, SERVICE <{one.service}>: {one.given.profile.triples:,} triples"
-        for one in (graphs.every if several else ())
-    ]
-    listed = ["\n".join(["Graphs:", *services])] if services else []
-    ends = [*listed, *wholes.values(), *told, f"Question: {asked}"]
-    room = min(
-        shown.room - sum(map(estimated_tokens, (*wholes.values(), *told))),
-        max(_MOST, shown.room) - _AROUND - sum(map(estimated_tokens, ends)),
+    question_text = question.text if masker is None else masker.mask_question()
+    base_graphs = [graph.base for graph in graphs.graphs]
+    has_glossary = any(graph.glossary for graph in base_graphs)
+    glossary_texts = (
+        format_glossary(question, base_graphs, masked=masker is not None) if has_glossary else ()
     )
-    first = {"candidates": kinds["candidates"], **kinds}  # what others leave is theirs first
-    kept = fitted(first, shares, room=room, in_turn=("candidates",))
-    text = _laid_out(kept, ends, published=shown.published)
-    return text if veil is None else veil.mask_text(text)
+    services = [
+        f"- {graph.name}, SERVICE <{graph.service}>: {graph.base.profile.triples:,} triples"
+        for graph in (graphs.graphs if has_several_graphs else ())
+    ]
+    graph_lists = ["\n".join(["Graphs:", *services])] if services else []
+    fixed_texts = [
+        *graph_lists,
+        *full_schemas.values(),
+        *glossary_texts,
+        f"Question: {question_text}",
+    ]
+    tokens_left = min(
+        content.room - sum(map(estimate_tokens, (*full_schemas.values(), *glossary_texts))),
+        max(_MAX_MESSAGE_TOKENS, content.room)
+        - _HEADING_TOKENS
+        - sum(map(estimate_tokens, fixed_texts)),
+    )
+    ordered_kinds = {
+        "candidates": kinds["candidates"],
+        **kinds,
+    }  # what others leave is theirs first
+    fitting_texts = fit_texts(
+        ordered_kinds, shares, max_tokens=tokens_left, prefix_kinds=("candidates",)
+    )
+    text = _join_texts(fitting_texts, fixed_texts, published=content.published)
+    return text if masker is None else masker.mask_text(text)
 
 
-async def _schema(
+async def _build_schema_texts(
     text: str,
     linked: Sequence[LinkedGraph],
-    shown: Shown,
-    wholes: Mapping[int, str],
+    content: PromptContent,
+    full_schemas: Mapping[int, str],
     *,
-    beside: bool,
-) -> list[Piece]:
-    several = len(linked) > 1
-    if shown.listed:
-        listed = linked if shown.classes else ()
-        values = shown.parts.values
+    is_beside: bool,
+) -> list[TextVariants]:
+    has_several_graphs = len(linked) > 1
+    if content.listed:
+        listed_graphs = linked if content.classes else ()
+        values = content.parts.values
         return [
-            piece
-            for at, one in enumerate(listed)
-            for piece in await listed_schema(
-                one, values=values, several=several, beside=at in wholes
+            text_variants
+            for position, linked_graph in enumerate(listed_graphs)
+            for text_variants in await format_schema_list(
+                linked_graph,
+                values=values,
+                has_several_graphs=has_several_graphs,
+                is_beside=position in full_schemas,
             )
         ]
-    classes = shown.classes
-    here = all(one.context.graph.arrays is not None for one in linked)
-    limit = _WIDER * classes if here else classes
-    near = await classes_near(text, linked, limit=limit, embedder=shown.embedder)
-    beside = beside and len(wholes) == len(linked)
-    return await shape_pieces(near, shown.parts, most=shown.classes, several=several, beside=beside)
-
-
-def _examples(texts: Sequence[str], graphs: AskedGraphs, shown: Shown) -> list[Piece]:
-    given = [one.given for one in graphs.every]
-    if not shown.examples or not any(graph.examples for graph in given):
-        return []
-    from askgraph.methods.shared.examples import examples_near, shown_query  # many graphs have none
-
-    found = examples_near(
-        texts,
-        given,
-        limit=shown.examples,
-        embedder=shown.embedder,
-        services=graphs.services.keys() if graphs.several else (),
-        plain=not shown.diverse,
+    classes = content.classes
+    has_all_arrays = all(linked_graph.context.graph.arrays is not None for linked_graph in linked)
+    limit = _CLASS_SEARCH_FACTOR * classes if has_all_arrays else classes
+    nearby_classes = await find_nearby_classes(text, linked, limit=limit, embedder=content.embedder)
+    is_beside = is_beside and len(full_schemas) == len(linked)
+    return await build_shape_texts(
+        nearby_classes,
+        content.parts,
+        max_classes=content.classes,
+        has_several_graphs=has_several_graphs,
+        is_beside=is_beside,
     )
-    asked = {id(one.given): one for one in graphs.every}
-    language = graphs.every[0].context.language
-    pieces = []
-    for near in found:
-        prefixes = asked[id(near.graph)].context.graph.prefixes
-        head = f"{GRAPH}{near.graph.name}\n" if graphs.several else ""
-        query = near.example.query
+
+
+def _build_example_texts(
+    texts: Sequence[str], graphs: QuestionGraphs, content: PromptContent
+) -> list[TextVariants]:
+    base_graphs = [asked_graph.base for asked_graph in graphs.graphs]
+    if not content.examples or not any(graph.examples for graph in base_graphs):
+        return []
+    from askgraph.methods.shared.examples import (
+        find_nearby_examples,
+        format_query,
+    )  # many graphs have none
+
+    nearby_examples = find_nearby_examples(
+        texts,
+        base_graphs,
+        limit=content.examples,
+        embedder=content.embedder,
+        services=graphs.services.keys() if graphs.has_several else (),
+        nearest_only=not content.diverse,
+    )
+    asked_graphs_by_id = {id(asked_graph.base): asked_graph for asked_graph in graphs.graphs}
+    language = graphs.graphs[0].context.language
+    example_texts = []
+    for nearby_example in nearby_examples:
+        prefixes = asked_graphs_by_id[id(nearby_example.graph)].context.graph.prefixes
+        graph_line = (
+            f"{GRAPH_LINE_PREFIX}{nearby_example.graph.name}\n" if graphs.has_several else ""
+        )
+        query = nearby_example.example.query
         with suppress(QueryError):
-            query = with_declared(query, near.graph.prefixes.namespaces)
-        query = shown_query(query, prefixes)
-        wordings = near.example.wordings  # that in the language of the question, if it is there
-        same = (one.text for one in wordings if (one.language or "").startswith(language))
-        asked_in = " ".join(next(same, near.example.question).split())
-        pieces.append(Piece((f"{asked_in}\n```sparql\n{head}{query}\n```",)))
-    return pieces
+            query = declare_prefixes(query, nearby_example.graph.prefixes.namespaces)
+        query = format_query(query, prefixes)
+        wordings = (
+            nearby_example.example.wordings
+        )  # that in the language of the question, if it is there
+        matching_wordings = (
+            asked_graph.text
+            for asked_graph in wordings
+            if (asked_graph.language or "").startswith(language)
+        )
+        question_text = " ".join(next(matching_wordings, nearby_example.example.question).split())
+        example_texts.append(
+            TextVariants((f"{question_text}\n```sparql\n{graph_line}{query}\n```",))
+        )
+    return example_texts
 
 
-async def _names(linked: Sequence[LinkedGraph], *, several: bool) -> list[Piece]:
-    pieces = []
-    for one in linked:
-        named = await find_mentions(one.context, one.linked)
-        near = [predicate.iri for predicate in one.near.near]
-        found = await format_entities(one.context, named, near=near)
-        head = f"- {one.asked.name}: " if several else "- "
-        pieces += [Piece((f"{head}{line.removeprefix('- ')}",)) for line in found.lines]
-    return pieces
+async def _build_name_texts(
+    linked: Sequence[LinkedGraph], *, has_several_graphs: bool
+) -> list[TextVariants]:
+    name_texts = []
+    for linked_graph in linked:
+        mentions = await find_mentions(linked_graph.context, linked_graph.linked_question)
+        near_iris = [predicate.iri for predicate in linked_graph.schema_slice.near]
+        entity_text = await format_entities(linked_graph.context, mentions, near=near_iris)
+        line_start = f"- {linked_graph.question_graph.name}: " if has_several_graphs else "- "
+        name_texts += [
+            TextVariants((f"{line_start}{line.removeprefix('- ')}",)) for line in entity_text.lines
+        ]
+    return name_texts
 
 
-def _laid_out(shown: Mapping[str, Sequence[str]], ends: Sequence[str], *, published: bool) -> str:
-    *stable, question = ends
-    examples = _headed("examples", shown["examples"][:: 1 if published else -1])
-    schema = [*_headed("shapes", shown["shapes"]), *_headed("near", shown["near"])]
+def _join_texts(
+    texts_by_kind: Mapping[str, Sequence[str]], fixed_texts: Sequence[str], *, published: bool
+) -> str:
+    *stable_texts, question = fixed_texts
+    examples = _add_heading("examples", texts_by_kind["examples"][:: 1 if published else -1])
+    schema = [
+        *_add_heading("shapes", texts_by_kind["shapes"]),
+        *_add_heading("near", texts_by_kind["near"]),
+    ]
     parts = [
-        *stable,
-        *_headed("descriptions", shown["descriptions"]),
+        *stable_texts,
+        *_add_heading("descriptions", texts_by_kind["descriptions"]),
         *(examples + schema if published else schema + examples),
-        *_headed("names", ["\n".join(shown["names"])] if shown["names"] else []),
-        *_headed("candidates", ["\n".join(shown["candidates"])] if shown["candidates"] else []),
-        *shown["before"][::-1],
+        *_add_heading(
+            "names", ["\n".join(texts_by_kind["names"])] if texts_by_kind["names"] else []
+        ),
+        *_add_heading(
+            "candidates",
+            ["\n".join(texts_by_kind["candidates"])] if texts_by_kind["candidates"] else [],
+        ),
+        *texts_by_kind["before"][::-1],
         question,
     ]
     return "\n\n".join(parts)
 
 
-def _headed(kind: str, texts: Sequence[str]) -> list[str]:
+def _add_heading(kind: str, texts: Sequence[str]) -> list[str]:
     return [_HEADINGS[kind], *texts] if texts else []
 
 
-def description_pieces(
-    texts: Sequence[str], graph: KnowledgeGraph, *, certain: bool = False
-) -> list[Piece]:
+def build_description_texts(
+    texts: Sequence[str], graph: KnowledgeGraph, *, include_all: bool = False
+) -> list[TextVariants]:
     """Return the descriptions of a graph that the texts ask about, each in several lengths.
 
-    They ask about one if they name it or a field that it has; all are if that is `certain`.
+    A text asks about a description if it names it, or a field that it has. With `include_all`, all
+    descriptions are returned.
     """
 
-    def stems(text: str) -> set[str]:
+    def extract_stems(text: str) -> set[str]:
         return {stem(token) for token in tokens(text)}
 
-    def asks_about(one: "DatasetDescription", text: str) -> bool:
-        words, name = stems(text), stems(one.name)
-        asking = stems(" ".join(_ASKED[field] for field in _ASKED if getattr(one, field)))
-        alone = re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", text)
-        called = alone is not None if len(name) == 1 else name <= words
-        return bool(asking & words) or bool(name and called)
+    def is_about(description: "DatasetDescription", text: str) -> bool:
+        words, name = extract_stems(text), extract_stems(description.name)
+        field_stems = extract_stems(
+            " ".join(
+                _WORDS_BY_FIELD[field] for field in _WORDS_BY_FIELD if getattr(description, field)
+            )
+        )
+        name_match = re.search(rf"(?<!\w){re.escape(description.name)}(?!\w)", text)
+        is_named = name_match is not None if len(name) == 1 else name <= words
+        return bool(field_stems & words) or bool(name and is_named)
 
-    def told(one: "DatasetDescription", length: int) -> str:
-        said = [
-            f"{field} {quote(getattr(one, field), length)}"
-            for field in (*_FIELDS, "description")
-            if getattr(one, field)
+    def format_description(description: "DatasetDescription", length: int) -> str:
+        field_texts = [
+            f"{field} {quote(getattr(description, field), length)}"
+            for field in (*_DESCRIPTION_FIELDS, "description")
+            if getattr(description, field)
         ]
-        return f"{one.kind} {graph.name}: {'; '.join(said)}"
+        return f"{description.kind} {graph.name}: {'; '.join(field_texts)}"
 
     text = "\n".join(texts)
     return [
-        Piece(tuple(dict.fromkeys(told(one, length) for length in _LENGTHS)))
-        for one in graph.descriptions
-        if certain or asks_about(one, text)
+        TextVariants(
+            tuple(
+                dict.fromkeys(
+                    format_description(description, length) for length in _DESCRIPTION_LENGTHS
+                )
+            )
+        )
+        for description in graph.descriptions
+        if include_all or is_about(description, text)
     ]

@@ -1,8 +1,8 @@
-"""Graphs under one question, and the queries that a model writes for it.
+"""The graphs of a question, and the queries that a model writes for them.
 
-Several graphs have one set of prefixes and are joined by SERVICE. Each query is read, validated,
-repaired, run, and judged. What is surely wrong is told before anything runs, but only once:
-findings may be wrong, and a query that comes again is run. An empty result is told once as well.
+Several graphs have one set of prefixes and are joined by SERVICE. Each query is parsed, validated,
+repaired, run and judged. The model is told about certain faults before a query runs, but only once:
+findings may be wrong, and a query that comes again is run. An empty result is also reported once.
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from functools import cached_property
 
 from pyoxigraph import NamedNode
 
-from askgraph.answers.validation import WRONG, Finding, Knowledge, Services
-from askgraph.answers.validation.graph_knowledge import graph_knowledge
-from askgraph.answers.validation.validate import validated
+from askgraph.answers.validation import MIN_WRONG_CERTAINTY, Finding, Knowledge, ServiceKnowledge
+from askgraph.answers.validation.graph_knowledge import load_graph_knowledge
+from askgraph.answers.validation.validate import validate_query
 from askgraph.endpoint import Counted, Endpoint
 from askgraph.endpoint.federated import Federated
 from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
@@ -29,197 +29,227 @@ from askgraph.methods.tools.schema_lines import SchemaSlice
 from askgraph.search.link import LinkedQuestion
 from askgraph.search.pipeline import link_to_graph
 from askgraph.search.tokenize import tokenize
-from askgraph.sparql.judge import form_of
+from askgraph.sparql.judge import get_query_form
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import Term
-from askgraph.sparql.rewrite import repaired
+from askgraph.sparql.rewrite import repair_query
 from askgraph.trace import Answer, Question
 
 
 @dataclass(frozen=True, eq=False)
-class AskedGraph:
-    """A graph as it was `given`, and the context in which it is asked."""
+class QuestionGraph:
+    """A graph with the context in which a question is put to it.
 
-    given: KnowledgeGraph
+    Attributes:
+        given: the graph as the caller passed it.
+        context: the context, whose graph counts requests and may have further prefixes.
+        counted: the endpoint that counts requests.
+    """
+
+    base: KnowledgeGraph
     context: Context
     counted: Counted
 
     @property
     def name(self) -> str:
         """The graph's name in its workspace."""
-        return self.given.name
+        return self.base.name
 
     @property
     def service(self) -> str:
-        """The IRI by which a SERVICE calls it."""
-        return get_service_iri(self.given)
+        """The IRI of the graph in a SERVICE clause."""
+        return get_service_iri(self.base)
 
 
 @dataclass(frozen=True, eq=False)
-class AskedGraphs:
-    """The graphs of one question; requests to them are counted.
+class QuestionGraphs:
+    """The graphs of one question, whose requests are counted.
 
-    If there are several, a query may call them by SERVICE, and no other endpoint: by the IRI
-    that `get_service_iri` gives, `askgraph:NAME`, or the address of the endpoint. A prefix that
-    two of
-    them bind differently has another name for the second one.
+    A query on one of several graphs may call the others by SERVICE, and no other endpoint: by the
+    IRI from `service_iri`, by `askgraph:NAME`, or by the address of the endpoint. If two graphs
+    bind a prefix differently, the second one gets another prefix.
     """
 
-    every: tuple[AskedGraph, ...]
+    graphs: tuple[QuestionGraph, ...]
 
     @classmethod
-    def of(
+    def from_graphs(
         cls,
         question: Question,
         graphs: Sequence[KnowledgeGraph],
         limits: ToolLimits,
         *,
         fraction: float = 1.0,
-    ) -> "AskedGraphs":
-        """Wrap graphs for a question; of a schema the most frequent `fraction` is shown."""
-        counted = [Counted(graph.endpoint) for graph in graphs]
-        endpoints: Sequence[Endpoint] = counted
+    ) -> "QuestionGraphs":
+        """Wrap graphs for a question; only the most frequent `fraction` of a schema is shown."""
+        counted_endpoints = [Counted(graph.endpoint) for graph in graphs]
+        endpoints: Sequence[Endpoint] = counted_endpoints
         prefixes = [graph.prefixes for graph in graphs]
         if len(graphs) > 1:
-            prefixes = [_joined(prefixes)] * len(graphs)
-            services = {iri: counted[at] for iri, at in _callable(graphs).items()}
+            prefixes = [_join_prefixes(prefixes)] * len(graphs)
+            services = {
+                iri: counted_endpoints[position]
+                for iri, position in _index_services(graphs).items()
+            }
             endpoints = [
-                Federated(one, services, timeout=limits.timeout, prefixes=prefixes[0].namespaces)
-                for one in counted
+                Federated(
+                    endpoint, services, timeout=limits.timeout, prefixes=prefixes[0].namespaces
+                )
+                for endpoint in counted_endpoints
             ]
-        every = []
-        for at, graph in enumerate(graphs):
+        question_graphs = []
+        for position, graph in enumerate(graphs):
             profile = select_frequent(graph.profile, fraction) if fraction < 1 else graph.profile
-            asked = replace(graph, endpoint=endpoints[at], prefixes=prefixes[at], profile=profile)
-            every.append(AskedGraph(graph, Context(asked, question, limits), counted[at]))
-        return cls(tuple(every))
+            wrapped_graph = replace(
+                graph, endpoint=endpoints[position], prefixes=prefixes[position], profile=profile
+            )
+            question_graphs.append(
+                QuestionGraph(
+                    graph, Context(wrapped_graph, question, limits), counted_endpoints[position]
+                )
+            )
+        return cls(tuple(question_graphs))
 
     @property
     def requests(self) -> int:
         """The number of SPARQL requests so far."""
-        return sum(one.counted.requests for one in self.every)
+        return sum(graph.counted.requests for graph in self.graphs)
 
     @property
-    def several(self) -> bool:
-        """Whether there is more than one."""
-        return len(self.every) > 1
+    def has_several(self) -> bool:
+        """Whether there is more than one graph."""
+        return len(self.graphs) > 1
 
     @cached_property
-    def services(self) -> Mapping[str, AskedGraph]:
-        """The graphs by every IRI by which one of them can be called."""
-        called = _callable([one.given for one in self.every])
-        return {iri: self.every[at] for iri, at in called.items()}
+    def services(self) -> Mapping[str, QuestionGraph]:
+        """The graphs by each IRI that SERVICE may use for them."""
+        positions_by_iri = _index_services([graph.base for graph in self.graphs])
+        return {iri: self.graphs[position] for iri, position in positions_by_iri.items()}
 
-    def named(self, name: str) -> AskedGraph | None:
-        """Return the graph of a name, of an IRI for SERVICE, or of an endpoint's address."""
-        by_name = {one.name: one for one in self.every}
+    def find_graph(self, name: str) -> QuestionGraph | None:
+        """Return the graph with a name, a SERVICE IRI or an endpoint address, or None."""
+        by_name = {graph.name: graph for graph in self.graphs}
         return by_name.get(name) or self.services.get(name)
 
-    def context_of(self, answer: Answer) -> Context:
-        """Return what is known of the graph that an answer is of."""
-        return next(one.context for one in self.every if one.name == answer.graph)
+    def get_context(self, answer: Answer) -> Context:
+        """Return the context of the graph of an answer."""
+        return next(graph.context for graph in self.graphs if graph.name == answer.graph)
 
-    def knowledge(self, asked: AskedGraph) -> Services:
-        """Return what is known of a graph, and of all that a query on it may call.
+    def get_knowledge(self, graph: QuestionGraph) -> ServiceKnowledge:
+        """Return the validator's knowledge of a graph and of all graphs that its queries may call.
 
         The first call for a large graph takes seconds: call it in a thread.
         """
-        known = self._known
-        others = {iri: known[id(one)] for iri, one in self.services.items()}
-        return Services(known[id(asked)], others if self.several else {})
+        knowledge_by_id = self._knowledge_by_id
+        services = {
+            iri: knowledge_by_id[id(service_graph)] for iri, service_graph in self.services.items()
+        }
+        return ServiceKnowledge(knowledge_by_id[id(graph)], services if self.has_several else {})
 
     @cached_property
-    def _known(self) -> Mapping[int, Knowledge]:
-        """What is known of each graph, with all prefixes that are told, by its identity."""
+    def _knowledge_by_id(self) -> Mapping[int, Knowledge]:
+        """The validator's knowledge of each graph by identity, with all prefixes of the prompt."""
         return {
-            id(one): replace(graph_knowledge(one.given), prefixes=one.context.graph.prefixes)
-            if one.context.graph.prefixes is not one.given.prefixes
-            else graph_knowledge(one.given)
-            for one in self.every
+            id(graph): replace(
+                load_graph_knowledge(graph.base), prefixes=graph.context.graph.prefixes
+            )
+            if graph.context.graph.prefixes is not graph.base.prefixes
+            else load_graph_knowledge(graph.base)
+            for graph in self.graphs
         }
 
 
-def _callable(graphs: Sequence[KnowledgeGraph]) -> dict[str, int]:
-    """By what a SERVICE may name, which graph that is; an address that two share names none."""
-    shared = Counter(graph.endpoint.address for graph in graphs)
-    found: dict[str, int] = {}
-    for at, graph in enumerate(graphs):
+def _index_services(graphs: Sequence[KnowledgeGraph]) -> dict[str, int]:
+    """Map each name that SERVICE may use to the position of its graph.
+
+    An address that two graphs share is left out.
+    """
+    address_counts = Counter(graph.endpoint.address for graph in graphs)
+    positions_by_iri: dict[str, int] = {}
+    for position, graph in enumerate(graphs):
         address = graph.endpoint.address
-        if shared[address] == 1 and address.startswith(("http://", "https://")):
-            found[address] = at
-    for at, graph in enumerate(graphs):
-        found |= {get_service_iri(graph): at, f"askgraph:{graph.name}": at}
-    return found
+        if address_counts[address] == 1 and address.startswith(("http://", "https://")):
+            positions_by_iri[address] = position
+    for position, graph in enumerate(graphs):
+        positions_by_iri |= {get_service_iri(graph): position, f"askgraph:{graph.name}": position}
+    return positions_by_iri
 
 
-def _joined(several: Sequence[PrefixMap]) -> PrefixMap:
-    """One map for all graphs: a prefix that is taken for something else gets a number."""
-    own: dict[str, str] = {}
-    for prefixes in several:
-        for prefix, namespace in prefixes.own.items():
-            if namespace not in own.values():
-                own[_free(prefix, own)] = namespace
-    return PrefixMap(own)
+def _join_prefixes(prefix_maps: Sequence[PrefixMap]) -> PrefixMap:
+    """Join the prefixes of all graphs; a prefix that is taken gets a number."""
+    namespaces: dict[str, str] = {}
+    for prefixes in prefix_maps:
+        for prefix, namespace in prefixes.own_prefixes.items():
+            if namespace not in namespaces.values():
+                namespaces[_find_free_prefix(prefix, namespaces)] = namespace
+    return PrefixMap(namespaces)
 
 
-def _free(prefix: str, taken: Mapping[str, str]) -> str:
+def _find_free_prefix(prefix: str, used: Mapping[str, str]) -> str:
     name, number = prefix, 2
-    while name in taken:
+    while name in used:
         name, number = f"{prefix or 'ns'}{number}", number + 1
     return name
 
 
 @dataclass(frozen=True, eq=False)
 class LinkedGraph:
-    """The links of a text, and the part of the schema that is near to them."""
+    """A graph with the links of a text, and the part of the schema near them."""
 
-    asked: AskedGraph
-    linked: LinkedQuestion
-    near: SchemaSlice
+    question_graph: QuestionGraph
+    linked_question: LinkedQuestion
+    schema_slice: SchemaSlice
 
     @property
     def context(self) -> Context:
-        """The context in which the graph is asked."""
-        return self.asked.context
+        """The context in which the question is put to the graph."""
+        return self.question_graph.context
 
-    def headed(self, text: str, *, several: bool) -> str:
-        """Return a text below the name of the graph, if there are several."""
-        return f"{GRAPH}{self.asked.name}\n{text}" if several else text
+    def add_heading(self, text: str, *, has_several_graphs: bool) -> str:
+        """Return a text, below the name of the graph if there are several."""
+        return (
+            f"{GRAPH_LINE_PREFIX}{self.question_graph.name}\n{text}" if has_several_graphs else text
+        )
 
 
-async def linked_graph(text: str, asked: AskedGraph) -> LinkedGraph:
+async def link_graph(text: str, question_graph: QuestionGraph) -> LinkedGraph:
     """Link the words of a text to the names of a graph."""
-    context = asked.context
+    context = question_graph.context
     linked = await link_to_graph(tokenize(text, context.question.language), context.graph)
-    return LinkedGraph(asked, linked, SchemaSlice(context.graph, linked))
+    return LinkedGraph(question_graph, linked, SchemaSlice(context.graph, linked))
 
 
-GRAPH = "# graph: "
-"""What a line of a query begins with that names the graph which the query is put to."""
+GRAPH_LINE_PREFIX = "# graph: "
+"""The start of a line in a query that names the graph to run the query on."""
 
-_FENCED = re.compile(r"```[\w-]*[^\S\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
-_NAMED = re.compile(
+_CODE_BLOCK = re.compile(r"```[\w-]*[^\S\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_GRAPH_LINE = re.compile(
     r"^[^\S\n]*#\+?[^\S\n]*(?:graph|endpoint)[^\S\n]*:[^\S\n]*[<`]?([^\s>`]+)[>`]?[^\S\n]*\n?",
     re.IGNORECASE | re.MULTILINE,
 )
-_COLUMNS = re.compile(
+_ANSWER_LINE = re.compile(
     r"^[^\S\n]*#\+?[^\S\n]*answers?[^\S\n]*:((?:[\s,]*[?$]\w+)+)[^\S\n]*\n?",
     re.IGNORECASE | re.MULTILINE,
 )
 
-_FIRST, _REVISED = 0.75, 0.6  # what is believed of a query, written at once or after a revision
-_DOUBTED = 0.2  # what is taken off for a query that the validator calls wrong
-_TOLD = 5  # findings of one query
-_PROPOSED = 3  # names instead of a wrong one
-_LABELLED = 200  # rows
-_LONGEST = 2_000  # characters of what is told
+_FIRST_CONFIDENCE, _REVISED_CONFIDENCE = (
+    0.75,
+    0.6,
+)  # what is believed of a query, written at once or after a revision
+_FINDING_PENALTY = 0.2  # what is taken off for a query that the validator calls wrong
+_MAX_FINDINGS = 5  # findings of one query
+_MAX_PROPOSALS = 3  # names instead of a wrong one
+_MAX_LABELLED_ROWS = 200  # rows
+_MAX_FEEDBACK_CHARACTERS = 2_000  # characters of what is told
 
 
 @dataclass(frozen=True)
-class Written:
-    """A query without the lines that name its graph and its answer; these are empty if not there.
+class ParsedQuery:
+    """A query without the lines that name its graph and its answer columns.
 
-    `columns` are variables by name, without a question mark.
+    Attributes:
+        graph: the name of the graph, empty if the query has no such line.
+        columns: names of the answer variables, without question marks.
     """
 
     query: str
@@ -227,25 +257,29 @@ class Written:
     columns: tuple[str, ...] = ()
 
 
-def written_query(text: str) -> Written | None:
-    """Return the last query of a reply, in a block of code or bare; None if there is none.
+def parse_query(text: str) -> ParsedQuery | None:
+    """Return the last query of a reply, in a code block or bare, or None.
 
-    An update is none. The line `# graph: NAME` names the graph; `#+ endpoint: URL`, which the
-    published SPARQL-LLM writes, is read as well. `# answer: ?a ?b` names the columns asked for.
+    Updates are ignored. The line `# graph: NAME` names the graph; `#+ endpoint: URL`, as in the
+    published SPARQL-LLM, is read too. `# answer: ?a ?b` names the answer columns.
     """
-    blocks = _FENCED.findall(text)
+    blocks = _CODE_BLOCK.findall(text)
     for block in [*reversed(blocks), text]:
-        named, told = _NAMED.search(block), _COLUMNS.search(block)
-        query = repaired(_COLUMNS.sub("", _NAMED.sub("", block))).query.strip().rstrip("`")
-        if form_of(query):
-            columns = re.findall(r"[?$](\w+)", told[1]) if told else ()
-            return Written(query, named[1] if named else "", tuple(dict.fromkeys(columns)))
+        graph_match, columns_match = _GRAPH_LINE.search(block), _ANSWER_LINE.search(block)
+        query = (
+            repair_query(_ANSWER_LINE.sub("", _GRAPH_LINE.sub("", block))).query.strip().rstrip("`")
+        )
+        if get_query_form(query):
+            columns = re.findall(r"[?$](\w+)", columns_match[1]) if columns_match else ()
+            return ParsedQuery(
+                query, graph_match[1] if graph_match else "", tuple(dict.fromkeys(columns))
+            )
     return None
 
 
 @dataclass(frozen=True)
-class Attempt:
-    """What came of one query: an answer, what the validator finds wrong, why there is no answer."""
+class QueryAttempt:
+    """The result of one query: an answer, the findings of the validator, or the problem."""
 
     answer: Answer | None = None
     findings: tuple[str, ...] = ()
@@ -253,157 +287,186 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class _Checked:
-    """A query as it would run, where, and what is surely wrong with it."""
+class _ValidatedQuery:
+    """A query as it would run, its graph, and the faults that are certain."""
 
-    graph: AskedGraph
+    graph: QuestionGraph
     query: str
     columns: tuple[str, ...] = ()
-    wrong: tuple[Finding, ...] = ()
+    faults: tuple[Finding, ...] = ()
 
 
 @dataclass(eq=False)
-class Trials:
-    """Tries replies one after the other; `best` is the answer so far.
+class QueryTrials:
+    """Tries replies one after the other; `best` is the best answer so far.
 
-    The best is the last query that ran, unless that one is empty and another one was there before.
+    The best answer is that of the last query that ran, but an empty result never replaces another
+    answer.
     """
 
-    graphs: AskedGraphs
+    graphs: QuestionGraphs
     validate: bool = True
     best: Answer | None = None
-    _tried: int = 0
-    _told: set[str] = field(default_factory=set)  # queries that were called wrong
-    _ran_before: set[str] = field(default_factory=set)
-    _refused: _Checked | None = None
+    _trial_count: int = 0
+    _reported_queries: set[str] = field(default_factory=set)  # queries that were called wrong
+    _run_queries: set[str] = field(default_factory=set)
+    _rejected: _ValidatedQuery | None = None
 
-    async def tried(self, text: str, *, last: bool = False) -> str:
-        """Try the query in a reply; return what is wrong for the model, empty for nothing.
+    async def try_reply(self, text: str, *, is_last: bool = False) -> str:
+        """Try the query in a reply; return the problem for the model, or an empty text.
 
-        With `last` the query runs whatever the validator says. Raises `ServiceError` if the
-        endpoint is down.
+        With `is_last` the query runs whatever the validator finds.
+
+        Raises:
+            ServiceError: the endpoint is down.
         """
-        believed = _REVISED if self._tried else _FIRST
-        self._tried += 1
-        written = written_query(text)
-        if written is None:
+        confidence = _REVISED_CONFIDENCE if self._trial_count else _FIRST_CONFIDENCE
+        self._trial_count += 1
+        parsed = parse_query(text)
+        if parsed is None:
             return "There is no SELECT or ASK query in your reply."
-        where = self._where(written)
-        if not where:
-            names = ", ".join(one.name for one in self.graphs.every)
-            return f"There is no graph {written.graph!r}: the first line is {GRAPH}NAME, of {names}"
-        checked = await self._checked(written, where)
-        from askgraph.sparql.rewrite.canonical import canonical_query  # for queries that come again
+        graphs = self._select_graphs(parsed)
+        if not graphs:
+            names = ", ".join(graph.name for graph in self.graphs.graphs)
+            return (
+                f"There is no graph {parsed.graph!r}: the first line is "
+                f"{GRAPH_LINE_PREFIX}NAME, of {names}"
+            )
+        validated_query = await self._check(parsed, graphs)
+        from askgraph.sparql.rewrite.canonical import (
+            canonicalize_query,
+        )  # for queries that come again
 
-        prefixes = checked.graph.context.graph.prefixes.namespaces
-        key = f"{checked.graph.name} {canonical_query(checked.query, prefixes=prefixes)}"
-        if checked.wrong and key not in self._told and not last:
-            self._told.add(key)
-            self._refused = checked
-            return "\n".join(map(_said, checked.wrong[:_TOLD]))[:_LONGEST]
-        problem = await self._ran(checked, believed)
-        insisted = key in self._ran_before and self.best is not None
-        self._ran_before.add(key)
-        return "" if insisted else problem
-
-    async def attempted(self, written: Written) -> Attempt:
-        """Run a query whatever the validator says, and tell what came of it; it is not kept.
-
-        Raises `ServiceError` if the endpoint is down.
-        """
-        where = self._where(written)
-        if not where:
-            return Attempt(problem=f"There is no graph {written.graph!r}.")
-        checked = await self._checked(written, where)
-        findings = tuple(map(_said, checked.wrong[:_TOLD]))
-        found = await self._answered(checked, _FIRST)
-        if isinstance(found, str):
-            return Attempt(None, findings, found)
-        return Attempt(found, findings)
-
-    async def settle(self) -> None:
-        """Where nothing has run, run the last query that the validator called wrong."""
-        if self.best is None and self._refused is not None:
-            await self._ran(self._refused, _REVISED)
-
-    def _where(self, written: Written) -> Sequence[AskedGraph]:
-        """The graphs that a query may be for: the one it names, else any."""
-        if not written.graph or not self.graphs.several:
-            return self.graphs.every
-        named = self.graphs.named(written.graph)
-        return () if named is None else (named,)
-
-    async def _checked(self, written: Written, where: Sequence[AskedGraph]) -> _Checked:
-        """The query on the graph of which the fewest faults in it are known."""
-        if not self.validate and len(where) == 1:
-            return _Checked(where[0], written.query, written.columns)
-        found = [await asyncio.to_thread(self._validated, written, one) for one in where]
-        best = min(found, key=lambda one: sum(finding.certainty for finding in one.wrong))
-        return best if self.validate else replace(best, query=written.query)
-
-    def _validated(self, written: Written, graph: AskedGraph) -> _Checked:
-        verdict = validated(
-            written.query, self.graphs.knowledge(graph), language=graph.context.language
+        prefixes = validated_query.graph.context.graph.prefixes.namespaces
+        key = (
+            f"{validated_query.graph.name} "
+            f"{canonicalize_query(validated_query.query, prefixes=prefixes)}"
         )
-        wrong = tuple(one for one in verdict.remaining if one.certainty >= WRONG)
-        return _Checked(graph, verdict.repaired, written.columns, wrong)
+        if validated_query.faults and key not in self._reported_queries and not is_last:
+            self._reported_queries.add(key)
+            self._rejected = validated_query
+            return "\n".join(map(_format_finding, validated_query.faults[:_MAX_FINDINGS]))[
+                :_MAX_FEEDBACK_CHARACTERS
+            ]
+        problem = await self._run_checked(validated_query, confidence)
+        is_repeated = key in self._run_queries and self.best is not None
+        self._run_queries.add(key)
+        return "" if is_repeated else problem
 
-    async def _ran(self, checked: _Checked, believed: float) -> str:
-        found = await self._answered(checked, believed)
-        if isinstance(found, str):
-            return found
-        if self.best is None or not found.is_empty or self.best.is_empty:
-            self.best = found
-        why = f"The query has no result. {found.why_empty or ''}".strip()
-        return why if found.is_empty else ""
+    async def run_unvalidated(self, parsed: ParsedQuery) -> QueryAttempt:
+        """Run a query whatever the validator finds, and return the result without keeping it.
 
-    async def _answered(self, checked: _Checked, believed: float) -> Answer | str:
-        """The answer of a query, or in words why there is none."""
-        confidence = believed - _DOUBTED * bool(checked.wrong)
+        Raises:
+            ServiceError: the endpoint is down.
+        """
+        graphs = self._select_graphs(parsed)
+        if not graphs:
+            return QueryAttempt(problem=f"There is no graph {parsed.graph!r}.")
+        validated_query = await self._check(parsed, graphs)
+        findings = tuple(map(_format_finding, validated_query.faults[:_MAX_FINDINGS]))
+        result = await self._execute(validated_query, _FIRST_CONFIDENCE)
+        if isinstance(result, str):
+            return QueryAttempt(None, findings, result)
+        return QueryAttempt(result, findings)
+
+    async def run_rejected(self) -> None:
+        """Run the last query that the validator rejected, if no query has run."""
+        if self.best is None and self._rejected is not None:
+            await self._run_checked(self._rejected, _REVISED_CONFIDENCE)
+
+    def _select_graphs(self, parsed: ParsedQuery) -> Sequence[QuestionGraph]:
+        """Return the graphs that a query may be for: the one it names, or else all."""
+        if not parsed.graph or not self.graphs.has_several:
+            return self.graphs.graphs
+        named_graph = self.graphs.find_graph(parsed.graph)
+        return () if named_graph is None else (named_graph,)
+
+    async def _check(self, parsed: ParsedQuery, graphs: Sequence[QuestionGraph]) -> _ValidatedQuery:
+        """Return the query on the graph where the fewest faults are known."""
+        if not self.validate and len(graphs) == 1:
+            return _ValidatedQuery(graphs[0], parsed.query, parsed.columns)
+        validated_queries = [
+            await asyncio.to_thread(self._validate_on_graph, parsed, candidate)
+            for candidate in graphs
+        ]
+        best_query = min(
+            validated_queries,
+            key=lambda candidate: sum(finding.certainty for finding in candidate.faults),
+        )
+        return best_query if self.validate else replace(best_query, query=parsed.query)
+
+    def _validate_on_graph(self, parsed: ParsedQuery, graph: QuestionGraph) -> _ValidatedQuery:
+        verdict = validate_query(
+            parsed.query, self.graphs.get_knowledge(graph), language=graph.context.language
+        )
+        faults = tuple(
+            finding for finding in verdict.remaining if finding.certainty >= MIN_WRONG_CERTAINTY
+        )
+        return _ValidatedQuery(graph, verdict.repaired, parsed.columns, faults)
+
+    async def _run_checked(self, validated_query: _ValidatedQuery, confidence: float) -> str:
+        result = await self._execute(validated_query, confidence)
+        if isinstance(result, str):
+            return result
+        if self.best is None or not result.is_empty or self.best.is_empty:
+            self.best = result
+        empty_reason = f"The query has no result. {result.why_empty or ''}".strip()
+        return empty_reason if result.is_empty else ""
+
+    async def _execute(
+        self, validated_query: _ValidatedQuery, base_confidence: float
+    ) -> Answer | str:
+        """Return the answer of a query, or a text with the reason for its failure."""
+        confidence = base_confidence - _FINDING_PENALTY * bool(validated_query.faults)
         try:
-            found = await answer_query(
-                checked.graph.context, checked.query, checked.columns, confidence=confidence
+            answer = await answer_query(
+                validated_query.graph.context,
+                validated_query.query,
+                validated_query.columns,
+                confidence=confidence,
             )
         except (Unreachable, Unauthorised):
             raise
         except QueryError as problem:
-            return f"The query failed: {problem}"[:_LONGEST]
+            return f"The query failed: {problem}"[:_MAX_FEEDBACK_CHARACTERS]
         except ServiceError as problem:
             from askgraph.methods.tools.query_faults import (
                 explain_failure,
             )  # most queries do not fail
 
-            return f"The query failed: {explain_failure(problem)}"[:_LONGEST]
-        return await self._labelled(found, checked.graph)
+            return f"The query failed: {explain_failure(problem)}"[:_MAX_FEEDBACK_CHARACTERS]
+        return await self._add_labels(answer, validated_query.graph)
 
-    async def _labelled(self, answer: Answer, graph: AskedGraph) -> Answer:
-        """The answer with the labels that other graphs have for what their SERVICE gave."""
+    async def _add_labels(self, answer: Answer, graph: QuestionGraph) -> Answer:
+        """Add labels from the other graphs for IRIs that came from a SERVICE."""
         labels = dict(answer.labels)
-        for other in self.graphs.every if "SERVICE" in answer.query.upper() else ():
-            terms = (term for row in answer.result.rows[:_LABELLED] for term in row)
-            found = {term.value for term in terms if isinstance(term, NamedNode)}
-            if other is not graph and (unnamed := sorted(found - labels.keys())):
-                labels |= await fetch_labels(other.context, unnamed)
+        for other_graph in self.graphs.graphs if "SERVICE" in answer.query.upper() else ():
+            terms = (term for row in answer.result.rows[:_MAX_LABELLED_ROWS] for term in row)
+            iris = {term.value for term in terms if isinstance(term, NamedNode)}
+            if other_graph is not graph and (unlabelled_iris := sorted(iris - labels.keys())):
+                labels |= await fetch_labels(other_graph.context, unlabelled_iris)
         return replace(answer, labels=labels)
 
 
-def _said(finding: Finding) -> str:
+def _format_finding(finding: Finding) -> str:
     proposals = ", ".join(
-        f'{one.text} "{one.label}"' if one.label else one.text
-        for one in finding.proposals[:_PROPOSED]
+        f'{proposal.text} "{proposal.label}"' if proposal.label else proposal.text
+        for proposal in finding.proposals[:_MAX_PROPOSALS]
     )
-    told = f"{finding.message.rstrip('.')}."
-    return f"{told} Instead, perhaps: {proposals}." if proposals else told
+    message = f"{finding.message.rstrip('.')}."
+    return f"{message} Instead, perhaps: {proposals}." if proposals else message
 
 
-def disagrees(answer: Answer, other: Answer) -> bool:
-    """Whether no column of another result holds just what an answer column does."""
-    if answer.boolean is not None or other.boolean is not None:
-        return answer.boolean != other.boolean
-    theirs = {_values(other, column) for column in other.result.variables}
-    return not any(_values(answer, column) in theirs for column in answer.answer_columns)
+def has_different_values(answer: Answer, proposed: Answer) -> bool:
+    """Return whether no column of another result has exactly the values of an answer column."""
+    if answer.boolean is not None or proposed.boolean is not None:
+        return answer.boolean != proposed.boolean
+    proposed_values = {_get_column_values(proposed, column) for column in proposed.result.variables}
+    return not any(
+        _get_column_values(answer, column) in proposed_values for column in answer.answer_columns
+    )
 
 
-def _values(answer: Answer, column: str) -> frozenset[Term | None]:
-    at = answer.result.variables.index(column)
-    return frozenset(row[at] for row in answer.result.rows)
+def _get_column_values(answer: Answer, column: str) -> frozenset[Term | None]:
+    position = answer.result.variables.index(column)
+    return frozenset(row[position] for row in answer.result.rows)

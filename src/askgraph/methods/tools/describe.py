@@ -21,7 +21,7 @@ from askgraph.methods.tools.hits import parse_count
 from askgraph.methods.tools.rendering import TermWriter, fetch_labels
 from askgraph.methods.tools.terms import resolve_iri
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import language_chain
+from askgraph.sparql.prefixes import build_language_chain
 from askgraph.sparql.results import Row, Term
 from askgraph.trace import Observation
 
@@ -524,7 +524,7 @@ def _prefer_language(values: Sequence[Term], writer: TermWriter) -> list[Term]:
     tagged = [value for value in values if isinstance(value, Literal) and value.language]
     if len(tagged) < len(values):
         return list(values)
-    for language in language_chain([writer.context.language, "en"]):
+    for language in build_language_chain([writer.context.language, "en"]):
         matching = [
             literal for literal in tagged if (literal.language or "").partition("-")[0] == language
         ]

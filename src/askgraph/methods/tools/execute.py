@@ -30,7 +30,7 @@ from askgraph.methods.tools.rendering import (
     render_triples,
 )
 from askgraph.sparql.results import GraphResult, SelectResult
-from askgraph.sparql.rewrite import formatted
+from askgraph.sparql.rewrite import lay_out_query
 from askgraph.trace import Observation
 
 __all__ = ["execute", "why_empty"]
@@ -120,7 +120,7 @@ async def why_empty(
     if emptiness is not None:
         lines.append(join_lines(emptiness.reason))
     for suggestion in emptiness.suggestions if emptiness else ():
-        laid_out = formatted(suggestion.query, context.graph.prefixes, {})
+        laid_out = lay_out_query(suggestion.query, context.graph.prefixes, {})
         new_query = clip_text(
             " ".join(map(str.strip, list_body_lines(laid_out))), _MAX_QUERY_CHARACTERS
         )

@@ -28,9 +28,9 @@ from askgraph.index.names import stem, tokens
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import TermWriter, clip_text, fetch_labels
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import Term
-from askgraph.sparql.vocabulary import SCHEMA_SPACES
+from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
 
 _MAX_CLASSES_PER_NODE = 20  # classes of one node that are looked at
 _MAX_EDGES = 5_000  # of all nodes together, each way
@@ -352,7 +352,7 @@ class HitFormatter:
         iri = get_term_key(hit.term)
         if hit.resource is None or iri in self.writer.labels:
             return ""
-        iri_words = tokens(words_of_local_name(iri))
+        iri_words = tokens(split_local_name(iri))
         candidates = [name for name in hit.resource.names if tokens(name) != iri_words]
         if not candidates:
             return ""
@@ -368,7 +368,7 @@ class HitFormatter:
         types = self.all_classes.get(str(hit.term), frozenset())
         classes = self.context.graph.profile.classes
         class_names = [text for c in classes if c.iri in types for text, _ in c.names]
-        return {tokens(words) for words in (*class_names, *map(words_of_local_name, types))}
+        return {tokens(words) for words in (*class_names, *map(split_local_name, types))}
 
     def _format_other_names(self, hit: SearchHit) -> str:
         """Return other names, beginning with the one that matched."""
@@ -380,7 +380,7 @@ class HitFormatter:
         ):
             return ""
         shown_names = {tokens(self.writer.labels.get(iri, hit.resource.label))}
-        shown_names.add(tokens(words_of_local_name(iri)))
+        shown_names.add(tokens(split_local_name(iri)))
         names: list[str] = []
         characters_left = _MAX_NAME_CHARACTERS
         for name in (hit.name, *hit.resource.names):
@@ -556,7 +556,7 @@ def _select_hints(
         if incident.predicate in direct
         and incident.predicate not in USUAL_PREDICATES
         and incident.predicate not in v.DESCRIPTION_PREDICATES
-        and not (incident.inverse and incident.predicate.startswith(SCHEMA_SPACES))
+        and not (incident.inverse and incident.predicate.startswith(SCHEMA_NAMESPACES))
     ]
     return sorted(informative, key=get_sort_key)[:_MAX_HINTS]
 

@@ -14,7 +14,7 @@ from typing import Annotated
 import numpy as np
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.answers.validation.graph_knowledge import Sort
+from askgraph.answers.validation.graph_knowledge import NameScope
 from askgraph.errors import QueryError
 from askgraph.graph.arrays import GraphArrays, Ids
 from askgraph.methods.tools import Context
@@ -23,7 +23,7 @@ from askgraph.methods.tools.rendering import RenderedText, TermWriter
 from askgraph.methods.tools.term_text import expand_name, unescape
 from askgraph.methods.tools.terms import resolve_iri
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.lexer import lexed
+from askgraph.sparql.lexer import tokenize
 from askgraph.sparql.results import Term
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Observation
@@ -88,7 +88,7 @@ async def list_triples(
     return Observation("\n".join(lines), all_iris, rows=count)
 
 
-async def _resolve_node(context: Context, text: str | None, sort: Sort) -> NamedNode | None:
+async def _resolve_node(context: Context, text: str | None, sort: NameScope) -> NamedNode | None:
     if text is None or not text.strip():
         return None
     return NamedNode(await resolve_iri(context, text, sort=sort))
@@ -98,7 +98,7 @@ async def _resolve_objects(context: Context, text: str) -> tuple[NamedNode | Lit
     """Return the IRI of a text, or the literals of the graph that it may stand for."""
     if not text:
         return ()
-    first_token = next(iter(lexed(text).all), None)
+    first_token = next(iter(tokenize(text).all_tokens), None)
     if first_token is not None and first_token.kind == "string":
         return _list_literals(context, unescape(first_token.text.strip("\"'")))
     full_iri = expand_name(text.split()[0], context.graph.prefixes)

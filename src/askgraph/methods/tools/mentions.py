@@ -12,8 +12,8 @@ from askgraph.index.names import Kind, name_tokens, stem, tokens
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import SearchHit, get_term_key, look_up_types, search_graph
 from askgraph.search.link import Link, LinkedQuestion
-from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.vocabulary import SCHEMA_SPACES
+from askgraph.sparql.prefixes import split_local_name
+from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
 
 _MAX_READINGS = 3  # shown of the same words
 _MAX_OTHER_FORMS = (
@@ -94,7 +94,7 @@ async def find_mentions(context: Context, linked: LinkedQuestion) -> list[Search
             f"{_build_note(context, words)}{_describe_iri_words(words, hits, context.limits.hits)}"
         )
         for hit in hits[:_MAX_HITS_PER_SEARCH]:
-            if hit.term in terms or get_term_key(hit.term).startswith(SCHEMA_SPACES):
+            if hit.term in terms or get_term_key(hit.term).startswith(SCHEMA_NAMESPACES):
                 continue
             if _is_similar(words, hit.name) and not _is_class_name(context, hit, words):
                 terms.add(hit.term)
@@ -109,7 +109,7 @@ def _describe_iri_words(words: str, hits: Sequence[SearchHit], max_hits: int) ->
     search_tokens = set(tokens(words))
     for hit in hits:
         if isinstance(hit.term, NamedNode) and hit.resource is not None:
-            local = words_of_local_name(hit.term.value)
+            local = split_local_name(hit.term.value)
             other_names = [name for name in hit.resource.names if tokens(name) != tokens(local)]
             name_words = {word for name in other_names for word in tokens(name)}
             iri_words = {part for part in local.split() if part in hit.term.value}
@@ -245,7 +245,7 @@ def _is_class_name(context: Context, hit: SearchHit, words: str) -> bool:
     shared_words = set(name_tokens(words)) & set(name_tokens(hit.name))
     classes = [cls for cls in context.graph.profile.classes if cls.iri in types]
     class_words = {word for cls in classes for text, _ in cls.names for word in name_tokens(text)}
-    class_words |= {word for iri in types for word in name_tokens(words_of_local_name(iri))}
+    class_words |= {word for iri in types for word in name_tokens(split_local_name(iri))}
     return bool(shared_words) and shared_words <= class_words
 
 

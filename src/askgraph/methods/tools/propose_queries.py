@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Annotated
 
-from askgraph.answers import bare_answer
+from askgraph.answers import build_plain_answer
 from askgraph.answers.verbalize import in_words, iris_of
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.candidates import (
@@ -70,7 +70,7 @@ async def propose_queries(
     if opaque:
         lines.append(f"names: {', '.join(opaque)}")
     best = candidates[0]
-    answer = bare_answer(
+    answer = build_plain_answer(
         best.query,
         context.graph.name,
         best.rows_or_boolean,

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pyoxigraph import NamedNode
 
 from askgraph.answers.verbalize import iris_of
-from askgraph.answers.why_empty import Emptiness, emptiness
+from askgraph.answers.why_empty import EmptyResultReason, analyse_empty_result
 from askgraph.errors import (
     ErrorReply,
     Overloaded,
@@ -27,7 +27,7 @@ from askgraph.methods.tools.hits import look_up_types
 from askgraph.methods.tools.rendering import RenderedText, TermWriter, clip_text, fetch_labels
 from askgraph.methods.tools.term_text import STANDARD_NAMESPACES, extract_iris
 from askgraph.methods.tools.terms import filter_unknown_iris, find_nearest, find_nearest_prefixes
-from askgraph.sparql.lexer import lexed
+from askgraph.sparql.lexer import tokenize
 
 _MAX_LINE_CHARACTERS = 100
 _MAX_UNKNOWN_IRIS = 5
@@ -44,7 +44,11 @@ _MAX_FETCHED_CLASSES = 6
 async def explain_fault(context: Context, query: str, problem: QueryError) -> RenderedText:
     """Explain a query's fault, with its position and the nearest names of the graph."""
     prefixes = context.graph.prefixes
-    unknown = [prefix for prefix in lexed(query).undeclared if prefix not in prefixes.namespaces]
+    unknown = [
+        prefix
+        for prefix in tokenize(query).undeclared_prefixes
+        if prefix not in prefixes.namespaces
+    ]
     if unknown and isinstance(problem, QuerySyntaxError):
         lines = [f"the prefix {unknown[0] + ':'!r} is not declared, and unknown here"]
         if nearest_known := find_nearest_prefixes(unknown[0], prefixes):
@@ -150,7 +154,9 @@ def join_lines(text: str) -> str:
     return clip_text(" ".join(text.split()), _MAX_TEXT_CHARACTERS)
 
 
-async def diagnose_emptiness(context: Context, query: str, *, budget: int) -> Emptiness | None:
+async def diagnose_emptiness(
+    context: Context, query: str, *, budget: int
+) -> EmptyResultReason | None:
     """Return `emptiness` of a query; None after the timeout of a query.
 
     Raises:
@@ -159,7 +165,9 @@ async def diagnose_emptiness(context: Context, query: str, *, budget: int) -> Em
     labels = await fetch_labels(context, iris_of(query))
     try:
         async with asyncio.timeout(context.limits.timeout):
-            return await emptiness(query, context.graph.endpoint, budget=budget, labels=labels)
+            return await analyse_empty_result(
+                query, context.graph.endpoint, budget=budget, labels=labels
+            )
     except TimeoutError:
         return None
 

@@ -12,10 +12,10 @@ from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import RenderedText
 from askgraph.search.pipeline import link_text
 from askgraph.search.rank.expected_answer_type import derive_expected_answer
-from askgraph.sparql.judge import form_of
-from askgraph.sparql.lexer import lexed, with_declared
+from askgraph.sparql.judge import get_query_form
+from askgraph.sparql.lexer import declare_prefixes, tokenize
 from askgraph.sparql.results import GraphResult, SelectResult
-from askgraph.sparql.rewrite import Repaired, repaired
+from askgraph.sparql.rewrite import RepairedQuery, repair_query
 from askgraph.trace import Answer, Observation
 
 MAX_ROWS = 10_000
@@ -29,13 +29,13 @@ class QueryRun:
     result: SelectResult | bool | GraphResult
 
 
-def prepare_query(context: Context, query: str) -> Repaired:
+def prepare_query(context: Context, query: str) -> RepairedQuery:
     """Repair a model's query, and declare the prefixes of the graph that it uses."""
     prefixes = context.graph.prefixes.namespaces
     if context.limits.plain:
-        return Repaired(with_declared(query, prefixes), ())
-    repair = repaired(query, language=context.language)
-    return Repaired(with_declared(repair.query, prefixes), repair.notes)
+        return RepairedQuery(declare_prefixes(query, prefixes), ())
+    repair = repair_query(query, language=context.language)
+    return RepairedQuery(declare_prefixes(repair.query, prefixes), repair.notes)
 
 
 async def run_query(context: Context, query: str, *, rows: int) -> QueryRun:
@@ -49,7 +49,7 @@ async def run_query(context: Context, query: str, *, rows: int) -> QueryRun:
         raise QuerySyntaxError("the query is empty: write a SELECT or an ASK query")
     endpoint, timeout = context.graph.endpoint, context.limits.timeout
     return QueryRun(
-        query, await run_on(endpoint, form_of(query), query, timeout=timeout, limit=rows)
+        query, await run_on(endpoint, get_query_form(query), query, timeout=timeout, limit=rows)
     )
 
 
@@ -112,12 +112,12 @@ def has_been_read(context: Context, query_run: QueryRun, columns: Sequence[str])
 
 def get_query_key(query: str) -> str:
     """Return the tokens of a query as one text, whatever its layout."""
-    return " ".join(token.text for token in lexed(query).given)
+    return " ".join(token.text for token in tokenize(query).tokens)
 
 
 def collect_column_values(result: SelectResult, columns: Sequence[str]) -> set[object]:
     """Return one set of values for each column."""
-    return {frozenset(result.column(name)) for name in columns}
+    return {frozenset(result.get_column(name)) for name in columns}
 
 
 def count_rows(query_run: QueryRun) -> int:
@@ -210,9 +210,9 @@ async def build_answer(
         [context.language, "en"],
         timeout,
         evidence_seconds=timeout,
-        reason=explain_empty,
+        explain_empty=explain_empty,
     )
-    query, labels = await builder.layout(query_run.query)
+    query, labels = await builder.format_query(query_run.query)
     return await builder.answer(
         query,
         query_run.result,

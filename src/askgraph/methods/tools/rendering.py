@@ -22,9 +22,9 @@ from askgraph.graph.literals import split_literal
 from askgraph.graph.names import is_informative_label
 from askgraph.methods.tools import Context, ToolLimits
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Truncation
-from askgraph.sparql.rewrite import formatted
+from askgraph.sparql.rewrite import lay_out_query
 from askgraph.trace import Observation
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ async def fetch_labels(context: Context, iris: Iterable[str]) -> dict[str, str]:
         iri
         for iri in classes
         if label_counts[labels[iri].casefold()] > 1
-        and words_of_local_name(iri).replace(" ", "").isalpha()
+        and split_local_name(iri).replace(" ", "").isalpha()
     }
     return {iri: text for iri, text in labels.items() if iri not in ambiguous_iris}
 
@@ -324,7 +324,7 @@ async def render_examples(context: Context, examples: "Sequence[QueryExample]") 
     prefix_lines = {f"PREFIX {prefix}: <{iri}>" for prefix, iri in prefixes.namespaces.items()}
     parts = []
     for example in examples:
-        lines = formatted(example.query, prefixes, writer.labels).splitlines()
+        lines = lay_out_query(example.query, prefixes, writer.labels).splitlines()
         parts.append(
             "\n".join(
                 [

@@ -18,42 +18,43 @@ from typing import Unpack
 from askgraph import llm
 from askgraph.errors import BudgetSpent, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm.structured import SoundCall, checked_call
+from askgraph.llm.structured import ValidCall, check_call
 from askgraph.trace import (
     Answer,
     Heard,
-    Hearing,
     ModelTurn,
     Outcome,
     Prompt,
+    ResponseRecorder,
     Step,
     ToolUse,
     Trace,
-    hearing,
-    prefixes_of,
+    build_prefixes_key,
+    use_recorder,
 )
-from askgraph.trace.codec import read, told
+from askgraph.trace.codec import from_json_value, to_json_value
 
 
 async def record_graph_responses(
     steps: AsyncGenerator[Step, None], graphs: Sequence[KnowledgeGraph]
 ) -> AsyncGenerator[Step, None]:
     """Yield the steps of a run, and before the outcome its graphs' responses, for a replay."""
-    recording = Hearing({}, told, read)
+    recording = ResponseRecorder({}, to_json_value, from_json_value)
     async with aclosing(steps):
         while True:
-            with hearing(recording):
+            with use_recorder(recording):
                 step = await anext(steps, None)
             if step is None:
                 return
-            if isinstance(step, Outcome) and recording.said:
+            if isinstance(step, Outcome) and recording.responses:
                 prefixes = {
-                    prefixes_of(graph.name): (dict(graph.prefixes.own),) for graph in graphs
+                    build_prefixes_key(graph.name): (dict(graph.prefixes.own_prefixes),)
+                    for graph in graphs
                 }
                 yield Heard(
                     {
                         **prefixes,
-                        **{key: tuple(responses) for key, responses in recording.said.items()},
+                        **{key: tuple(responses) for key, responses in recording.responses.items()},
                     }
                 )
             yield step
@@ -165,8 +166,8 @@ class ReplayedToolbox:
     async def call(self, call: llm.ToolCall) -> ToolUse:
         """Return the result of the same call in the trace."""
         candidates = list(self._list_next_uses())
-        checked = checked_call(call, self.schemas)
-        if isinstance(checked, SoundCall):
+        checked = check_call(call, self.schemas)
+        if isinstance(checked, ValidCall):
             arguments = dict(checked.arguments)
         else:
             try:
@@ -213,11 +214,14 @@ class ReplayedToolbox:
         )
 
 
-def load_graph_responses(trace: Trace) -> Hearing:
+def load_graph_responses(trace: Trace) -> ResponseRecorder:
     """Return the responses of graphs in a trace, for a replay."""
     heard_step = next((step for step in trace.steps if isinstance(step, Heard)), Heard({}))
-    return Hearing(
-        {key: list(responses) for key, responses in heard_step.said.items()}, told, read, again=True
+    return ResponseRecorder(
+        {key: list(responses) for key, responses in heard_step.said.items()},
+        to_json_value,
+        from_json_value,
+        is_replay=True,
     )
 
 

@@ -22,7 +22,7 @@ from askgraph.graph.names import is_informative_label
 from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.graph.shapes import get_end_kinds
 from askgraph.index.names import Kind
-from askgraph.llm import estimated_tokens
+from askgraph.llm import estimate_tokens
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import USUAL_PREDICATES, PropertyVariants, look_up_types
 from askgraph.methods.tools.mentions import select_links
@@ -33,8 +33,8 @@ from askgraph.search.query_pieces import format_number
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import get_local_name, namespace_of
-from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES, SCHEMA_SPACES
+from askgraph.sparql.prefixes import get_local_name, get_namespace
+from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES, SCHEMA_NAMESPACES
 
 _MAX_CLASSES = 20
 _MAX_NEAR_PREDICATES = 45  # predicates told with their ends
@@ -86,7 +86,7 @@ class SchemaSlice:
         """Classes that words name, those at the near predicates, then the largest ones."""
         ends = {iri for p in self.near for iri in _list_end_classes(p)}
         profile_classes = [
-            c for c in self.graph.profile.classes if not c.iri.startswith(SCHEMA_SPACES)
+            c for c in self.graph.profile.classes if not c.iri.startswith(SCHEMA_NAMESPACES)
         ]
 
         def get_sort_key(cls: ClassProfile) -> tuple[bool, bool, int]:
@@ -216,7 +216,7 @@ class SchemaSlice:
         for link in select_links(self.linked_question) if arrays is not None else ():
             if link.kind is Kind.ENTITY and arrays is not None:
                 types = look_up_types(arrays, f"<{link.target}>")
-                named_classes |= {cls for cls in types if not cls.startswith(SCHEMA_SPACES)}
+                named_classes |= {cls for cls in types if not cls.startswith(SCHEMA_NAMESPACES)}
         return named_classes
 
     @cached_property
@@ -245,7 +245,7 @@ def _list_end_classes(p: PredicateProfile) -> Iterator[str]:
 
 
 def _is_informative(iri: str) -> bool:
-    return iri not in _USUAL_PREDICATES and not iri.startswith(SCHEMA_SPACES)
+    return iri not in _USUAL_PREDICATES and not iri.startswith(SCHEMA_NAMESPACES)
 
 
 _MAX_LISTED_VALUES, _MIN_USES_PER_VALUE = (
@@ -373,9 +373,9 @@ def write_time_lines(
     if dated or asks_age or question_operators.get_operators(*_TIME_OPERATORS):
         yield from _write_times(graph, [p.iri for p in near], shorten)
     if question_operators.get_operators("lasting") or asks_age:
-        from askgraph.sparql.elapsed import elapsed_text  # few questions ask for it
+        from askgraph.sparql.elapsed import format_elapsed_time  # few questions ask for it
 
-        expression = elapsed_text("years", Variable("from"), Variable("to"))
+        expression = format_elapsed_time("years", Variable("from"), Variable("to"))
         yield f"whole years from a date to a later one: {expression}"
     yield from _write_units(reading, graph, near, shorten)
 
@@ -470,7 +470,7 @@ async def render_full_schema(context: Context, *, max_tokens: int) -> RenderedTe
     text = "\n".join(await asyncio.to_thread(lambda: list(names.write_lines())))
     return (
         RenderedText(text, tuple(writer.written_iris))
-        if estimated_tokens(text) <= max_tokens
+        if estimate_tokens(text) <= max_tokens
         else None
     )
 
@@ -515,7 +515,7 @@ def _format_languages(languages: Sequence[tuple[str, int]]) -> str:
 
 def format_variants(writer: TermWriter, iri: str, variants: Sequence[str]) -> str:
     """Return the variants of a property as the prefixes before the name that they share."""
-    name = iri.removeprefix(namespace_of(iri))
+    name = iri.removeprefix(get_namespace(iri))
     shorts = map(writer.write_short, variants[:_MAX_VARIANTS])
     prefixes = [short.removesuffix(name) if ":" in short else short for short in shorts]
     return f" (also {', '.join(prefixes)})" if prefixes else ""
@@ -546,7 +546,7 @@ class SchemaNames:
     @cached_property
     def _classes_by_iri(self) -> Mapping[str, ClassProfile]:
         populated_classes = [
-            c for c in self.classes if c.instances and not c.iri.startswith(SCHEMA_SPACES)
+            c for c in self.classes if c.instances and not c.iri.startswith(SCHEMA_NAMESPACES)
         ]
         return {c.iri: c for c in sorted(populated_classes, key=lambda c: (-c.instances, c.iri))}
 
@@ -563,7 +563,7 @@ class SchemaNames:
     def _variants(self) -> Mapping[str, Sequence[str]]:
         """Other predicates that are the same property, by the predicate that is shown."""
         usable_iris = (p.iri for p in self.predicates if p.iri not in USUAL_PREDICATES)
-        domain_iris = (iri for iri in usable_iris if not iri.startswith(SCHEMA_SPACES))
+        domain_iris = (iri for iri in usable_iris if not iri.startswith(SCHEMA_NAMESPACES))
         grouped = PropertyVariants(self.writer.context.graph.profile).group(domain_iris)
         return {first: variant_iris for first, *variant_iris in grouped}
 
@@ -649,7 +649,7 @@ class SchemaNames:
         """Return a property, its label if that adds information, and the classes of its objects."""
         ends = get_end_kinds(p, self.writer.context.graph.profile, inverse=False)
         object_classes = [
-            iri for iri in ends if p.object_classes and not iri.startswith(SCHEMA_SPACES)
+            iri for iri in ends if p.object_classes and not iri.startswith(SCHEMA_NAMESPACES)
         ]
         label = self.writer.labels.get(p.iri, "")
         shows_label = is_informative_label(

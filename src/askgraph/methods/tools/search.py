@@ -37,12 +37,12 @@ from askgraph.methods.tools.hits import (
 from askgraph.methods.tools.query_run import prepare_query
 from askgraph.methods.tools.rendering import quote
 from askgraph.methods.tools.terms import resolve_iri, resolve_object
-from askgraph.sparql import Group, Pattern, variables_of, walk
-from askgraph.sparql.judge import checked
-from askgraph.sparql.parser import read
-from askgraph.sparql.prefixes import namespace_of, words_of_local_name
+from askgraph.sparql import Group, Pattern, find_variables, walk
+from askgraph.sparql.judge import check_query
+from askgraph.sparql.parser import parse_tree
+from askgraph.sparql.prefixes import get_namespace, split_local_name
 from askgraph.sparql.results import Term
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.serializer import to_text
 from askgraph.trace import Observation
 
 __all__ = [
@@ -91,7 +91,7 @@ async def fetch_variable_candidates(
     """
     max_terms, seconds = context.limits.candidates, context.limits.timeout
     query = (
-        f"SELECT {variable} (COUNT(*) AS ?askgraph_n) WHERE {text_of(where)} "
+        f"SELECT {variable} (COUNT(*) AS ?askgraph_n) WHERE {to_text(where)} "
         f"GROUP BY {variable} ORDER BY DESC(?askgraph_n) LIMIT {max_terms + 1}"
     )
     try:
@@ -165,7 +165,7 @@ async def _filter_fitting(
         return frozenset()
     query = (
         f"SELECT DISTINCT {candidates.variable} WHERE {{ VALUES {candidates.variable} "
-        f"{{ {' '.join(term_texts)} }} {text_of(candidates.where)} }} LIMIT {len(term_texts)}"
+        f"{{ {' '.join(term_texts)} }} {to_text(candidates.where)} }} LIMIT {len(term_texts)}"
     )
     result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
     return frozenset(term for (term,) in result.rows if term is not None)
@@ -185,7 +185,7 @@ def _match_candidates(
         if term in hit_by_term:
             return hit_by_term[term].item.names
         if isinstance(term, NamedNode):
-            return (words_of_local_name(term.value),)
+            return (split_local_name(term.value),)
         return (term.value,) if isinstance(term, Literal) else ()
 
     scores = dict(zip(terms, score_keywords(text, list(map(list_texts, terms))), strict=True))
@@ -216,7 +216,7 @@ def _map_index_ids(
     hit_iris = [hit.item.iri for hit in search_index(graph, "properties", text, _SAMPLE_SIZE)]
     aliases = {
         space + code[1]: term
-        for space in {namespace_of(iri) for iri in hit_iris if extract_code(iri) is not None}
+        for space in {get_namespace(iri) for iri in hit_iris if extract_code(iri) is not None}
         for iri, term in reversed(term_by_iri.items())
         if (code := extract_code(iri)) is not None and urlsplit(space).netloc == code[0]
     }
@@ -261,7 +261,7 @@ async def _search_contents(
     variable = candidates.variable
     where = f"VALUES {variable} {{ {' '.join(map(str, nodes))} }}"
     if any(isinstance(node, BlankNode) for node in nodes):
-        where = text_of(candidates.where)
+        where = to_text(candidates.where)
     naming = [f"<{p.iri}>" for p in context.graph.profile.predicates if p.naming]
     name_pattern = (
         f"?askgraph_y ?askgraph_q ?askgraph_t VALUES ?askgraph_q {{ {' '.join(naming)} }}"
@@ -461,12 +461,12 @@ async def search_autocomplete(
         QueryError: the query is no SELECT or does not use ?search.
     """
     try:
-        tree = read(checked(prepare_query(context, sparql).query).text)
+        tree = parse_tree(check_query(prepare_query(context, sparql).query).text)
     except QuerySyntaxError as problem:
         raise QueryError(f"{problem}; write it as SELECT ?search WHERE {{ … }}") from problem
     if tree.form != "SELECT":
         raise QueryError(f"a SELECT query is wanted, not {tree.form}")
-    if _SEARCH_VARIABLE not in set(variables_of(tree.where)):
+    if _SEARCH_VARIABLE not in set(find_variables(tree.where)):
         raise QueryError("no pattern uses ?search: write it where the thing looked for would stand")
     patterns = (node for node in walk(tree.where) if isinstance(node, Pattern))
     is_property = any(pattern.predicate == _SEARCH_VARIABLE for pattern in patterns)

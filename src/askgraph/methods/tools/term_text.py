@@ -5,15 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pyoxigraph import NamedNode
 
-from askgraph.answers.validation.graph_knowledge import Sort
+from askgraph.answers.validation.graph_knowledge import NameScope
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql import Nested, Pattern, children
-from askgraph.sparql.parser import read
-from askgraph.sparql.prefixes import WELL_KNOWN, PrefixMap
+from askgraph.sparql import Nested, Pattern, get_children
+from askgraph.sparql.parser import parse_tree
+from askgraph.sparql.prefixes import WELL_KNOWN_PREFIXES, PrefixMap
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 STANDARD_NAMESPACES = tuple(
-    WELL_KNOWN[prefix]
+    WELL_KNOWN_PREFIXES[prefix]
     for prefix in (
         "rdf rdfs owl xsd skos skosxl schema sdo foaf dc dcterms dcat void sh prov geo wgs84 time "
         "org vcard"
@@ -27,17 +27,17 @@ _ESCAPE_SEQUENCE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPE_CHARACTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
-def extract_iris(query: str) -> Mapping[str, Sort]:
+def extract_iris(query: str) -> Mapping[str, NameScope]:
     """Return the IRIs of a query's patterns and conditions, and whether each is a predicate.
 
     rdf:type, functions, datatypes, names of graphs and the contents of SERVICE are left out. Empty
     if the query cannot be read.
     """
     try:
-        tree = read(query)
+        tree = parse_tree(query)
     except QuerySyntaxError:
         return {}
-    kind_by_iri: dict[str, Sort] = {}
+    kind_by_iri: dict[str, NameScope] = {}
     for iri, sort in _find_iris(
         (tree.resources, tree.columns, tree.where, tree.having, tree.order)
     ):
@@ -46,7 +46,7 @@ def extract_iris(query: str) -> Mapping[str, Sort]:
     return kind_by_iri
 
 
-def _find_iris(part: object, sort: Sort = "entities") -> Iterator[tuple[str, Sort]]:
+def _find_iris(part: object, sort: NameScope = "entities") -> Iterator[tuple[str, NameScope]]:
     match part:
         case NamedNode():
             yield part.value, sort
@@ -67,7 +67,7 @@ def _list_children(part: object) -> Iterable[object]:
         case Nested():
             return (part.group,)
         case _:
-            return children(part)
+            return get_children(part)
 
 
 def unescape(text: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pyoxigraph import Literal, NamedNode
 from rapidfuzz import fuzz
 
-from askgraph.answers.validation.graph_knowledge import Sort, nearest_names
+from askgraph.answers.validation.graph_knowledge import NameScope, find_similar_names
 from askgraph.errors import QueryError, ServiceError
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import TermWriter, clip_text
@@ -40,7 +40,7 @@ MAX_REQUESTED_IRIS = 20
 _TRIPLE_PATTERNS = ("{0} ?p ?o", "?s ?p {0}", "?s {0} ?o")
 
 
-async def resolve_iri(context: Context, text: str, *, sort: Sort = "") -> str:
+async def resolve_iri(context: Context, text: str, *, sort: NameScope = "") -> str:
     """Return the full IRI of a text: a prefixed name or an IRI, with or without a label behind it.
 
     Raises:
@@ -126,7 +126,9 @@ def find_nearest_prefixes(prefix: str, prefixes: PrefixMap) -> tuple[str, ...]:
     """Return the at most three most similar known prefixes, else the graph's own."""
     scores = {name: fuzz.ratio(prefix, name) for name in prefixes.namespaces}
     similar = [name for name, score in scores.items() if score >= _MIN_PREFIX_SCORE]
-    return tuple(sorted(similar, key=lambda name: -scores[name])[:3] or list(prefixes.own)[:3])
+    return tuple(
+        sorted(similar, key=lambda name: -scores[name])[:3] or list(prefixes.own_prefixes)[:3]
+    )
 
 
 def _build_typed_literal(value: str, datatype: str, prefixes: PrefixMap) -> Literal:
@@ -152,7 +154,7 @@ def _parse_iri(text: str, prefixes: PrefixMap) -> str | None:
     return iri_text if is_full and ABSOLUTE_IRI.fullmatch(iri_text) else None
 
 
-async def _explain_missing_iri(context: Context, text: str, sort: Sort) -> str:
+async def _explain_missing_iri(context: Context, text: str, sort: NameScope) -> str:
     quoted_text = repr(clip_text(" ".join(text.split()), _MAX_SHOWN_CHARACTERS))
     if not text:
         return "an IRI is missing: write it as prefix:name or <http://…>"
@@ -180,17 +182,17 @@ async def _explain_missing_iri(context: Context, text: str, sort: Sort) -> str:
     )
 
 
-async def _suggest_nearest(context: Context, name: str, sort: Sort) -> str:
+async def _suggest_nearest(context: Context, name: str, sort: NameScope) -> str:
     names = await write_nearest(context, name, sort=sort)
     return f"; nearest: {names}" if names else ""
 
 
-async def find_nearest(context: Context, name: str, *, sort: Sort = "") -> tuple[str, ...]:
+async def find_nearest(context: Context, name: str, *, sort: NameScope = "") -> tuple[str, ...]:
     """Return the at most three IRIs of the graph with the names nearest to an IRI or a text."""
-    return await asyncio.to_thread(nearest_names, context.graph, name, sort=sort)
+    return await asyncio.to_thread(find_similar_names, context.graph, name, scope=sort)
 
 
-async def write_nearest(context: Context, name: str, *, sort: Sort = "") -> str:
+async def write_nearest(context: Context, name: str, *, sort: NameScope = "") -> str:
     """Return the nearest IRIs as text for a model, separated by commas; they count as shown."""
     nearest_iris = await find_nearest(context, name, sort=sort)
     writer = await TermWriter.from_iris(context, nearest_iris)

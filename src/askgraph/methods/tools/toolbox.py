@@ -28,9 +28,9 @@ from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall, ToolSchema
-from askgraph.llm.structured import BadCall, SoundCall, checked_call
+from askgraph.llm.structured import InvalidCall, ValidCall, check_call
 from askgraph.methods.tools import TOOL_SETS, Context, Tool, ToolLimits
-from askgraph.sparql.judge import admitted
+from askgraph.sparql.judge import admit_query
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Observation, Question, ToolUse
 
@@ -186,12 +186,12 @@ class GraphToolbox:
         full_schemas = (
             (_load_schema(call.name, self.graph_names, with_hidden=True),) if not call.id else ()
         )
-        match checked_call(call, full_schemas or self.schemas):
-            case BadCall(feedback=feedback):
+        match check_call(call, full_schemas or self.schemas):
+            case InvalidCall(feedback=feedback):
                 context = self._copy_context({})
                 arguments: dict[str, object] = {"text": call.arguments}
                 observation = Observation(feedback, failed=True)
-            case SoundCall(tool=schema, arguments=checked_arguments):
+            case ValidCall(tool=schema, arguments=checked_arguments):
                 arguments, text = dict(checked_arguments), ""
                 context = self._copy_context(arguments)
                 tool_arguments = {
@@ -239,7 +239,7 @@ class GraphToolbox:
 def _list_query_iris(query: str, prefixes: PrefixMap) -> tuple[str, ...]:
     """Return the IRIs in an earlier query of the conversation, which the model has seen."""
     try:
-        return iris_of(admitted(query, prefixes=prefixes.namespaces).text)
+        return iris_of(admit_query(query, prefixes=prefixes.namespaces).text)
     except QueryError:  # of another graph, whose prefixes are not known here
         return ()
 

@@ -29,9 +29,9 @@ from askgraph.sparql import (
     Term,
     Union,
     Values,
-    calls_in,
+    find_calls,
+    find_variables,
     transform,
-    variables_of,
 )
 
 _Part = TypeVar("_Part")
@@ -48,7 +48,7 @@ def fix_variables(tree: Query) -> Query:
     """
     if tree.form not in ("SELECT", "ASK") or tree.datasets:
         raise QuerySyntaxError("only SELECT and ASK queries without FROM are written")
-    names = {variable.value for variable in variables_of(tree.where)}
+    names = {variable.value for variable in find_variables(tree.where)}
     return _VariableFixer(names | {variable.value for variable, _ in tree.columns}).fix_query(tree)
 
 
@@ -72,7 +72,7 @@ def list_visible_variables(part: Element) -> tuple[Variable, ...]:
                 name for group in groups for name in list_visible_variables(Nested("", group))
             )
         case _:
-            variables = variables_of(part)
+            variables = find_variables(part)
     return tuple(dict.fromkeys(variables))
 
 
@@ -101,7 +101,7 @@ class _VariableFixer:
         result = replace(
             tree, where=where, columns=columns, group_by=keys, having=having, order=order
         )
-        outside = calls_in((result.order, result.having))
+        outside = find_calls((result.order, result.having))
         if result.is_aggregate or any(call.is_aggregate for call in outside):
             return _fix_grouping(result, self.create_variable)
         return replace(result, having=())

@@ -23,7 +23,7 @@ from askgraph.search.query_pieces import get_predicate, list_patterns
 from askgraph.search.rank import Cluster, RankedCandidates, cluster_candidates, load_weights
 from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql import vocabulary as voc
-from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.serializer import render_query
 from askgraph.trace import Question
 
@@ -188,7 +188,7 @@ async def list_terms_of_queries(
     def get_label(kind: Kind, target: str) -> str:
         if kind is Kind.VALUE:
             return parse_literal_text(target)
-        return labels.get(target) or words_of_local_name(target) or target
+        return labels.get(target) or split_local_name(target) or target
 
     return tuple(
         ListedTerm(kind, target, get_label(kind, target), score=1.0)

@@ -14,9 +14,9 @@ from askgraph.llm import (
     Message,
     Options,
     User,
-    completed,
+    read_completion,
 )
-from askgraph.llm.structured import takes_grammar
+from askgraph.llm.structured import can_use_grammar
 from askgraph.methods.writing import Hypothesis, ListedTerm
 from askgraph.methods.writing.prompt import (
     IT,
@@ -34,8 +34,8 @@ from askgraph.methods.writing.references import (
     SEPARATOR,
     References,
 )
-from askgraph.sparql.judge import checked
-from askgraph.sparql.rewrite.canonical import canonical_query
+from askgraph.sparql.judge import check_query
+from askgraph.sparql.rewrite.canonical import canonicalize_query
 from askgraph.trace import Question
 
 _MAX_GROUP_DEPTH = 3  # groups within groups
@@ -250,10 +250,10 @@ class PromptedWriter:
             options["beams"] = True
         else:
             options["temperature"] = _SAMPLING_TEMPERATURE if n > 1 else 0.0
-        if self.constrained and takes_grammar(self.model):
+        if self.constrained and can_use_grammar(self.model):
             options["grammar"] = build_query_grammar(references)
         conversation = self.build_messages(question.text, terms, graph)
-        reply = await completed(self.model.complete(conversation, **options))
+        reply = await read_completion(self.model.complete(conversation, **options))
         return parse_hypotheses(reply.choices, references, graph.prefixes.namespaces)
 
     def build_messages(
@@ -283,11 +283,11 @@ def parse_hypotheses(
     hypotheses: dict[str, Hypothesis] = {}
     for choice in choices:
         try:
-            query = checked(parse_query(choice.text, references, prefixes)).text
+            query = check_query(parse_query(choice.text, references, prefixes)).text
         except QueryError:
             continue
         hypothesis = Hypothesis(query, choice.logprob)
-        previous = hypotheses.setdefault(canonical_query(query), hypothesis)
+        previous = hypotheses.setdefault(canonicalize_query(query), hypothesis)
         if get_score(hypothesis) > get_score(previous):
-            hypotheses[canonical_query(query)] = hypothesis
+            hypotheses[canonicalize_query(query)] = hypothesis
     return sorted(hypotheses.values(), key=lambda hypothesis: -get_score(hypothesis))

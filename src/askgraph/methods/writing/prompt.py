@@ -36,9 +36,9 @@ from askgraph.llm import Message, System, User
 from askgraph.methods.writing._tree_rewriting import TermMapping, fix_variables, map_terms
 from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES, References
 from askgraph.sparql import Group, Path, Pattern, Query, Term, walk
-from askgraph.sparql.lexer import lexed
-from askgraph.sparql.parser import read
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.lexer import tokenize
+from askgraph.sparql.parser import parse_tree
+from askgraph.sparql.serializer import to_text
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 SINGLE_HOP = "single-hop"
@@ -113,7 +113,7 @@ def build_target(query: str, references: References, *, next_query: str = "") ->
     text = references.encode_query(query)
     if next_query:
         text = f"{text} {THEN} {_replace_variable_with_mark(next_query, references)}"
-    is_multi = bool(next_query) or _count_steps(read(query).where) > 1
+    is_multi = bool(next_query) or _count_steps(parse_tree(query).where) > 1
     return f"{MULTI_HOP if is_multi else SINGLE_HOP}\n{text}"
 
 
@@ -143,7 +143,7 @@ def parse_query(
     if len(parts) > 2:
         raise QuerySyntaxError(f"the reply joins {len(parts)} queries; two at most are read")
     queries = [references.decode_query(_replace_mark_with_variable(part)) for part in parts]
-    return queries[0] if len(queries) == 1 else _join_queries(*map(read, queries))
+    return queries[0] if len(queries) == 1 else _join_queries(*map(parse_tree, queries))
 
 
 def _format_term(references: References, reference: str) -> str:
@@ -170,7 +170,7 @@ def _replace_variable_with_mark(query: str, references: References) -> str:
 def _replace_mark_with_variable(text: str) -> str:
     """Return a text with the variable `?IT` instead of each mark `IT`."""
     pieces, at = list[str](), 0
-    for token in lexed(text).all:
+    for token in tokenize(text).all_tokens:
         if token.kind == "word" and token.text == IT:
             pieces += [text[at : token.start], f"?{IT}"]
             at = token.start + len(token.text)
@@ -189,7 +189,7 @@ def _join_queries(first: Query, second: Query) -> str:
         return Variable(IT if term == column else f"{IT}_{term.value}")
 
     inner = replace(map_terms(first, TermMapping(map_term=rename_variable)), distinct=True)
-    return text_of(fix_variables(replace(second, where=Group((inner, *second.where.elements)))))
+    return to_text(fix_variables(replace(second, where=Group((inner, *second.where.elements)))))
 
 
 def _count_steps(part: object) -> int:

@@ -29,9 +29,9 @@ from askgraph.index.names import Kind
 from askgraph.methods.writing import ListedTerm
 from askgraph.methods.writing._tree_rewriting import TermMapping, fix_variables, map_terms
 from askgraph.sparql import Pattern, Term, walk
-from askgraph.sparql.lexer import Token, lexed
-from askgraph.sparql.parser import read
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.lexer import Token, tokenize
+from askgraph.sparql.parser import parse_tree
+from askgraph.sparql.serializer import to_text
 from askgraph.sparql.vocabulary import RDF, RDF_TYPE, RDFS, XSD, XSD_STRING
 
 ALWAYS_ALLOWED = (
@@ -147,7 +147,7 @@ class References:
             UnlistedTermError: the query uses any other term.
             QuerySyntaxError: the query cannot be read or has an unsupported form.
         """
-        tree = fix_variables(read(query))
+        tree = fix_variables(parse_tree(query))
         texts = list[str]()
 
         def add_placeholder(text: str) -> NamedNode:
@@ -168,7 +168,7 @@ class References:
         def replace_predicate(iri_node: NamedNode) -> NamedNode:
             return add_placeholder(self._name_iri(iri_node.value, Kind.PREDICATE))
 
-        text: str = text_of(
+        text: str = to_text(
             map_terms(tree, TermMapping(replace_predicate, replace_term, _shorten_cast))
         )
         text = _SEPARATOR_VALUE.sub(f'"{SEPARATOR}"', text)
@@ -192,8 +192,8 @@ class References:
             QuerySyntaxError: the text cannot be read.
         """
         if not self.is_plain:
-            return text_of(fix_variables(read(self._expand_text(text), {})))
-        query: str = text_of(fix_variables(read(text, prefixes or {})))
+            return to_text(fix_variables(parse_tree(self._expand_text(text), {})))
+        query: str = to_text(fix_variables(parse_tree(text, prefixes or {})))
         listed_targets = {term.target for term in self.terms}
         for kind, target in list_required_terms(query):
             if (
@@ -206,7 +206,7 @@ class References:
 
     def _expand_text(self, text: str) -> str:
         """Replace each reference in a text by its term."""
-        tokens = lexed(text).given
+        tokens = tokenize(text).tokens
         pieces, at = list[str](), 0
         for number, token in enumerate(tokens):
             pieces += [text[at : token.start], self._expand_token(token, tokens, number)]
@@ -246,7 +246,7 @@ class References:
     def _name_literal(self, literal: Literal) -> str:
         if name := self._names_by_target.get((Kind.VALUE, str(literal))):
             return name
-        text = text_of(literal)
+        text = to_text(literal)
         kind = literal.datatype.value
         local = kind.removeprefix(XSD)
         if _is_tag(literal):
@@ -319,7 +319,7 @@ def number_variables(text: str, *, keep_variables: Collection[str] = ()) -> str:
 def _split_with_new_names(text: str, keep_variables: Collection[str]) -> Iterator[str]:
     names = {name: f"?{name}" for name in keep_variables}
     at = 0
-    for token in lexed(text).all:
+    for token in tokenize(text).all_tokens:
         if token.kind == "variable":
             yield text[at : token.start]
             yield names.setdefault(token.text[1:], f"?v{len(names) - len(keep_variables)}")
@@ -372,7 +372,7 @@ def list_required_terms(query: str) -> tuple[tuple[Kind, str], ...]:
     Raises:
         QuerySyntaxError: the query cannot be read.
     """
-    tree = read(query)
+    tree = parse_tree(query)
     patterns = [node for node in walk(tree) if isinstance(node, Pattern)]
     class_nodes = {
         pattern.object for pattern in patterns if pattern.predicate == NamedNode(RDF_TYPE)
@@ -408,6 +408,6 @@ def collect_required_terms(queries: Iterable[str]) -> frozenset[tuple[Kind, str]
 
 def parse_literal_text(target: str) -> str:
     """Return the text of a literal in N-Triples."""
-    pattern = read(f"ASK {{ ?s ?p {target} }}").where.elements[0]
+    pattern = parse_tree(f"ASK {{ ?s ?p {target} }}").where.elements[0]
     literal = pattern.object if isinstance(pattern, Pattern) else None
     return literal.value if isinstance(literal, Literal) else target

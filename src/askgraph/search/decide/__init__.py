@@ -41,7 +41,7 @@ from askgraph.search.rank.faults import FaultContext, find_faults
 from askgraph.search.tokenize import TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.sparql import Call, Filter, Pattern, Query
-from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Answer, Option
 
@@ -300,7 +300,7 @@ def find_omitted_words(
 def _find_named_tokens(reading: TokenizedQuestion, terms: Iterable[str]) -> set[int]:
     """Return the tokens that are a form of a word in a name: singular, plural, a part."""
     texts = (
-        split_literal(item)[0] if item[0] == '"' else words_of_local_name(item.strip("<>"))
+        split_literal(item)[0] if item[0] == '"' else split_local_name(item.strip("<>"))
         for item in terms
     )
     names = {stem(word) for text in texts for word in tokens(text)}

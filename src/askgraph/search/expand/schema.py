@@ -52,8 +52,8 @@ from askgraph.search.tokenize.word_lists import (
     load_kind_words,
 )
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import get_local_name, namespace_of, words_of_local_name
-from askgraph.sparql.vocabulary import GEO, SCHEMA_SPACES
+from askgraph.sparql.prefixes import get_local_name, get_namespace, split_local_name
+from askgraph.sparql.vocabulary import GEO, SCHEMA_NAMESPACES
 
 StepPath = tuple[tuple[int, bool], ...]
 
@@ -159,9 +159,9 @@ class Schema:
         return frozenset(
             number
             for number, p in self.predicates.items()
-            if p.iri.startswith(SCHEMA_SPACES)
+            if p.iri.startswith(SCHEMA_NAMESPACES)
             or get_standard_role(p.iri)
-            or p.iri in (*v.DESCRIPTION_PREDICATES, *v.WIKIBASE_ASIDE)
+            or p.iri in (*v.DESCRIPTION_PREDICATES, *v.WIKIBASE_INTERNAL_PREDICATES)
             or (self.allowed_predicates is not None and p.iri not in self.allowed_predicates)
             or self._is_type_copy(number)
         )
@@ -260,8 +260,10 @@ class Schema:
         if self.rank_predicate is None:
             return frozenset()
         entering = self.graph.get_predicates(self.graph.get_ends(self.rank_predicate), inverse=True)
-        namespaces = {namespace_of(self.graph.get_predicate_iri(number)) for number in entering}
-        return frozenset(n for n, p in self.predicates.items() if namespace_of(p.iri) in namespaces)
+        namespaces = {get_namespace(self.graph.get_predicate_iri(number)) for number in entering}
+        return frozenset(
+            n for n, p in self.predicates.items() if get_namespace(p.iri) in namespaces
+        )
 
     def is_dead_end(self, predicate: int, ids: Ids) -> bool:
         """Return whether a predicate leads to statements without data."""
@@ -311,7 +313,7 @@ class Schema:
         Superclasses without direct instances are included.
         """
         profiles = (*self.profile.classes, *collect_superclasses(self.graph, self.profile))
-        return {c.iri: c for c in profiles if not c.iri.startswith(SCHEMA_SPACES)}
+        return {c.iri: c for c in profiles if not c.iri.startswith(SCHEMA_NAMESPACES)}
 
     @cached_property
     def _subclasses(self) -> dict[str, list[str]]:
@@ -513,7 +515,7 @@ class Schema:
             (profile.names for profile in profiles if profile is not None and profile.names), ()
         )
         english = [text for text, language in names if language in ("en", "")]
-        return (english or [text for text, _ in names] or [words_of_local_name(iri)])[0]
+        return (english or [text for text, _ in names] or [split_local_name(iri)])[0]
 
     def is_noun(self, name: str) -> bool:
         """Return whether a predicate's name is a noun: it has a class's word, or ends in "of"."""
@@ -738,7 +740,7 @@ def get_class_kinds(schema: Schema, cls: str) -> Kinds:
     for current in lineage:
         profile = schema.classes.get(current)
         if profile is not None:
-            kinds |= get_name_kinds(profile.names or ((words_of_local_name(current), ""),))
+            kinds |= get_name_kinds(profile.names or ((split_local_name(current), ""),))
             lineage += [parent for parent in profile.parents if parent not in lineage]
     signs = _get_class_signs(schema)
     kinds_by_sign = NO_KINDS.union(*(signs.get(current, NO_KINDS) for current in lineage))
@@ -768,7 +770,7 @@ def _get_class_signs(schema: Schema) -> dict[str, Kinds]:
 def get_predicate_kinds(schema: Schema, number: int) -> Kinds:
     """Return the kinds that a predicate's own names indicate: place for "birth place"."""
     profile = schema.predicates[number]
-    return get_name_kinds((*profile.names, (words_of_local_name(profile.iri), "")))
+    return get_name_kinds((*profile.names, (split_local_name(profile.iri), "")))
 
 
 @remember
@@ -925,7 +927,7 @@ def _match_names(schema: Schema, number: int, question_word: str) -> Iterator[_A
         return
     words, kinds = load_kind_words(), set(KINDS[question_word])
     yielded = set()
-    for text in (*(name for name, _ in profile.names), words_of_local_name(profile.iri)):
+    for text in (*(name for name, _ in profile.names), split_local_name(profile.iri)):
         stems = frozenset(map(stem, tokens(text))) - words.separators - words.identifiers
         remaining = frozenset(word for word in stems if not kinds & get_word_kinds(word))
         is_generic = any(stems <= words.generic.get(kind, stems - stems) for kind in kinds)
@@ -967,7 +969,7 @@ def get_truth_terms(schema: Schema, predicate: int) -> TruthTerms | None:
     values = _list_values(schema, predicate)
     words = get_shared_words().truth_words
     if sort is ValueKind.NUMBER:
-        name = tokens(words_of_local_name(schema.graph.get_predicate_iri(predicate)))
+        name = tokens(split_local_name(schema.graph.get_predicate_iri(predicate)))
         if words["asking"].isdisjoint(name[:1]) and words["flags"].isdisjoint(name[-1:]):
             return None
     yes = [term for text, term in values if text in words["yes"]]

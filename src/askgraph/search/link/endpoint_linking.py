@@ -21,7 +21,7 @@ from askgraph.search.link import LinkedQuestion, add_links, link_question
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.results import value_of
+from askgraph.sparql.results import to_plain_value
 
 _MAX_TEXTS: Final = 12  # stretches of words that are asked for at most
 _MAX_SPAN_WORDS: Final = (
@@ -137,7 +137,9 @@ async def _select_likeliest(
             sorted({iri for group in crowded for iri in group}), linked, graph
         )
         for iri, match, links in (await graph.endpoint.select(query)).rows:
-            scores[value_of(iri) or ""] += _MATCH_WEIGHT if match else int(value_of(links) or 0)
+            scores[to_plain_value(iri) or ""] += (
+                _MATCH_WEIGHT if match else int(to_plain_value(links) or 0)
+            )
     dropped = {
         iri
         for group in crowded

@@ -47,8 +47,8 @@ from askgraph.search.query_pieces import (
 )
 from askgraph.search.tokenize import Quantity, to_bit_mask
 from askgraph.search.tokenize.question_operators import COMPARISON_SIGNS, Operator, is_listed_count
-from askgraph.sparql import Bind, Call, Expression, Group, Nested, Query, transform, variables_of
-from askgraph.sparql.elapsed import elapsed
+from askgraph.sparql import Bind, Call, Expression, Group, Nested, Query, find_variables, transform
+from askgraph.sparql.elapsed import build_elapsed_time
 
 AGGREGATE_FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
 """Aggregate functions that groups are compared by."""
@@ -376,7 +376,9 @@ def include_empty_groups(query: QueryBuilder, candidate: QueryCandidate) -> Quer
     instances = query.schema.get_instances(vertex.node.cls)
     if len(instances) == len(query.get_vertex_ids(vertex)) or draft.subqueries or draft.negations:
         return None
-    elements = [(element, set(variables_of(element)) - {group}) for element in tree.where.elements]
+    elements = [
+        (element, set(find_variables(element)) - {group}) for element in tree.where.elements
+    ]
     optional_variables, size = {counted_variable}, 0
     while len(optional_variables) > size:
         size = len(optional_variables)
@@ -943,7 +945,7 @@ def _calculate_pair(
         has_years = any(
             sorts.get(get_value_variable(column)) is ValueKind.YEAR for column in values
         )
-        expression = elapsed("calendar years" if has_years else "days", *bounds)
+        expression = build_elapsed_time("calendar years" if has_years else "days", *bounds)
     tree = candidate.tree
     other_columns = tuple(
         (column, expression) for column, expression in tree.columns if column not in (first, second)

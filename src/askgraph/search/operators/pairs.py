@@ -28,7 +28,7 @@ from askgraph.search.tokenize import to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Expression, Term, Values
-from askgraph.sparql.elapsed import elapsed
+from askgraph.sparql.elapsed import build_elapsed_time
 
 _MIN_LINK_SCORE = 0.45  # words name a thing so well, or a class
 _MAX_WORDS_BETWEEN = 9  # so many words may stand between the two
@@ -360,7 +360,7 @@ def _add_calculation(
     value: Expression = Call(comparison.how, operands)
     if sort in DATE_SORTS:
         unit = "calendar years" if sort is ValueKind.YEAR else "years"
-        value = elapsed(unit, operands[1], operands[0])
+        value = build_elapsed_time(unit, operands[1], operands[0])
     draft.columns = [draft.bind_expression(f"{hint} {draft.hints[first_value]}", value)]
 
 

@@ -67,7 +67,7 @@ from askgraph.sparql import (
     Term,
     Union,
     Values,
-    variables_of,
+    find_variables,
 )
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.vocabulary import (
@@ -435,7 +435,7 @@ def _is_entailed(negated: Group, patterns: list[Pattern]) -> bool:
     negated_patterns = list_patterns(negated)
     if len(negated_patterns) != len(negated.elements):
         return False
-    bound_variables = set(variables_of(tuple(patterns)))
+    bound_variables = set(find_variables(tuple(patterns)))
     return any(
         True
         for _ in _match_patterns(
@@ -565,7 +565,7 @@ def _iterate_needed_variables(draft: QueryDraft) -> Iterator[Variable]:
         *(key for key, _ in draft.order),
     )  # fmt: skip
     for element in elements:
-        yield from variables_of(element.condition if isinstance(element, Filter) else element)
+        yield from find_variables(element.condition if isinstance(element, Filter) else element)
 
 
 NUMERIC_SORTS = (ValueKind.NUMBER, ValueKind.TEXT_NUMBER)

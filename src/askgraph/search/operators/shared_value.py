@@ -38,8 +38,8 @@ from askgraph.sparql import (
     Pattern,
     Term,
     Union,
+    find_variables,
     transform,
-    variables_of,
 )
 
 _MAX_WORDS_BEFORE, _MAX_WORDS_AFTER = 8, 8
@@ -77,13 +77,13 @@ def join_by_or(query: QueryBuilder) -> None:
 
 def _find_patterns(query: QueryBuilder, filters: Sequence[Filter]) -> list[Pattern]:
     """Return the patterns that only lead to the values of some conditions; [] if used otherwise."""
-    values = {value for element in filters for value in variables_of(element.condition)}
-    patterns = [element for element in query.draft.patterns if values & {*variables_of(element)}]
+    values = {value for element in filters for value in find_variables(element.condition)}
+    patterns = [element for element in query.draft.patterns if values & {*find_variables(element)}]
     is_exclusive = all(
         element.object in values and element.subject not in values for element in patterns
     )
     shown_variables = {variable for _, variable in query.projections} | {*query.draft.group_keys}
-    other_uses = variables_of((*query.draft.bindings, *query.draft.columns, *query.draft.filters))
+    other_uses = find_variables((*query.draft.bindings, *query.draft.columns, *query.draft.filters))
     return (
         patterns
         if is_exclusive
@@ -328,11 +328,11 @@ def negate_values(query: QueryBuilder) -> None:
         return
     for index, triple in enumerate(query.draft.negations):
         for group in list_negated_groups(Group((triple,))):
-            if root in set(variables_of(group.elements)):
+            if root in set(find_variables(group.elements)):
                 copier = _VariableCopier(query, {value})
                 value_copy = copier.copy(value_patterns[0])
                 copier.replacements |= {
-                    variable: variable for variable in set(variables_of(group.elements)) - {root}
+                    variable: variable for variable in set(find_variables(group.elements)) - {root}
                 }
                 copies = [transform(element, copier.replace_term) for element in group.elements]
                 query.draft.negations[index] = build_not_exists(value_copy, *copies)
@@ -384,11 +384,11 @@ def _negate_component(query: QueryBuilder, operator: Operator, filters: Sequence
     kept_variables = {
         element.term for element in earlier_vertices if isinstance(element.term, Variable)
     }
-    [bound_variable, *_] = variables_of(filters[0])
+    [bound_variable, *_] = find_variables(filters[0])
     patterns = _find_component(draft.patterns, bound_variable, kept_variables)
-    inner_variables = set(variables_of(tuple(patterns)))
+    inner_variables = set(find_variables(tuple(patterns)))
     outputs = (*draft.columns, *draft.group_keys, *draft.having, *(key for key, _ in draft.order))
-    outer_variables = {root, *variables_of(outputs)}
+    outer_variables = {root, *find_variables(outputs)}
     ends = {endpoint for element in patterns for endpoint in (element.subject, element.object)}
     named_terms = [
         element.term
@@ -458,7 +458,7 @@ def _is_inclusive(bound: Filter) -> bool:
 
 def _split_condition(query: QueryBuilder, first: Filter, second: Filter) -> bool:
     """Move the second of two conditions to a copied thing; False if nothing could be shared."""
-    [variable] = set(variables_of(first)) & set(variables_of(second))
+    [variable] = set(find_variables(first)) & set(find_variables(second))
     shared_variables = _find_shared_variables(query, variable)
     if not shared_variables:
         return False
@@ -601,7 +601,7 @@ def _is_on_component(
 ) -> bool:
     """Return whether a filter uses a variable of some patterns that is not shared."""
     terms = {endpoint for triple in patterns for endpoint in (triple.subject, triple.object)}
-    return bool((set(variables_of(condition_filter)) - shared) & terms)
+    return bool((set(find_variables(condition_filter)) - shared) & terms)
 
 
 class _VariableCopier:

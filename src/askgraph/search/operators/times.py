@@ -42,7 +42,7 @@ from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Group, Term, Values
-from askgraph.sparql.elapsed import elapsed
+from askgraph.sparql.elapsed import build_elapsed_time
 from askgraph.sparql.vocabulary import XSD_DATE
 
 _MAX_WORD_DISTANCE = 5  # a step named so few words before a number is what the number is of
@@ -251,7 +251,7 @@ def bind_age(query: QueryBuilder, operator: Operator) -> Variable | None:
         if predicate is not None
     ]
     unit = "calendar years" if ValueKind.YEAR in sorts else "years"  # if either is a mere year
-    return query.draft.bind_expression("age", elapsed(unit, birth_variable, end_term))
+    return query.draft.bind_expression("age", build_elapsed_time(unit, birth_variable, end_term))
 
 
 def apply_lasting(query: QueryBuilder, operator: Operator) -> bool:
@@ -284,7 +284,9 @@ def bind_duration(query: QueryBuilder, span: VertexSpan, unit: str = "days") -> 
     sorts = {query.schema.get_sort(span.start), query.schema.get_sort(span.end)}
     unit = "calendar years" if ValueKind.YEAR in sorts else unit
     query.notes.append("elapsed")
-    return query.draft.bind_expression(f"{unit.split()[-1]} passed", elapsed(unit, start, end))
+    return query.draft.bind_expression(
+        f"{unit.split()[-1]} passed", build_elapsed_time(unit, start, end)
+    )
 
 
 def _find_end(query: QueryBuilder, start: Attachment) -> tuple[Term, int | None]:

@@ -29,7 +29,7 @@ from askgraph.search.tokenize.question_operators import (
 )
 from askgraph.search.tokenize.word_lists import get_word_list
 from askgraph.sparql import (
-    AGGREGATES,
+    AGGREGATE_NAMES,
     Bind,
     Call,
     Expression,
@@ -42,11 +42,11 @@ from askgraph.sparql import (
     Query,
     Term,
     Union,
-    variables_of,
+    find_variables,
     walk,
 )
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.serializer import tree_of
+from askgraph.sparql.serializer import to_tree
 from askgraph.sparql.vocabulary import LABEL_PREDICATES, NUMERIC_DATATYPES, RDF_TYPE
 
 AGGREGATE_OPERATORS = ("average", "sum", "minimum", "maximum")
@@ -732,7 +732,7 @@ class QueryColumns:
             part.is_computed for part in parts
         )
         return ColumnSource(
-            variables, function if function in AGGREGATES else inner_aggregate, is_computed
+            variables, function if function in AGGREGATE_NAMES else inner_aggregate, is_computed
         )
 
     def iterate_steps_to(self, variable: str) -> Iterator[PredicateStep]:
@@ -773,7 +773,7 @@ class QueryColumns:
         conditions = [part.condition for part in walk(self.query) if isinstance(part, Filter)]
         expressions = (*(value for value, _ in self.query.order), *self.query.having, *conditions)
         return frozenset(
-            variable.value for value in expressions for variable in variables_of(value)
+            variable.value for value in expressions for variable in find_variables(value)
         )
 
 
@@ -784,7 +784,7 @@ def read_query_columns(query: str) -> QueryColumns:
     Raises:
         QuerySyntaxError: the query cannot be parsed.
     """
-    tree = tree_of(query)
+    tree = to_tree(query)
     parts = list(walk(tree))
     expressions = [(part.variable.value, part.value) for part in parts if isinstance(part, Bind)]
     for part in parts:

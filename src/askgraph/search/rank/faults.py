@@ -41,8 +41,8 @@ from askgraph.search.rank import RankedCandidates
 from askgraph.search.rank.expected_answer_type import ExpectedAnswer, find_question_word, is_in_name
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
-from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, variables_of
-from askgraph.sparql.serializer import text_of as written
+from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, find_variables
+from askgraph.sparql.serializer import to_text as written
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _FIRST_NUMBER_PATTERN = re.compile(r"-?\d+(?:\.\d+)?")
@@ -130,7 +130,7 @@ def _idle_condition(context: "FaultContext") -> bool:
     where = context.tree.where
     triples = (*context.patterns, *list_optional_patterns(where))
     bindings = (element for element in where.elements if isinstance(element, Values | Bind))
-    variable_sets = [set(variables_of(element)) for element in (*triples, *bindings)]
+    variable_sets = [set(find_variables(element)) for element in (*triples, *bindings)]
     reached_variables = _expand_variables(
         set(map(get_value_variable, context.shown_values)), variable_sets
     )
@@ -144,7 +144,7 @@ def _crossed(context: "FaultContext") -> bool:
     """
     if context.operators.get_operators("and") or list_group_variables(context.tree):
         return False
-    variable_sets = [set(variables_of(element)) for element in context.tree.where.elements]
+    variable_sets = [set(find_variables(element)) for element in context.tree.where.elements]
     shown_variables = [get_value_variable(element) for element in context.shown_values]
     owners = {element.subject for element in context.patterns}
     return any(
@@ -559,7 +559,7 @@ def _cut_off(context: FaultContext) -> bool:
 def _denied_apart(context: FaultContext) -> bool:
     """Return whether a negation is about another thing than the shown columns."""
     patterns = context.patterns
-    main_variables = set(variables_of(tuple(patterns)))
+    main_variables = set(find_variables(tuple(patterns)))
     shown_variables = {get_value_variable(element) for element in context.shown_values}
     values = shown_variables - {element.subject for element in patterns}
     owners = {element.subject for element in patterns if element.object in values}
@@ -567,7 +567,7 @@ def _denied_apart(context: FaultContext) -> bool:
         bool(context.operators.get_operators("not"))
         and not context.candidate.is_ask
         and any(
-            not set(variables_of(tuple(list_patterns(element))))
+            not set(find_variables(tuple(list_patterns(element))))
             & main_variables
             & (shown_variables | owners)
             for element in context.negated_groups

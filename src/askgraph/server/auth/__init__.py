@@ -1,4 +1,4 @@
-"""Callers, their scopes and limits; beside this: keys, and how callers are identified."""
+"""Callers, their scopes and limits; the submodules handle API keys and identify callers."""
 
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, get_args
@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from askgraph.errors import AskgraphError
 
 Scope = Literal["ask", "query", "confirm", "manage", "admin"]
-"""Ask questions, run queries, confirm answers, add and remove graphs, everything."""
+"""The right to ask questions, run queries, confirm answers, manage graphs, or do everything."""
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
@@ -14,16 +14,16 @@ ANONYMOUS = "anonymous"
 """The id of all callers without credentials."""
 
 
-class NotAllowed(AskgraphError):
-    """The caller is unknown (`status` 401), or known and may not do it (403)."""
+class NotAllowedError(AskgraphError):
+    """The caller is unknown (`status` 401), or lacks a scope (403)."""
 
     def __init__(self, message: str, *, status: Literal[401, 403] = 403) -> None:
         super().__init__(message)
         self.status = status
 
 
-class TooMany(AskgraphError):
-    """The caller has reached a limit; in `retry_after` seconds another try has a chance."""
+class LimitExceededError(AskgraphError):
+    """The caller has reached a limit; a retry may succeed after `retry_after` seconds."""
 
     status = 429
 
@@ -33,10 +33,15 @@ class TooMany(AskgraphError):
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Limits of a caller: requests a minute, questions at once, tokens and money a day, graphs.
+class CallerLimits:
+    """Limits of a caller; 0 means no limit, and days are UTC days.
 
-    `graphs` are those they added over the web that are there. 0 is no limit. Days are those of UTC.
+    Attributes:
+        requests_per_minute: requests a minute.
+        parallel: questions at the same time.
+        tokens_per_day: tokens of language models a day.
+        money_per_day: cost of language models a day.
+        graphs: graphs that the caller may have added over the web at a time.
     """
 
     requests_per_minute: int = 0
@@ -47,56 +52,63 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class OwnLimits:
-    """Limits of one caller, if they are other than the server's; None is as the server's."""
+class LimitOverrides:
+    """Limits of one caller that replace those of the server; None keeps the server's limit."""
 
     requests_per_minute: int | None = None
     parallel: int | None = None
     tokens_per_day: int | None = None
     money_per_day: float | None = None
 
-    def over(self, general: Limits) -> Limits:
-        """Return the server's limits with these in place of its own."""
-        own = {name: value for name, value in asdict(self).items() if value is not None}
-        return replace(general, **own)
+    def apply_to(self, general: CallerLimits) -> CallerLimits:
+        """Return the server's limits with these overrides."""
+        overrides = {name: value for name, value in asdict(self).items() if value is not None}
+        return replace(general, **overrides)
 
 
 @dataclass(frozen=True)
 class Principal:
-    """A caller: `id` owns their runs and sessions, `name` is shown, `graphs` None means all.
+    """A caller of the server.
 
-    The id is `key:ID`, `user:NAME`, `visitor:ID` or `anonymous`. `counted_as` is the id whose
-    limits their requests count against: for callers who can have any number of ids, the address.
+    Attributes:
+        id: the owner of their runs and sessions: `key:ID`, `user:NAME`, `visitor:ID` or
+            `anonymous`.
+        name: the display name.
+        scopes: what the caller may do.
+        graphs: the visible graphs; None: all.
+        limits: the limits of the caller.
+        counted_as: the id whose limits the requests count against: the address, for callers who
+            can obtain any number of ids.
     """
 
     id: str
     name: str
     scopes: frozenset[Scope]
     graphs: frozenset[str] | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: CallerLimits = field(default_factory=CallerLimits)
     counted_as: str = ""
 
     @property
     def has_history(self) -> bool:
-        """Whether the id is one caller's; `anonymous` is many, who see no history."""
+        """Whether the id belongs to a single caller; `anonymous` is shared and has no history."""
         return self.id != ANONYMOUS
 
-    def may(self, scope: Scope) -> bool:
-        """Whether the caller has a scope; `admin` includes all."""
+    def has_scope(self, scope: Scope) -> bool:
+        """Return whether the caller has a scope; `admin` includes all."""
         return scope in self.scopes or "admin" in self.scopes
 
-    def sees(self, graph: str) -> bool:
-        """Whether the graph exists for this caller."""
+    def can_see(self, graph: str) -> bool:
+        """Return whether the caller may see a graph."""
         return self.graphs is None or graph in self.graphs
 
-    def check(self, scope: Scope) -> None:
-        """Raise `NotAllowed` if the caller does not have a scope."""
-        if self.may(scope):
+    def require_scope(self, scope: Scope) -> None:
+        """Raise `NotAllowedError` if the caller lacks a scope."""
+        if self.has_scope(scope):
             return
         if self.id == ANONYMOUS or self.id.startswith("visitor:"):
-            raise NotAllowed(
+            raise NotAllowedError(
                 f"this needs the scope {scope!r}: send an API key that has it "
                 "(Authorization: Bearer askgraph_…)",
                 status=401,
             )
-        raise NotAllowed(f"{self.name} may not do this: it needs the scope {scope!r}")
+        raise NotAllowedError(f"{self.name} may not do this: it needs the scope {scope!r}")

@@ -1,4 +1,4 @@
-"""API keys as their owners hold them: `askgraph_ID_SECRET`, of which the store has no secret."""
+"""API keys as their owners hold them: `askgraph_ID_SECRET`; the store holds no secret."""
 
 import hashlib
 import hmac
@@ -9,110 +9,119 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from askgraph.errors import SetupError
-from askgraph.server.auth import SCOPES, OwnLimits, Scope
+from askgraph.server.auth import SCOPES, LimitOverrides, Scope
 from askgraph.server.store import Store
-from askgraph.server.store.tables import KeyRow, now, time_text
+from askgraph.server.store.tables import KeyRow, format_timestamp, get_timestamp
 
-PREFIX = "askgraph_"
-_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
-_ID_LETTERS = 12
+KEY_PREFIX = "askgraph_"
+_ID_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
+_ID_LENGTH = 12
 _SECRET_BYTES = 32
-_LONGEST = 200  # characters; longer ones are not looked at
+_MAX_KEY_CHARACTERS = 200  # characters; longer ones are not looked at
 KeyState = Literal["valid", "expired", "revoked"]
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
-_FOR = re.compile(r"(\d{1,4})([hdw])")
+_DURATION = re.compile(r"(\d{1,4})([hdw])")
 
 
-def new_key(
+def generate_key(
     name: str,
     scopes: Iterable[Scope],
     *,
     graphs: Iterable[str] | None = None,
-    limits: OwnLimits | None = None,
+    limits: LimitOverrides | None = None,
     expires: datetime | None = None,
 ) -> tuple[KeyRow, str]:
-    """Return a new key, and the text to hand to its owner: nobody can make it again."""
-    id = "".join(secrets.choice(_LETTERS) for _ in range(_ID_LETTERS))
+    """Generate a key, and the text for its owner, which cannot be restored later."""
+    id = "".join(secrets.choice(_ID_ALPHABET) for _ in range(_ID_LENGTH))
     secret = secrets.token_urlsafe(_SECRET_BYTES)
     key = KeyRow(
         id,
         name,
-        _digest(secret),
+        _hash_secret(secret),
         frozenset(scopes),
         None if graphs is None else frozenset(graphs),
-        limits or OwnLimits(),
-        expires=None if expires is None else time_text(expires),
+        limits or LimitOverrides(),
+        expires=None if expires is None else format_timestamp(expires),
     )
-    return key, f"{PREFIX}{id}_{secret}"
+    return key, f"{KEY_PREFIX}{id}_{secret}"
 
 
-def given_parts(text: str) -> tuple[str, str] | None:
-    """Return the id and the secret of a key's text, None if it is none."""
-    id, mark, secret = text.removeprefix(PREFIX).partition("_")
-    if not text.startswith(PREFIX) or not mark or len(text) > _LONGEST:
+def parse_key(text: str) -> tuple[str, str] | None:
+    """Return the id and the secret of a key's text, or None if it is malformed."""
+    id, separator, secret = text.removeprefix(KEY_PREFIX).partition("_")
+    if not text.startswith(KEY_PREFIX) or not separator or len(text) > _MAX_KEY_CHARACTERS:
         return None
-    if len(id) != _ID_LETTERS or not set(id) <= set(_LETTERS) or not secret.isascii():
+    if len(id) != _ID_LENGTH or not set(id) <= set(_ID_ALPHABET) or not secret.isascii():
         return None
     return id, secret
 
 
-def is_of(key: KeyRow, secret: str) -> bool:
-    """Whether a secret is that of a key; it takes as long whatever it is like."""
+def is_secret_of(key: KeyRow, secret: str) -> bool:
+    """Return whether a secret belongs to a key, in constant time."""
     # One round is enough: the secret has 256 random bits, and is no word that somebody chose.
-    return hmac.compare_digest(_digest(secret), key.digest)
+    return hmac.compare_digest(_hash_secret(secret), key.digest)
 
 
-def _digest(secret: str) -> str:
+def _hash_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def read_scopes(names: Sequence[str]) -> frozenset[Scope]:
-    """Return scopes by name; `SetupError` if one is none."""
-    known: dict[str, Scope] = {scope: scope for scope in SCOPES}
+def parse_scopes(names: Sequence[str]) -> frozenset[Scope]:
+    """Parse scopes by name.
+
+    Raises:
+        SetupError: a name is not a scope.
+    """
+    scopes_by_name: dict[str, Scope] = {scope: scope for scope in SCOPES}
     for name in names:
-        if name not in known:
+        if name not in scopes_by_name:
             raise SetupError(f"{name!r} is no scope; there are {', '.join(SCOPES)}")
-    return frozenset(known[name] for name in names)
+    return frozenset(scopes_by_name[name] for name in names)
 
 
-def expiry(text: str, *, today: datetime | None = None) -> datetime:
-    """Return when a key expires: after `90d`, `12h`, `4w`, or at a date as `2030-01-31` (UTC).
+def parse_expiry(text: str, *, today: datetime | None = None) -> datetime:
+    """Return the time when a key expires: after `90d`, `12h`, `4w`, or at a date in UTC.
 
-    Raises `SetupError` if it says neither, or is over.
+    Raises:
+        SetupError: the text is neither a duration nor a date, or the time is past.
     """
     start = today or datetime.now(UTC)
-    if told := _FOR.fullmatch(text.strip()):
-        until = start + int(told[1]) * _UNITS[told[2]]
+    if duration := _DURATION.fullmatch(text.strip()):
+        expires = start + int(duration[1]) * _UNITS[duration[2]]
     else:
         try:
-            read = datetime.fromisoformat(text.strip())
+            time = datetime.fromisoformat(text.strip())
         except ValueError as error:
             raise SetupError(
                 f"{text!r} is no time to expire; one is like 90d, 12h, or 2030-01-31"
             ) from error
-        until = read if read.tzinfo else read.replace(tzinfo=UTC)
-    if until <= start:
+        expires = time if time.tzinfo else time.replace(tzinfo=UTC)
+    if expires <= start:
         raise SetupError(f"a key that expires at {text!r} would be of no use: that is over")
-    return until
+    return expires
 
 
-def state_of(key: KeyRow) -> KeyState:
-    """Return whether a key is of use now."""
+def get_key_state(key: KeyRow) -> KeyState:
+    """Return whether a key is valid, expired or revoked."""
     if key.revoked is not None:
         return "revoked"
-    return "expired" if key.expires is not None and key.expires <= now() else "valid"
+    return "expired" if key.expires is not None and key.expires <= get_timestamp() else "valid"
 
 
-async def found_key(store: Store, text: str) -> KeyRow:
-    """Return a key by its id, its name or the key itself; `SetupError` if it is not one."""
-    parts = given_parts(text) if text.startswith(PREFIX) else None
-    wanted = parts[0] if parts else text
-    keys = await store.keys()
-    found = [key for key in keys if key.id == wanted]
-    found = found or [key for key in keys if key.name == text and key.revoked is None]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        ids = ", ".join(key.id for key in found)
-        raise SetupError(f"{len(found)} keys have the name {text!r}: say which by its id, {ids}")
+async def find_key(store: Store, text: str) -> KeyRow:
+    """Return the key with an id or a name, or the key whose text is given.
+
+    Raises:
+        SetupError: there is no such key, or there are several.
+    """
+    parts = parse_key(text) if text.startswith(KEY_PREFIX) else None
+    id = parts[0] if parts else text
+    keys = await store.list_keys()
+    matches = [key for key in keys if key.id == id]
+    matches = matches or [key for key in keys if key.name == text and key.revoked is None]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        ids = ", ".join(key.id for key in matches)
+        raise SetupError(f"{len(matches)} keys have the name {text!r}: say which by its id, {ids}")
     raise SetupError("there is no such key; askgraph keys list shows those there are")

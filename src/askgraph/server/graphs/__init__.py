@@ -1,1 +1,1 @@
-"""Graphs of the server: shown, summarised, and added by upload or address as jobs."""
+"""Graphs of the server: leased, summarized, and added by upload or address in jobs."""

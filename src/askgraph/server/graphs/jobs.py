@@ -1,4 +1,4 @@
-"""Jobs that add graphs: in turn, followed as they go, kept in the store, and stopped cleanly."""
+"""Jobs that add graphs: queued, observable, stored, and cleaned up when stopped."""
 
 import asyncio
 import logging
@@ -12,26 +12,33 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError, ServiceError, SetupError
-from askgraph.server.auth import ANONYMOUS, NotAllowed, Principal
-from askgraph.server.graphs.open_graphs import OpenGraphs
-from askgraph.server.graphs.uploads import clear_graph, clear_orphans, upload_folder, uploads_of
-from askgraph.server.graphs.worker import AddedView, Doing, Task, add_in_process
-from askgraph.server.problems import Missing, Problem, problem_of
-from askgraph.server.runs.events import Event, Queue, shield
+from askgraph.server.auth import ANONYMOUS, NotAllowedError, Principal
+from askgraph.server.graphs.add_worker import AddedGraphView, AddTask, JobProgress, add_in_process
+from askgraph.server.graphs.open_graphs import GraphCatalog
+from askgraph.server.graphs.uploads import (
+    find_uploads,
+    get_upload_folder,
+    remove_graph,
+    remove_orphans,
+)
+from askgraph.server.problems import NotFound, Problem, to_problem
+from askgraph.server.runs.events import Event, TurnQueue, run_shielded
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
-from askgraph.server.store.tables import UNDER_WAY, JobRow, JobState, jobs, new_id
+from askgraph.server.store.tables import ACTIVE_STATES, JobRow, JobState, generate_id, jobs
 from askgraph.workspace import Workspace, check_name
 
 _log = logging.getLogger("askgraph.server.graphs")
-_AT_ONCE, _WAITING = 2, 20
-_LOOK = 1.0  # seconds between two looks at whether another process was asked to stop a job here
-_KEPT = 60.0  # seconds for which a job that ended is known here
-_LONGEST_NAME = 64
+_MAX_PARALLEL_JOBS, _MAX_WAITING_JOBS = 2, 20
+_POLL_SECONDS = (
+    1.0  # seconds between two looks at whether another process was asked to stop a job here
+)
+_RETENTION_SECONDS = 60.0  # seconds for which a job that ended is known here
+_MAX_NAME_CHARACTERS = 64
 
 
 class JobView(BaseModel):
-    """A graph that is being added, or was."""
+    """A job that adds a graph, under way or ended."""
 
     id: str
     kind: Literal["upload", "address"]
@@ -40,45 +47,58 @@ class JobView(BaseModel):
     doing: str = Field("", description="What is being done.")
     done: int = Field(0, description="How far that is.")
     total: int | None = Field(None, description="Of how much, if that is known.")
-    added: AddedView | None = None
+    added: AddedGraphView | None = None
     problem: Problem | None = None
     created: str = Field(description="A time in UTC (ISO 8601).")
 
 
 @dataclass(frozen=True)
 class NewGraph:
-    """A graph to add: of uploaded files in the folder of `job`, or at an address."""
+    """A graph to add.
+
+    Attributes:
+        kind: from uploaded files in the folder of `job`, or from an address.
+        sources: paths of the files, or the address.
+        settings: settings of the graph in the workspace.
+        job: the id of the job.
+    """
 
     name: str
     kind: Literal["upload", "address"]
     sources: Sequence[str]
     settings: Mapping[str, object] = field(default_factory=dict)
-    job: str = field(default_factory=new_id)
+    job: str = field(default_factory=generate_id)
 
 
 @dataclass(eq=False)
-class _Job:
-    """A job of this process."""
+class _ActiveJob:
+    """A job of this process.
+
+    Attributes:
+        version: increases with each change.
+        more: set at the next change.
+        stops_as: its state if its task is cancelled.
+    """
 
     row: JobRow
-    new: NewGraph
+    new_graph: NewGraph
     version: int = 0
-    more: asyncio.Event = field(default_factory=asyncio.Event)
+    next_change: asyncio.Event = field(default_factory=asyncio.Event)
     task: "asyncio.Task[None] | None" = None
     stops_as: JobState = "cancelled"
 
-    def change(self, **values: Any) -> None:
-        """Change the job as the store has it, and wake those that follow it."""
+    def update(self, **values: Any) -> None:
+        """Change the row of the job, and wake its followers."""
         self.row = replace(self.row, **values)
         self.version += 1
-        more, self.more = self.more, asyncio.Event()
-        more.set()
+        next_change, self.next_change = self.next_change, asyncio.Event()
+        next_change.set()
 
-    def report(self, doing: Doing) -> None:
-        self.change(progress=vars(doing))
+    def report_progress(self, progress: JobProgress) -> None:
+        self.update(progress=vars(progress))
 
 
-class Jobs:
+class GraphJobs:
     """Adds graphs over the web; a job that fails or is stopped leaves nothing behind."""
 
     def __init__(
@@ -86,7 +106,7 @@ class Jobs:
         settings: ServeSettings,
         workspace: Workspace,
         store: Store,
-        graphs: OpenGraphs,
+        graphs: GraphCatalog,
         process: str,
     ) -> None:
         self._settings = settings
@@ -94,215 +114,254 @@ class Jobs:
         self._store = store
         self._graphs = graphs
         self._process = process
-        self._here: dict[str, _Job] = {}
-        self._queue = Queue(_AT_ONCE, _WAITING, what="graphs to be added")
+        self._jobs: dict[str, _ActiveJob] = {}
+        self._queue = TurnQueue(_MAX_PARALLEL_JOBS, _MAX_WAITING_JOBS, noun="graphs to be added")
 
     def check(self, name: str, caller: Principal) -> None:
-        """Raise if a caller may not add a graph of this name."""
-        caller.check("manage")
+        """Raise an error if a caller may not add a graph of this name."""
+        caller.require_scope("manage")
         check_name(name)
-        if len(name) > _LONGEST_NAME:
-            raise SetupError(f"the name of a graph has at most {_LONGEST_NAME} characters")
-        if not caller.sees(name):
-            raise NotAllowed(f"{caller.name} may add graphs of certain names only, not {name!r}")
+        if len(name) > _MAX_NAME_CHARACTERS:
+            raise SetupError(f"the name of a graph has at most {_MAX_NAME_CHARACTERS} characters")
+        if not caller.can_see(name):
+            raise NotAllowedError(
+                f"{caller.name} may add graphs of certain names only, not {name!r}"
+            )
         graphs = self._workspace.graphs()
-        under_way = [job.row for job in self._here.values() if job.row.state in UNDER_WAY]
+        under_way = [job.row for job in self._jobs.values() if job.row.state in ACTIVE_STATES]
         if name in graphs or name in {row.graph for row in under_way}:
             raise SetupError(f"there is a graph {name!r} already: choose another name")
-        check_room(
-            caller, [one.added_by for one in graphs.values()] + [row.owner for row in under_way]
+        check_graph_limit(
+            caller,
+            [graph_settings.added_by for graph_settings in graphs.values()]
+            + [row.owner for row in under_way],
         )
 
     async def begin(
-        self, new: NewGraph, caller: Principal, files: Callable[[], Sequence[Path]] | None = None
+        self,
+        new_graph: NewGraph,
+        caller: Principal,
+        files: Callable[[], Sequence[Path]] | None = None,
     ) -> JobView:
-        """Begin to add a graph, and return the job; `files` puts its files in their folder first.
+        """Begin to add a graph, and return the job.
 
-        Raises what `check` and `files` raise.
+        Args:
+            files: writes the files to their folder and returns their paths; called first.
+
+        Raises:
+            As `check` and `files`.
         """
-        self.check(new.name, caller)
-        waiting = vars(Doing("waiting"))
+        self.check(new_graph.name, caller)
+        progress = vars(JobProgress("waiting"))
         row = JobRow(
-            new.job, caller.id, new.kind, new.name, progress=waiting, process=self._process
+            new_graph.job,
+            caller.id,
+            new_graph.kind,
+            new_graph.name,
+            progress=progress,
+            process=self._process,
         )
-        job = self._here[row.id] = _Job(row, new)  # from here on the name is taken
+        job = self._jobs[row.id] = _ActiveJob(row, new_graph)  # from here on the name is taken
         try:
             if files is not None:
                 paths = await asyncio.to_thread(files)
-                job.new = replace(new, sources=[str(path) for path in paths])
+                job.new_graph = replace(new_graph, sources=[str(path) for path in paths])
             await self._store.put_job(row)
         except BaseException:
-            await asyncio.to_thread(clear_graph, self._workspace, new.name, new.job)
-            del self._here[row.id]
+            await asyncio.to_thread(remove_graph, self._workspace, new_graph.name, new_graph.job)
+            del self._jobs[row.id]
             raise
-        job.task = asyncio.create_task(self._run(job), name=f"add {new.name}")
-        return _view(row)
+        job.task = asyncio.create_task(self._run(job), name=f"add {new_graph.name}")
+        return _to_job_view(row)
 
-    async def view(self, id: str, caller: Principal) -> JobView:
-        """Return a job of the caller's; `Missing` if it is none."""
-        row = await self._store.job(id)
-        if row is None or (row.owner != caller.id and not caller.may("admin")):
-            raise Missing(f"there is no job {id!r}, or it is not yours")
-        job = self._here.get(id)
-        return _view(job.row if job else row)
+    async def load_view(self, id: str, caller: Principal) -> JobView:
+        """Load a job of the caller.
 
-    async def of(self, caller: Principal) -> list[JobView]:
+        Raises:
+            NotFound: the caller has no such job.
+        """
+        row = await self._store.get_job(id)
+        if row is None or (row.owner != caller.id and not caller.has_scope("admin")):
+            raise NotFound(f"there is no job {id!r}, or it is not yours")
+        job = self._jobs.get(id)
+        return _to_job_view(job.row if job else row)
+
+    async def list_jobs(self, caller: Principal) -> list[JobView]:
         """Return the jobs of a caller, the latest first."""
-        rows = await self._store.jobs(caller.id)
-        return [_view(self._here[row.id].row if row.id in self._here else row) for row in rows]
+        rows = await self._store.list_jobs(caller.id)
+        return [
+            _to_job_view(self._jobs[row.id].row if row.id in self._jobs else row) for row in rows
+        ]
 
     async def follow(self, id: str, caller: Principal) -> AsyncGenerator[Event, None]:
-        """Yield a job each time that it is further, the last time as it ended."""
+        """Yield a job whenever it progresses; the last event has its end."""
         seq = 0
         while True:
-            job = self._here.get(id)
-            more, version = (job.more, job.version) if job else (None, 0)
-            view = await self.view(id, caller)
+            job = self._jobs.get(id)
+            next_change, version = (job.next_change, job.version) if job else (None, 0)
+            view = await self.load_view(id, caller)
             yield {"event": "job", "id": id, "seq": seq, "job": view.model_dump()}
-            if view.state not in UNDER_WAY:
+            if view.state not in ACTIVE_STATES:
                 return
             seq += 1
-            if job is None or more is None:
-                await asyncio.sleep(_LOOK)
+            if job is None or next_change is None:
+                await asyncio.sleep(_POLL_SECONDS)
             elif job.version == version:
-                await more.wait()
+                await next_change.wait()
 
     async def cancel(self, id: str, caller: Principal) -> JobView:
-        """Stop a job, wherever it runs; one that has ended stays as it is."""
-        await self.view(id, caller)
-        job = self._here.get(id)
+        """Stop a job in any process; a job that has ended stays unchanged."""
+        await self.load_view(id, caller)
+        job = self._jobs.get(id)
         if job is None:
-            await self._store.ask_to_cancel(jobs, id)
+            await self._store.request_cancel(jobs, id)
         else:
             await self._stop(job, "cancelled")
-        return await self.view(id, caller)
+        return await self.load_view(id, caller)
 
     async def remove(self, name: str, caller: Principal) -> None:
-        """Take a graph away that was added over the web; others need the scope `admin`.
+        """Remove a graph that was added over the web; other graphs require the scope `admin`.
 
-        Answers that were confirmed for it are withdrawn.
+        Confirmed answers of the graph are withdrawn.
         """
-        caller.check("manage")
-        settings = self._graphs.settings(name, caller)
-        if not settings.added_by and not caller.may("admin"):
-            raise NotAllowed(
+        caller.require_scope("manage")
+        settings = self._graphs.get_settings(name, caller)
+        if not settings.added_by and not caller.has_scope("admin"):
+            raise NotAllowedError(
                 f"the graph {name!r} was not added over the web: its operator can remove it with"
                 f" askgraph remove {name}"
             )
         await asyncio.to_thread(self._workspace.remove, name)
         await self._graphs.forget(name)
-        if place := uploads_of(self._workspace.folder, settings):
-            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
-        await self._store.withdraw_graph(name)
+        if folder := find_uploads(self._workspace.folder, settings):
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        await self._store.delete_verified_of_graph(name)
 
     async def open(self) -> None:
-        """Clear old uploads that belong to no graph, whoever left them."""
-        await self._clear(before=time.time() - 2 * self._settings.upload_seconds - 3600)
+        """Remove old uploads that belong to no graph."""
+        await self._clear_uploads(before=time.time() - 2 * self._settings.upload_seconds - 3600)
 
-    async def give_up(self, jobs: Collection[str]) -> None:
-        """Clear the uploads of jobs whose process was killed."""
+    async def clear_orphaned_jobs(self, jobs: Collection[str]) -> None:
+        """Remove the uploads of jobs whose process died."""
         if jobs:
-            await self._clear(jobs=jobs)
+            await self._clear_uploads(jobs=jobs)
 
-    async def _clear(self, *, jobs: Collection[str] = (), before: float = 0.0) -> None:
+    async def _clear_uploads(self, *, jobs: Collection[str] = (), before: float = 0.0) -> None:
         folder, graphs = self._workspace.folder, list(self._workspace.graphs().values())
-        await asyncio.to_thread(clear_orphans, folder, graphs, jobs=jobs, before=before)
+        await asyncio.to_thread(remove_orphans, folder, graphs, jobs=jobs, before=before)
 
     async def close(self) -> None:
         """Stop all jobs of this process."""
-        for job in list(self._here.values()):
+        for job in list(self._jobs.values()):
             await self._stop(job, "handed_back")
 
-    async def _stop(self, job: _Job, state: JobState) -> None:
+    async def _stop(self, job: _ActiveJob, state: JobState) -> None:
         if job.task is None or job.task.done():
             return
         job.stops_as = state
         job.task.cancel()
         await asyncio.wait([job.task])
 
-    async def _run(self, job: _Job) -> None:
-        """Add a graph, or leave nothing of it, and keep how it ended."""
-        watch = asyncio.create_task(self._watch(job))
+    async def _run(self, job: _ActiveJob) -> None:
+        """Add a graph or nothing at all, and store the end of the job."""
+        watch_task = asyncio.create_task(self._save_progress(job))
         end: dict[str, Any]
         try:
-            async with self._queue.turn(lambda _: None):
-                job.change(state="running", progress=vars(Doing("starting")))
-                await self._store.withdraw_graph(job.new.name)  # of another graph of this name
-                settings, new = self._settings, job.new
-                task = Task(
+            async with self._queue.wait_turn(lambda _: None):
+                job.update(state="running", progress=vars(JobProgress("starting")))
+                await self._store.delete_verified_of_graph(
+                    job.new_graph.name
+                )  # of another graph of this name
+                settings, new_graph = self._settings, job.new_graph
+                task = AddTask(
                     self._workspace.folder,
-                    new.name,
-                    list(new.sources),
-                    dict(new.settings),
+                    new_graph.name,
+                    list(new_graph.sources),
+                    dict(new_graph.settings),
                     memory=settings.upload_memory_mb * 2**20,
                     unpacked=settings.upload_mb * 2**20,
                     seconds=settings.upload_seconds,
                 )
-                added = await add_in_process(task, job.report)
-            end = {"state": "done", "progress": {**job.row.progress, "added": added.model_dump()}}
+                graph_view = await add_in_process(task, job.report_progress)
+            end = {
+                "state": "done",
+                "progress": {**job.row.progress, "added": graph_view.model_dump()},
+            }
         except asyncio.CancelledError:
             end = {"state": job.stops_as}
         except AskgraphError as error:
-            folder, problem = self._workspace.folder, problem_of(error)
-            for place in (upload_folder(folder, job.row.id), folder):
-                problem.detail = problem.detail.replace(f"{place}/", "")
+            folder, problem = self._workspace.folder, to_problem(error)
+            for path in (get_upload_folder(folder, job.row.id), folder):
+                problem.detail = problem.detail.replace(f"{path}/", "")
             end = {"state": "failed", "problem": problem.model_dump()}
         except BaseException:  # noqa: BLE001 - a bug ends one job, not the server
-            end = {"state": "failed", "problem": Problem.unexpected().model_dump()}
-            _log.exception("adding the graph %r failed by a bug", job.new.name)
-        watch.cancel()
+            end = {"state": "failed", "problem": Problem.for_bug().model_dump()}
+            _log.exception("adding the graph %r failed by a bug", job.new_graph.name)
+        watch_task.cancel()
         job.row = replace(job.row, **end)  # those that follow it hear so when all is cleared
-        await shield(self._end(job))
+        await run_shielded(self._finish(job))
 
-    async def _end(self, job: _Job) -> None:
-        """Leave nothing of a graph that did not come to be, and keep how the job ended."""
+    async def _finish(self, job: _ActiveJob) -> None:
+        """Remove what an unfinished graph left, and store the end of the job."""
         try:
             if job.row.state != "done":
-                await asyncio.to_thread(clear_graph, self._workspace, job.new.name, job.new.job)
+                await asyncio.to_thread(
+                    remove_graph, self._workspace, job.new_graph.name, job.new_graph.job
+                )
             await self._store.put_job(job.row)
         except AskgraphError as error:
             _log.error("how the job %s ended cannot be kept: %s", job.row.id, error)
         finally:
-            job.change()
-            asyncio.get_running_loop().call_later(_KEPT, self._here.pop, job.row.id, None)
+            job.update()
+            asyncio.get_running_loop().call_later(
+                _RETENTION_SECONDS, self._jobs.pop, job.row.id, None
+            )
 
-    async def _watch(self, job: _Job) -> None:
-        """Keep how far a job is, and stop it if another process was asked to."""
+    async def _save_progress(self, job: _ActiveJob) -> None:
+        """Store the progress of a job, and stop it on a request to another process."""
         version = -1
         while True:
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_POLL_SECONDS)
             try:
                 if job.version != version:
                     version = job.version
                     await self._store.put_job(job.row)
-                if await self._store.job_cancel_wanted(job.row.id) and job.task:
+                if await self._store.is_job_cancelled(job.row.id) and job.task:
                     job.task.cancel()
             except ServiceError as error:
                 _log.warning("the store cannot be asked about the job %s: %s", job.row.id, error)
 
 
-def _view(row: JobRow) -> JobView:
+def _to_job_view(row: JobRow) -> JobView:
     problem = row.problem
     if row.state == "handed_back":
-        again = SetupError("the server was stopped while it added the graph: add it again")
-        problem = problem_of(again).model_dump()
+        stop_error = SetupError("the server was stopped while it added the graph: add it again")
+        problem = to_problem(stop_error).model_dump()
     return JobView.model_validate({**row.progress, **vars(row), "problem": problem})
 
 
-def check_room(caller: Principal, owners: Iterable[str]) -> None:
-    """Raise `NotAllowed` if `owners`, who added the graphs there are, name a caller too often.
+def check_graph_limit(caller: Principal, owners: Iterable[str]) -> None:
+    """Raise `NotAllowedError` if a caller has added as many graphs as allowed.
 
-    Callers without a key, who can have any number of ids, are counted as one.
+    Callers without a key, who can obtain any number of ids, count as one.
+
+    Args:
+        owners: who added each existing graph; "" if nobody did over the web.
     """
-    most = caller.limits.graphs
-    if not most or caller.may("admin"):
+    max_graphs = caller.limits.graphs
+    if not max_graphs or caller.has_scope("admin"):
         return
 
-    def whose(owner: str) -> str:
+    def normalize_owner(owner: str) -> str:
         return ANONYMOUS if owner.startswith("visitor:") else owner
 
-    if sum(bool(owner) and whose(owner) == whose(caller.id) for owner in owners) >= most:
-        raise NotAllowed(
-            f"{most} graphs were added already, and no more may be: remove one, or let the"
+    if (
+        sum(
+            bool(owner) and normalize_owner(owner) == normalize_owner(caller.id) for owner in owners
+        )
+        >= max_graphs
+    ):
+        raise NotAllowedError(
+            f"{max_graphs} graphs were added already, and no more may be: remove one, or let the"
             " operator raise graphs_per_caller"
         )

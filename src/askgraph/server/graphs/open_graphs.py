@@ -1,4 +1,4 @@
-"""The open graphs of a process, lent to many, as callers may see them; and summaries of graphs."""
+"""Open graphs of a process, leased to callers who may see them; and summaries of graphs."""
 
 import asyncio
 import time
@@ -19,142 +19,161 @@ from askgraph.graph.descriptions import DatasetDescription
 from askgraph.graph.examples import QueryExample
 from askgraph.graph.glossary import Glossary
 from askgraph.server.auth import Principal
-from askgraph.server.problems import Missing
+from askgraph.server.problems import NotFound
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
-from askgraph.sparql.prefixes import best_label
+from askgraph.sparql.prefixes import choose_label
 from askgraph.workspace import Workspace
-from askgraph.workspace.graphs import build_missing, kept_descriptions, only_services
+from askgraph.workspace.graphs import build_missing_indices, load_descriptions, restrict_services
 from askgraph.workspace.settings import GraphSettings
 
-_LOOK = 2.0  # seconds between two looks at whether a graph's files changed
+_STALENESS_CHECK_SECONDS = 2.0  # seconds between two looks at whether a graph's files changed
 
 
 @dataclass(frozen=True)
 class VerifiedAnswers:
-    """The answers to a graph's questions that people verified; `version` tells two states apart."""
+    """The answers that people verified for a graph; `version` changes with them."""
 
     version: int = 0
     examples: tuple[QueryExample, ...] = ()
 
 
 @dataclass(eq=False)
-class _Kept:
-    """An open graph, and the number of its users."""
+class _PooledGraph:
+    """An open graph, and its state in the pool.
+
+    Attributes:
+        data_stamp: identifies the data folder that it was opened from.
+        checked_at: when its sources were last checked, in seconds of the monotonic clock.
+        users: the number of current leases.
+        is_evicted: it left the pool, and closes with its last lease.
+        has_indices: its search indices are in place.
+        verified_version: the version of the answers in `verified_graph`.
+        glossary_stamp: identifies the glossary file that was read.
+        verified_graph: the graph with verified answers among its examples.
+    """
 
     graph: KnowledgeGraph
     settings: GraphSettings
-    place: tuple[int, int]
-    looked: float = field(default_factory=time.monotonic)
+    data_stamp: tuple[int, int]
+    checked_at: float = field(default_factory=time.monotonic)
     users: int = 0
-    gone: bool = False
-    searched: bool = False
-    verified: int = -1
-    taught: tuple[int, int] = (-1, -1)
-    learned: KnowledgeGraph | None = None
+    is_evicted: bool = False
+    has_indices: bool = False
+    verified_version: int = -1
+    glossary_stamp: tuple[int, int] = (-1, -1)
+    verified_graph: KnowledgeGraph | None = None
 
-    def with_verified(self, known: VerifiedAnswers) -> KnowledgeGraph:
-        """The graph with the answers that were verified so far, before its other examples."""
-        if self.learned is None or self.verified != known.version:
-            self.learned = replace(self.graph, examples=(*known.examples, *self.graph.examples))
-            self.verified = known.version
-        return self.learned
+    def add_verified(self, answers: VerifiedAnswers) -> KnowledgeGraph:
+        """Return the graph with the verified answers in front of its other examples."""
+        if self.verified_graph is None or self.verified_version != answers.version:
+            self.verified_graph = replace(
+                self.graph, examples=(*answers.examples, *self.graph.examples)
+            )
+            self.verified_version = answers.version
+        return self.verified_graph
 
-    def teach(self, glossary: Glossary, mark: tuple[int, int]) -> None:
-        """Let the graph have another glossary from now on."""
+    def set_glossary(self, glossary: Glossary, stamp: tuple[int, int]) -> None:
+        """Replace the glossary of the graph."""
         self.graph = replace(self.graph, glossary=glossary or None)
-        self.taught, self.learned = mark, None
+        self.glossary_stamp, self.verified_graph = stamp, None
 
 
 class GraphPool:
-    """Lends the graphs of a workspace.
+    """Leases the graphs of a workspace.
 
-    A graph whose files or settings changed is opened anew for those that come next; users of the
-    old one keep it to the end. Of more graphs than `open_graphs` those are closed that were asked
-    longest ago.
+    A graph is reopened when its files or settings changed; current users keep the old one. Beyond
+    `open_graphs`, the least recently used graphs are closed.
     """
 
     def __init__(self, workspace: Workspace, settings: ServeSettings) -> None:
         keep_awake(settings.stores)
         self._workspace = workspace
-        self._most = settings.open_graphs
-        self._open: dict[str, _Kept] = {}
+        self._max_open_graphs = settings.open_graphs
+        self._open: dict[str, _PooledGraph] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
     @property
-    def opened(self) -> list[str]:
-        """The graphs that are open."""
+    def graph_names(self) -> list[str]:
+        """The names of the open graphs."""
         return list(self._open)
 
     @asynccontextmanager
     async def lease(
-        self, name: str, verified: VerifiedAnswers, *, searched: bool = False
+        self, name: str, verified: VerifiedAnswers, *, with_indices: bool = False
     ) -> AsyncIterator[KnowledgeGraph]:
-        """Lend a graph; with `searched`, its indices are in place.
+        """Lease a graph; with `with_indices`, its search indices are in place.
 
-        Raises `Missing` if it is removed meanwhile, and what opening raises.
+        Raises:
+            NotFound: the graph is removed meanwhile. Errors of opening the graph are also raised.
         """
         async with self._locks.setdefault(name, asyncio.Lock()):
             settings = self._workspace.graphs().get(name)
-            kept = self._open.get(name)
+            pooled = self._open.get(name)
             # It may be closed while it is looked at, as one of too many.
-            if kept is not None and (await self._outdated(name, kept, settings) or kept.gone):
-                await self.forget([name])
-                kept = None
-            if kept is None or settings is None:
+            if pooled is not None and (
+                await self._is_outdated(name, pooled, settings) or pooled.is_evicted
+            ):
+                await self.evict([name])
+                pooled = None
+            if pooled is None or settings is None:
                 graph = await asyncio.to_thread(self._workspace.graph, name)
                 settings = self._workspace.graphs().get(name)
                 if settings is None:
                     await graph.endpoint.close()
-                    raise Missing(f"the graph {name!r} was removed just now")
-                kept = self._open[name] = _Kept(graph, settings, self._place(name))
-        kept.users += 1
-        if self._open.get(name) is kept:
+                    raise NotFound(f"the graph {name!r} was removed just now")
+                pooled = self._open[name] = _PooledGraph(graph, settings, self._stamp_data(name))
+        pooled.users += 1
+        if self._open.get(name) is pooled:
             self._open[name] = self._open.pop(name)  # the last one asked
         try:
             # Of too many, close those that nobody uses, the one asked longest ago first.
-            unused = [name for name, one in self._open.items() if not one.users]
-            await self.forget(unused[: max(0, len(self._open) - self._most)])
-            if searched and not kept.searched:
-                await asyncio.to_thread(build_missing, kept.graph)
-                kept.searched = True
-            mark = _mark(self._workspace.glossary_file(name))
-            if mark != kept.taught:
-                kept.teach(await asyncio.to_thread(self._workspace.glossary, name), mark)
-            yield kept.with_verified(verified)
+            unused = [name for name, pooled_graph in self._open.items() if not pooled_graph.users]
+            await self.evict(unused[: max(0, len(self._open) - self._max_open_graphs)])
+            if with_indices and not pooled.has_indices:
+                await asyncio.to_thread(build_missing_indices, pooled.graph)
+                pooled.has_indices = True
+            glossary_stamp = _stamp_file(self._workspace.get_glossary_file(name))
+            if glossary_stamp != pooled.glossary_stamp:
+                pooled.set_glossary(
+                    await asyncio.to_thread(self._workspace.load_glossary, name), glossary_stamp
+                )
+            yield pooled.add_verified(verified)
         finally:
-            kept.users -= 1
-            if kept.gone and not kept.users:
-                await kept.graph.endpoint.close()
+            pooled.users -= 1
+            if pooled.is_evicted and not pooled.users:
+                await pooled.graph.endpoint.close()
 
-    async def forget(self, names: Sequence[str]) -> None:
-        """Let go of graphs, at once or when their last users have ended."""
+    async def evict(self, names: Sequence[str]) -> None:
+        """Close graphs, at once or when their last leases end."""
         for name in names:
-            kept = self._open.pop(name, None)
-            if kept is not None:
-                kept.gone = True
-                if not kept.users:
-                    await kept.graph.endpoint.close()
+            pooled = self._open.pop(name, None)
+            if pooled is not None:
+                pooled.is_evicted = True
+                if not pooled.users:
+                    await pooled.graph.endpoint.close()
 
     async def close(self) -> None:
-        """Close all graphs that nobody works on; the others once their work is done."""
-        await self.forget(list(self._open))
+        """Close all graphs, those in use when their last leases end."""
+        await self.evict(list(self._open))
 
-    async def _outdated(self, name: str, kept: _Kept, settings: GraphSettings | None) -> bool:
-        if settings != kept.settings or self._place(name) != kept.place:
+    async def _is_outdated(
+        self, name: str, pooled: _PooledGraph, settings: GraphSettings | None
+    ) -> bool:
+        if settings != pooled.settings or self._stamp_data(name) != pooled.data_stamp:
             return True
-        if time.monotonic() - kept.looked < _LOOK:
+        if time.monotonic() - pooled.checked_at < _STALENESS_CHECK_SECONDS:
             return False
-        kept.looked = time.monotonic()
-        return await asyncio.to_thread(self._workspace.stale, name) is not None
+        pooled.checked_at = time.monotonic()
+        return await asyncio.to_thread(self._workspace.find_stale_reason, name) is not None
 
-    def _place(self, name: str) -> tuple[int, int]:
-        """Return a mark that changes when another data folder takes the place of this one."""
-        return _mark(self._workspace.data(name) / "built.json")
+    def _stamp_data(self, name: str) -> tuple[int, int]:
+        """Return a stamp that changes when the data folder of a graph is replaced."""
+        return _stamp_file(self._workspace.get_data_folder(name) / "built.json")
 
 
-def _mark(path: Path) -> tuple[int, int]:
-    """Return what changes when another file takes the place of this one."""
+def _stamp_file(path: Path) -> tuple[int, int]:
+    """Return a stamp that changes when a file is replaced or written."""
     try:
         status = path.stat()
     except OSError:
@@ -162,9 +181,9 @@ def _mark(path: Path) -> tuple[int, int]:
     return (status.st_ino, status.st_mtime_ns)
 
 
-_FILES = 20  # names of files that are told
-_LANGUAGES = 20
-Stamp = tuple[tuple[int, int], ...]
+_MAX_FILES = 20  # names of files that are told
+_MAX_LANGUAGES = 20
+FileStamps = tuple[tuple[int, int], ...]
 
 
 class GraphSummary(BaseModel):
@@ -185,140 +204,160 @@ class GraphSummary(BaseModel):
     addable_by_web: bool = Field(description="Whether it was added over the web.")
 
 
-class OpenGraphs:
-    """Lends the graphs of a workspace to callers, with the store's verified answers."""
+class GraphCatalog:
+    """Leases the graphs of a workspace to callers, with the verified answers of the store."""
 
     def __init__(
         self,
         workspace: Workspace,
         store: Store,
         pool: GraphPool,
-        forgotten: Callable[[str], Awaitable[None]],
+        on_forget: Callable[[str], Awaitable[None]],
         *,
-        first: Sequence[str] = (),
+        preferred: Sequence[str] = (),
     ) -> None:
         self._workspace = workspace
         self._store = store
         self.pool = pool
-        self._forgotten = forgotten
-        self._first = {name: at for at, name in enumerate(first)}
+        self._on_forget = on_forget
+        self._preferred_positions = {name: position for position, name in enumerate(preferred)}
         self._verified: dict[str, VerifiedAnswers] = {}
 
-    def names(self, caller: Principal) -> list[str]:
-        """Return the graphs that a caller may see, the first ones before those of the workspace."""
-        seen = (name for name in self._workspace.graphs() if caller.sees(name))
-        return sorted(seen, key=lambda name: self._first.get(name, len(self._first)))
+    def list_names(self, caller: Principal) -> list[str]:
+        """Return the graphs that a caller may see, preferred ones first."""
+        visible = (name for name in self._workspace.graphs() if caller.can_see(name))
+        return sorted(
+            visible,
+            key=lambda name: self._preferred_positions.get(name, len(self._preferred_positions)),
+        )
 
-    def services(self, caller: Principal) -> frozenset[str] | None:
+    def list_services(self, caller: Principal) -> frozenset[str] | None:
         """Return the graphs that a SERVICE of the caller may reach; None for all."""
-        return None if caller.graphs is None else frozenset(self.names(caller))
+        return None if caller.graphs is None else frozenset(self.list_names(caller))
 
-    def settings(self, name: str, caller: Principal) -> GraphSettings:
-        """Return the settings of a graph; `Missing` if there is none that the caller may see."""
-        graphs = self._workspace.graphs()
-        if name in graphs and caller.sees(name):
-            return graphs[name]
-        there = ", ".join(self.names(caller)) or "none"
-        raise Missing(f"there is no graph {name!r}; there are: {there}")
+    def get_settings(self, name: str, caller: Principal) -> GraphSettings:
+        """Return the settings of a graph.
 
-    def choose(self, wanted: Sequence[str] | None, caller: Principal) -> tuple[str, ...]:
-        """Return the graphs that a question is asked of: those wanted, or the only one there is.
-
-        Raises `Missing` and `SetupError`.
+        Raises:
+            NotFound: the caller may see no such graph.
         """
-        there = self.names(caller)
-        if wanted:
-            for name in wanted:
-                self.settings(name, caller)
-            return tuple(dict.fromkeys(wanted))
-        if len(there) == 1:
-            return tuple(there)
-        if there:
-            raise SetupError(f"which graph? There are {', '.join(there)}: name one in 'graphs'")
+        graphs = self._workspace.graphs()
+        if name in graphs and caller.can_see(name):
+            return graphs[name]
+        visible = ", ".join(self.list_names(caller)) or "none"
+        raise NotFound(f"there is no graph {name!r}; there are: {visible}")
+
+    def choose(self, requested: Sequence[str] | None, caller: Principal) -> tuple[str, ...]:
+        """Return the graphs to ask: the requested ones, or the only one.
+
+        Raises:
+            NotFound: the caller may not see a requested graph.
+            SetupError: no graph is requested, and there is not exactly one.
+        """
+        visible = self.list_names(caller)
+        if requested:
+            for name in requested:
+                self.get_settings(name, caller)
+            return tuple(dict.fromkeys(requested))
+        if len(visible) == 1:
+            return tuple(visible)
+        if visible:
+            raise SetupError(f"which graph? There are {', '.join(visible)}: name one in 'graphs'")
         raise SetupError("there is no graph to ask yet: add one")
 
     @asynccontextmanager
     async def lease(
-        self, name: str, caller: Principal, *, searched: bool = False
+        self, name: str, caller: Principal, *, with_indices: bool = False
     ) -> AsyncIterator[KnowledgeGraph]:
-        """Lend a graph; with `searched`, its indices are in place.
+        """Lease a graph; with `with_indices`, its search indices are in place.
 
-        Within it, a SERVICE reaches only graphs that the caller may see. Raises `Missing`, and
-        what opening raises.
+        During the lease, a SERVICE reaches only graphs that the caller may see.
+
+        Raises:
+            NotFound: the caller may see no such graph. Errors of opening it are also raised.
         """
-        self.settings(name, caller)
-        verified = await self.verified(name)
-        async with self.pool.lease(name, verified, searched=searched) as graph:
-            with only_services(self.services(caller)):
+        self.get_settings(name, caller)
+        verified = await self.load_verified(name)
+        async with self.pool.lease(name, verified, with_indices=with_indices) as graph:
+            with restrict_services(self.list_services(caller)):
                 yield graph
 
-    async def verified(self, name: str) -> VerifiedAnswers:
-        """Return what people verified of a graph so far."""
-        version = await self._store.verified_version(name)
-        known = self._verified.get(name)
-        if known is None or known.version != version:
-            examples = tuple([one.example for one in await self._store.verified(name)])
-            known = self._verified[name] = VerifiedAnswers(version, examples)
-        return known
+    async def load_verified(self, name: str) -> VerifiedAnswers:
+        """Return the answers that people verified for a graph."""
+        version = await self._store.get_verified_version(name)
+        answers = self._verified.get(name)
+        if answers is None or answers.version != version:
+            examples = tuple([row.example for row in await self._store.list_verified(name)])
+            answers = self._verified[name] = VerifiedAnswers(version, examples)
+        return answers
 
     async def forget(self, name: str) -> None:
-        """Let go of a graph that was removed or replaced."""
+        """Discard a graph that was removed or replaced."""
         self._verified.pop(name, None)
-        await self.pool.forget([name])
-        await self._forgotten(name)
+        await self.pool.evict([name])
+        await self._on_forget(name)
 
 
-class Summaries:
-    """Reads the summaries of a workspace's graphs; safe to be called from several threads."""
+class SummaryCache:
+    """Reads and caches summaries of a workspace's graphs; thread-safe."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._known: dict[tuple[str, str], tuple[Stamp, GraphSettings, GraphSummary]] = {}
+        self._summaries: dict[tuple[str, str], tuple[FileStamps, GraphSettings, GraphSummary]] = {}
 
-    def of(self, name: str, settings: GraphSettings, language: str = "en") -> GraphSummary:
-        """Return the summary of a graph, reading its files anew if they changed."""
-        paths = (self._workspace.data(name) / "profile.json", self._workspace.description(name))
-        stamp, key = tuple(_mark(path) for path in paths), (name, phrases_in(language).language)
-        known = self._known.get(key)
-        if known is not None and known[:2] == (stamp, settings):
-            return known[2]
+    def load(self, name: str, settings: GraphSettings, language: str = "en") -> GraphSummary:
+        """Return the summary of a graph; its files are read again if they changed."""
+        paths = (
+            self._workspace.get_data_folder(name) / "profile.json",
+            self._workspace.get_description_file(name),
+        )
+        stamp, key = (
+            tuple(_stamp_file(path) for path in paths),
+            (name, phrases_in(language).language),
+        )
+        cached = self._summaries.get(key)
+        if cached is not None and cached[:2] == (stamp, settings):
+            return cached[2]
         summary = self._read(*key, settings)
-        self._known[key] = (stamp, settings, summary)
+        self._summaries[key] = (stamp, settings, summary)
         return summary
 
     def _read(self, name: str, language: str, settings: GraphSettings) -> GraphSummary:
         try:
-            profile = self._workspace.profile(name)
+            profile = self._workspace.load_profile(name)
         except SetupError:
             profile = None
         try:
-            told = next(
-                iter(kept_descriptions(self._workspace.description(name))), DatasetDescription("")
+            description = next(
+                iter(load_descriptions(self._workspace.get_description_file(name))),
+                DatasetDescription(""),
             )
         except SetupError:
-            told = DatasetDescription("")
-        own = best_label(profile.described, [language]) if profile else None
+            description = DatasetDescription("")
+        label = choose_label(profile.described, [language]) if profile else None
         return GraphSummary(
             name=name,
-            title=told.name or name,
-            description=told.description
-            or own
+            title=description.name or name,
+            description=description.description
+            or label
             or (in_a_sentence(profile, language) if profile else ""),
             triples=profile.triples if profile else None,
             classes=len(profile.classes) if profile else None,
             predicates=len(profile.predicates) if profile else None,
-            languages=[tag for tag, _ in profile.languages[:_LANGUAGES] if tag] if profile else [],
+            languages=[tag for tag, _ in profile.languages[:_MAX_LANGUAGES] if tag]
+            if profile
+            else [],
             remote=settings.url is not None,
-            source=_source(settings),
-            license=told.license,
+            source=_describe_source(settings),
+            license=description.license,
             addable_by_web=bool(settings.added_by),
         )
 
 
-def _source(settings: GraphSettings) -> str:
-    """The source of a graph, without its folders, keys and passwords."""
+def _describe_source(settings: GraphSettings) -> str:
+    """Return the source of a graph without folders, keys and passwords."""
     if settings.url is None:
-        return ", ".join(Path(source).name for source in settings.sources[:_FILES])
+        return ", ".join(Path(source).name for source in settings.sources[:_MAX_FILES])
     parts = urlsplit(settings.url)
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, host, parts.path, "", ""))

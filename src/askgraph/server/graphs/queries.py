@@ -1,6 +1,6 @@
-"""Queries that callers write themselves: run for a bounded time, with bounded results.
+"""Run queries that callers write, within limits of time and size.
 
-One may name another dataset, which stands in the place of its own FROM and FROM NAMED.
+A request may name a dataset, which replaces the query's own FROM and FROM NAMED.
 """
 
 import asyncio
@@ -10,24 +10,26 @@ from contextlib import AbstractAsyncContextManager
 from askgraph.endpoint import run
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
-from askgraph.server.runs.events import Queue
+from askgraph.server.runs.events import TurnQueue
 from askgraph.server.settings import ServeSettings
-from askgraph.sparql.judge import MAX_PARSED, CheckedQuery, admitted
-from askgraph.sparql.lexer import lexed
+from askgraph.sparql.judge import MAX_PARSED_CHARACTERS, CheckedQuery, admit_query
+from askgraph.sparql.lexer import tokenize
 from askgraph.sparql.parser import parse_query
 from askgraph.sparql.results import Result
 
-_PARSED = 5_000  # characters of a query with a SERVICE: its parse takes half a second
+_MAX_SERVICE_QUERY_CHARACTERS = (
+    5_000  # characters of a query with a SERVICE: its parse takes half a second
+)
 
 
-class Queries:
-    """Runs queries: on each graph a few at once, others wait; each within the server's limits."""
+class QueryRunner:
+    """Runs queries within the server's limits; per graph a few at once, while others wait."""
 
     def __init__(self, settings: ServeSettings) -> None:
         self._settings = settings
-        self._queues: dict[str, Queue] = {}
+        self._queues: dict[str, TurnQueue] = {}
 
-    def read(
+    def check(
         self,
         text: str,
         graph: KnowledgeGraph,
@@ -35,44 +37,65 @@ class Queries:
         default_graphs: Sequence[str] = (),
         named_graphs: Sequence[str] = (),
     ) -> CheckedQuery:
-        """Return a query as it may be run on a graph, over these of its named graphs.
+        """Check a query for a graph, over the given named graphs, and return it.
 
-        Raises `QueryError`: it is none, it would write, it reaches out of the workspace.
+        Raises:
+            QueryError: it is invalid, it would write, or it reaches beyond the workspace.
         """
-        allowed = getattr(graph.endpoint, "services", ())
-        known = graph.prefixes.namespaces
-        ready = admitted(text, allowed_services=allowed, prefixes=known, most=_PARSED)
-        if not default_graphs and not named_graphs:
-            return ready
-        whole = with_dataset(ready.text, default_graphs, named_graphs)
-        return admitted(whole, allowed_services=allowed, prefixes=known, most=_PARSED)
-
-    def turn(self, graph: str) -> AbstractAsyncContextManager[None]:
-        """Return a context that waits for a turn on a graph and holds it; see `Queue.turn`."""
-        queue = self._queues.setdefault(
-            graph, Queue(self._settings.per_graph, self._settings.queue, what="queries")
+        allowed_services = getattr(graph.endpoint, "services", ())
+        prefixes = graph.prefixes.namespaces
+        checked_query = admit_query(
+            text,
+            allowed_services=allowed_services,
+            prefixes=prefixes,
+            max_characters=_MAX_SERVICE_QUERY_CHARACTERS,
         )
-        return queue.turn(lambda _: None)  # queries do not hear their place
+        if not default_graphs and not named_graphs:
+            return checked_query
+        query_text = replace_dataset(checked_query.text, default_graphs, named_graphs)
+        return admit_query(
+            query_text,
+            allowed_services=allowed_services,
+            prefixes=prefixes,
+            max_characters=_MAX_SERVICE_QUERY_CHARACTERS,
+        )
+
+    def wait_turn(self, graph: str) -> AbstractAsyncContextManager[None]:
+        """Return a context manager that waits for a turn on a graph; see `TurnQueue.wait_turn`."""
+        queue = self._queues.setdefault(
+            graph, TurnQueue(self._settings.per_graph, self._settings.queue, noun="queries")
+        )
+        return queue.wait_turn(lambda _: None)  # queries do not hear their place
 
     async def run(
         self,
-        ready: CheckedQuery,
+        checked_query: CheckedQuery,
         graph: KnowledgeGraph,
         *,
         timeout: float | None = None,
         limit: int | None = None,
     ) -> Result:
-        """Return the result of a query; `timeout` (seconds) and `limit` (rows) only lessen it.
+        """Run a query and return its result.
 
-        Raises `ServiceError` as endpoints do, and `TooMany` if too many wait already.
+        Args:
+            timeout: seconds; can only lower the server's limit.
+            limit: rows; can only lower the server's limit.
+
+        Raises:
+            ServiceError: as endpoints raise it.
+            TooMany: too many queries are waiting.
         """
         seconds = min(timeout or self._settings.query_timeout, self._settings.query_timeout)
-        most = min(limit or self._settings.max_rows, self._settings.max_rows)
+        max_rows = min(limit or self._settings.max_rows, self._settings.max_rows)
         try:
-            async with asyncio.timeout(seconds) as waiting, self.turn(graph.name):
-                waiting.reschedule(None)
+            async with asyncio.timeout(seconds) as deadline, self.wait_turn(graph.name):
+                deadline.reschedule(None)
                 return await run(
-                    graph.endpoint, ready.form, ready.given, timeout=seconds, limit=most
+                    graph.endpoint,
+                    checked_query.form,
+                    checked_query.original_text,
+                    timeout=seconds,
+                    limit=max_rows,
                 )
         except TimeoutError as problem:
             raise TimedOut(
@@ -80,42 +103,51 @@ class Queries:
             ) from problem
 
 
-_MODIFIERS = ("GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")
+_MODIFIER_KEYWORDS = ("GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")
 
 
-def with_dataset(query: str, default: Sequence[str], named: Sequence[str]) -> str:
-    """Return the query over the graphs of these IRIs, whatever its own FROM clauses say.
+def replace_dataset(query: str, default_graphs: Sequence[str], named_graphs: Sequence[str]) -> str:
+    """Replace the FROM clauses of a query by the graphs of these IRIs.
 
-    That is what the parameters `default-graph-uri` and `named-graph-uri` of the SPARQL protocol
-    mean. Without any, the query is as it was. Raises `QueryError` for text that is no IRI, and for
-    a query that cannot be read or has more than 200,000 characters.
+    This implements the parameters `default-graph-uri` and `named-graph-uri` of the SPARQL protocol.
+    Without graphs, the query is unchanged.
+
+    Raises:
+        QueryError: an IRI is invalid, or the query cannot be parsed or has more than 200,000
+            characters.
     """
-    if not default and not named:
+    if not default_graphs and not named_graphs:
         return query
-    for iri in (*default, *named):
-        if [token.kind for token in lexed(f"<{iri}>").all] != ["iri"] or ":" not in iri:
+    for iri in (*default_graphs, *named_graphs):
+        if [token.kind for token in tokenize(f"<{iri}>").all_tokens] != ["iri"] or ":" not in iri:
             raise QueryError(f"{iri!r} is no IRI of a graph: give one in full")
-    if len(query) > MAX_PARSED:
+    if len(query) > MAX_PARSED_CHARACTERS:
         raise QueryError(
             f"the query has {len(query):,} characters; over graphs that are given beside it, at "
-            f"most {MAX_PARSED:,} are run"
+            f"most {MAX_PARSED_CHARACTERS:,} are run"
         )
-    start, end = _dataset_span(query)
-    clauses = [*(f"FROM <{iri}>" for iri in default), *(f"FROM NAMED <{iri}>" for iri in named)]
+    start, end = _find_dataset_span(query)
+    clauses = [
+        *(f"FROM <{iri}>" for iri in default_graphs),
+        *(f"FROM NAMED <{iri}>" for iri in named_graphs),
+    ]
     # On a line of their own: a comment may end before them.
     return f"{query[:start]}\n{' '.join(clauses)}\n{query[end:]}"
 
 
-def _dataset_span(query: str) -> tuple[int, int]:
-    """Return where a query has its FROM clauses, or may have some."""
-    tree, given = parse_query(query).tree, lexed(query).given
+def _find_dataset_span(query: str) -> tuple[int, int]:
+    """Return the span of a query's FROM clauses, or the position where they would go."""
+    tree, tokens = parse_query(query).tree, tokenize(query).tokens
     if tree.dataset_span:
         return tree.dataset_span
     if tree.where.span:
-        at = tree.where.span[0]
-        before = [token for token in given if token.start < at][-1]
-        at = before.start if before.text.upper() == "WHERE" else at
+        position = tree.where.span[0]
+        previous = [token for token in tokens if token.start < position][-1]
+        position = previous.start if previous.text.upper() == "WHERE" else position
     else:  # DESCRIBE alone
-        words = (token for token in given if token.kind == "word")
-        at = next((one.start for one in words if one.text.upper() in _MODIFIERS), len(query))
-    return at, at
+        keywords = (token for token in tokens if token.kind == "word")
+        position = next(
+            (keyword.start for keyword in keywords if keyword.text.upper() in _MODIFIER_KEYWORDS),
+            len(query),
+        )
+    return position, position

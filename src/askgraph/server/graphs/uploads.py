@@ -1,7 +1,7 @@
-"""Uploaded files on disk: under their names, with their formats, and within bounds unpacked.
+"""Uploaded files: stored under safe names, identified by content, and limited when unpacked.
 
-The name that its sender gives a file is used in messages and as a hint at its format, never as a
-path. The content decides whether it is packed, and its format if the name has none.
+The sender's file name appears in messages and hints at the format, but is never used as a path. The
+content decides whether a file is compressed, and its format if the name has no known suffix.
 """
 
 import bz2
@@ -20,104 +20,123 @@ from typing import IO
 from askgraph.atomic_files import lock_file
 from askgraph.errors import SetupError
 from askgraph.server.problems import TooLarge
-from askgraph.sparql.rdf_files import FORMATS, check_elements
+from askgraph.sparql.rdf_files import FORMAT_BY_SUFFIX, check_xml_elements
 from askgraph.workspace import Workspace
 from askgraph.workspace.settings import GraphSettings
 
-_FOLDER = "uploads"
-_PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
-_ARCHIVES = (b"PK\x03\x04", b"Rar!", b"7z\xbc\xaf")
-_START = 4096
-_LONGEST = 60  # characters of a name, of up to four bytes each
+_UPLOADS_FOLDER = "uploads"
+_SUFFIX_BY_MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
+_ARCHIVE_MAGIC = (b"PK\x03\x04", b"Rar!", b"7z\xbc\xaf")
+_SNIFFED_BYTES = 4096
+_MAX_NAME_CHARACTERS = 60  # characters of a name, of up to four bytes each
 _FOUR_TERMS = re.compile(rb"^\s*(<[^>]*>|_:\S+)\s+<[^>]*>\s+.+?\s(<[^>]*>|_:\S+)\s*\.\s*$", re.M)
 _THREE_TERMS = re.compile(rb"^\s*(<[^>]*>|_:\S+)\s+<[^>]*>\s+\S.*\.\s*$", re.M)
 
 
 @dataclass(frozen=True)
-class Sent:
-    """A file as it was sent: its sender's name for it, and its content from the start."""
+class ReceivedFile:
+    """A file as it was sent: the sender's name for it, and its content from the start."""
 
     name: str
     content: IO[bytes]
 
 
-def upload_folder(workspace: Path, job: str) -> Path:
-    """Return the folder in which the files of a job lie, and then stay."""
-    return workspace / _FOLDER / job
+def get_upload_folder(workspace: Path, job: str) -> Path:
+    """Return the folder for the files of a job."""
+    return workspace / _UPLOADS_FOLDER / job
 
 
-def store_files(files: Sequence[Sent], folder: Path) -> tuple[Path, ...]:
-    """Copy files into a new folder; `SetupError` for one that is no RDF by name and content."""
+def store_files(files: Sequence[ReceivedFile], folder: Path) -> tuple[Path, ...]:
+    """Copy files into a new folder and return their paths.
+
+    Raises:
+        SetupError: a file is not RDF by name and content, or there are no files.
+    """
     if not files:
         raise SetupError("no file was sent: send one or more as 'files'")
     folder.mkdir(parents=True)
-    return tuple(_store_file(sent, number, folder) for number, sent in enumerate(files, 1))
+    return tuple(_store_file(file, number, folder) for number, file in enumerate(files, 1))
 
 
-def uploads_of(workspace: Path, settings: GraphSettings) -> Path | None:
-    """Return the folder of uploaded files that a graph was read from; None for other graphs."""
-    places = {Path(source).parent for source in settings.sources}
-    uploads = workspace / _FOLDER
-    return next((place for place in places if place.parent == uploads), None)
+def find_uploads(workspace: Path, settings: GraphSettings) -> Path | None:
+    """Return the folder of uploads that a graph was read from; None for other graphs."""
+    folders = {Path(source).parent for source in settings.sources}
+    uploads = workspace / _UPLOADS_FOLDER
+    return next((folder for folder in folders if folder.parent == uploads), None)
 
 
-def clear_orphans(
+def remove_orphans(
     workspace: Path,
     graphs: Iterable[GraphSettings],
     *,
     jobs: Collection[str] = (),
     before: float = 0.0,
 ) -> None:
-    """Remove uploads of no graph, of these jobs or older than `before` (seconds of the clock)."""
-    used = {uploads_of(workspace, settings) for settings in graphs}
-    for folder in (workspace / _FOLDER).glob("*"):
-        if folder in used or not folder.is_dir():
+    """Remove uploads of no graph that belong to these jobs or are older than `before`.
+
+    Args:
+        before: seconds since the epoch.
+    """
+    used_folders = {find_uploads(workspace, settings) for settings in graphs}
+    for folder in (workspace / _UPLOADS_FOLDER).glob("*"):
+        if folder in used_folders or not folder.is_dir():
             continue
         if folder.name in jobs or folder.stat().st_mtime < before:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _store_file(sent: Sent, number: int, folder: Path) -> Path:
-    start = sent.content.read(_START)
-    sent.content.seek(0)
-    if start.startswith(_ARCHIVES):
+def _store_file(file: ReceivedFile, number: int, folder: Path) -> Path:
+    head = file.content.read(_SNIFFED_BYTES)
+    file.content.seek(0)
+    if head.startswith(_ARCHIVE_MAGIC):
         raise SetupError(
-            f"{_shown(sent.name)} is an archive: send the files in it, each packed by gzip, bzip2,"
+            f"{_clip_name(file.name)} is an archive: send the files in it, each packed by "
+            "gzip, bzip2,"
             " xz or not at all"
         )
-    packed = next((ending for magic, ending in _PACKED.items() if start.startswith(magic)), "")
-    received = folder / f"{number:02}{packed}"
-    with received.open("xb") as out:
-        shutil.copyfileobj(sent.content, out, 1 << 20)
-    if packed:
-        start = next(unpack(received, part=_START), b"")
-    stem, suffix = _split_name(sent.name)
-    suffix = suffix or _guess_suffix(start)
+    compression = next(
+        (
+            suffix_of_type
+            for magic, suffix_of_type in _SUFFIX_BY_MAGIC.items()
+            if head.startswith(magic)
+        ),
+        "",
+    )
+    path = folder / f"{number:02}{compression}"
+    with path.open("xb") as out:
+        shutil.copyfileobj(file.content, out, 1 << 20)
+    if compression:
+        head = next(read_unpacked(path, chunk_bytes=_SNIFFED_BYTES), b"")
+    stem, suffix = _split_name(file.name)
+    suffix = suffix or _guess_suffix(head)
     if not suffix:
         raise SetupError(
-            f"{_shown(sent.name)} is of no known kind; known are {', '.join(FORMATS)}, each also"
+            f"{_clip_name(file.name)} is of no known kind; known are "
+            f"{', '.join(FORMAT_BY_SUFFIX)}, each also"
             " packed by gzip, bzip2 or xz"
         )
-    own = folder / f"{stem}{suffix}{packed}"
-    other = folder / f"{number:02}-{stem}{suffix}{packed}"
-    return received.rename(other if own.exists() else own)
+    target = folder / f"{stem}{suffix}{compression}"
+    numbered_target = folder / f"{number:02}-{stem}{suffix}{compression}"
+    return path.rename(numbered_target if target.exists() else target)
 
 
 def _split_name(name: str) -> tuple[str, str]:
-    """The name of a file, in letters and digits, and its suffix if it is that of a format."""
-    last = re.split(r"[/\\]", name)[-1]
-    for ending in _PACKED.values():
-        last = last.removesuffix(ending)
-    stem, dot, suffix = last.rpartition(".")
+    """Return the sanitized stem of a file name, and its suffix if it names a format."""
+    file_name = re.split(r"[/\\]", name)[-1]
+    for packed_suffix in _SUFFIX_BY_MAGIC.values():
+        file_name = file_name.removesuffix(packed_suffix)
+    stem, dot, suffix = file_name.rpartition(".")
     suffix = f".{suffix.lower()}" if dot else ""
-    known = suffix if suffix in FORMATS else ""
-    plain = re.sub(r"[^\w-]+", "-", stem if known else last).strip("-")[:_LONGEST]
-    return plain or "file", known
+    format_suffix = suffix if suffix in FORMAT_BY_SUFFIX else ""
+    safe_stem = re.sub(r"[^\w-]+", "-", stem if format_suffix else file_name).strip("-")[
+        :_MAX_NAME_CHARACTERS
+    ]
+    return safe_stem or "file", format_suffix
 
 
-def _guess_suffix(start: bytes) -> str:
-    """The suffix of the format that a file begins like, empty if none."""
-    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+def _guess_suffix(head: bytes) -> str:
+    """Return the suffix of the format that the content starts like, or ""."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith((b"<?xml", b"<!DOCTYPE", b"<rdf:RDF")):
         return ".rdf"
     if text.startswith((b"{", b"[")):
@@ -129,33 +148,33 @@ def _guess_suffix(start: bytes) -> str:
     return ""
 
 
-def _shown(name: str) -> str:
+def _clip_name(name: str) -> str:
     return repr(name[-80:])
 
 
-def clear_graph(workspace: Workspace, name: str, job: str) -> None:
-    """Remove the uploads of a job, with the graph if it was read from them already.
+def remove_graph(workspace: Workspace, name: str, job: str) -> None:
+    """Remove the uploads of a job, and the graph if it was read from them.
 
-    A graph of this name that was read from elsewhere is another one, and stays.
+    A graph of this name from another source stays.
     """
-    folder, data = workspace.folder, workspace.data(name)
-    uploads = upload_folder(folder, job)
+    folder, data = workspace.folder, workspace.get_data_folder(name)
+    uploads = get_upload_folder(folder, job)
     with lock_file(folder / "uploads" / ".locks" / name):
-        there = workspace.graphs().get(name)
-        if there is not None and uploads_of(folder, there) == uploads:
+        settings = workspace.graphs().get(name)
+        if settings is not None and find_uploads(folder, settings) == uploads:
             workspace.remove(name)
-            there = None
+            settings = None
         shutil.rmtree(uploads, ignore_errors=True)
-        if there is not None:
+        if settings is not None:
             return
-        for left in data.parent.glob(f".{data.name}~*~*"):
-            shutil.rmtree(left, ignore_errors=True)
+        for temporary_folder in data.parent.glob(f".{data.name}~*~*"):
+            shutil.rmtree(temporary_folder, ignore_errors=True)
         shutil.rmtree(data, ignore_errors=True)
         with contextlib.suppress(FileNotFoundError):
             data.with_name(f".{name}.answers.jsonl").unlink()
 
 
-_PART = 1 << 20
+_CHUNK_BYTES = 1 << 20
 _UNPACKERS: dict[str, Callable[[Path], BufferedIOBase]] = {
     ".gz": gzip.GzipFile,
     ".bz2": bz2.BZ2File,
@@ -163,29 +182,35 @@ _UNPACKERS: dict[str, Callable[[Path], BufferedIOBase]] = {
 }
 
 
-def check_files(files: Sequence[Path], *, most: int) -> None:
-    """Raise `TooLarge` if files have more than so many bytes in all, unpacked.
+def check_files(files: Sequence[Path], *, max_bytes: int) -> None:
+    """Check that files can be unpacked and are within `max_bytes` in total.
 
-    Raises `SetupError` for a file that cannot be unpacked, and for entities that grow.
+    Raises:
+        TooLarge: the unpacked files have more bytes.
+        SetupError: a file cannot be unpacked, or has entities that expand.
     """
-    left = most
+    remaining_bytes = max_bytes
     for file in files:
-        for part in unpack(file):
-            left -= len(part)
-            if left < 0:
+        for chunk in read_unpacked(file):
+            remaining_bytes -= len(chunk)
+            if remaining_bytes < 0:
                 raise TooLarge(
-                    f"{file.name} makes it more than {most // 2**20:,} MB, unpacked: leave"
+                    f"{file.name} makes it more than {max_bytes // 2**20:,} MB, unpacked: leave"
                     " something out, or ask the operator to raise upload_mb"
                 )
-        check_elements(file.name, unpack(file, part=1 << 16))
+        check_xml_elements(file.name, read_unpacked(file, chunk_bytes=1 << 16))
 
 
-def unpack(file: Path, *, part: int = _PART) -> Iterator[bytes]:
-    """Yield the content of a file in parts; `SetupError` if it cannot be unpacked."""
+def read_unpacked(file: Path, *, chunk_bytes: int = _CHUNK_BYTES) -> Iterator[bytes]:
+    """Yield the unpacked content of a file in chunks.
+
+    Raises:
+        SetupError: the file cannot be unpacked.
+    """
     try:
         unpacker = _UNPACKERS.get(file.suffix)
         with unpacker(file) if unpacker else file.open("rb") as stream:
-            while data := stream.read(part):
+            while data := stream.read(chunk_bytes):
                 yield data
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as problem:
         raise SetupError(f"{file.name} cannot be unpacked: {problem}") from problem

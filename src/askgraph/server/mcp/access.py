@@ -1,6 +1,6 @@
-"""Access to graphs and methods: of a caller's tools, and of the person who started `askgraph mcp`.
+"""Access to graphs and methods, for a caller of the server or the user of `askgraph mcp`.
 
-Errors of ours become those whose text reaches the agent.
+Askgraph's own errors are converted to MCP errors whose text reaches the agent.
 """
 
 import asyncio
@@ -26,74 +26,75 @@ from askgraph.graph.profile import Profile
 from askgraph.methods import can_search_indices
 from askgraph.methods.tools import Context, ToolLimits
 from askgraph.server.auth import Scope
-from askgraph.server.runs import LANGUAGE_TAG, RunRequest
-from askgraph.sparql.prefixes import PrefixMap, best_label, words_of_local_name
+from askgraph.server.runs import LANGUAGE_TAG_PATTERN, RunRequest
+from askgraph.sparql.prefixes import PrefixMap, choose_label, split_local_name
 from askgraph.trace import Answer, Outcome, Question, Step
 from askgraph.workspace import Workspace
-from askgraph.workspace.graphs import build_missing
+from askgraph.workspace.graphs import build_missing_indices
 from askgraph.workspace.models import Models
-from askgraph.workspace.next_questions import following
-from askgraph.workspace.run_sync import steps_of
+from askgraph.workspace.next_questions import suggest_next_questions
+from askgraph.workspace.run_sync import stream_steps
 
-GraphName = Annotated[
+GraphNameParameter = Annotated[
     str | None, Field(description="The graph's name; may be left out if there is only one.")
 ]
-Language = Annotated[
+LanguageParameter = Annotated[
     str | None,
     Field(
         description="Of labels and questions, as 'de' (BCP 47); default: English.",
-        pattern=LANGUAGE_TAG,
+        pattern=LANGUAGE_TAG_PATTERN,
     ),
 ]
-FOLLOWING = 3.0
-"""Seconds for the questions that may follow an answer."""
-_CLASSES = 100
-_LIMITS = ToolLimits(rows=30, triples=20, clip=200)
+FOLLOWING_SECONDS = 3.0
+"""Time limit for finding follow-up questions, in seconds."""
+_MAX_CLASSES = 100
+_TOOL_LIMITS = ToolLimits(rows=30, triples=20, clip=200)
 
 
-class Access(Protocol):
-    """The graphs and methods of one caller; `query_timeout` is in seconds."""
+class GraphAccess(Protocol):
+    """The graphs and methods that one caller may use."""
 
     @property
     def query_timeout(self) -> float:
-        """The seconds that one query may take."""
+        """Time limit of one query, in seconds."""
         ...
 
-    def check(self, scope: Scope) -> None:
-        """Raise `NotAllowed` if the caller does not have a scope."""
+    def require_scope(self, scope: Scope) -> None:
+        """Raise `NotAllowedError` if the caller lacks a scope."""
         ...
 
-    def graph_names(self) -> Sequence[str]:
+    def list_graphs(self) -> Sequence[str]:
         """Return the names of the graphs that the caller may see."""
         ...
 
-    def method_names(self) -> Sequence[str]:
+    def list_methods(self) -> Sequence[str]:
         """Return the names of the methods that the caller may choose."""
         ...
 
-    async def known(self, name: str) -> "Known":
-        """Return what is known of a graph, without opening it."""
+    async def get_metadata(self, name: str) -> "GraphMetadata":
+        """Return the metadata of a graph without opening it."""
         ...
 
-    def graph(self, name: str) -> AbstractAsyncContextManager[KnowledgeGraph]:
-        """Lend a graph, its indices in place; it may have to be waited for."""
+    def open_graph(self, name: str) -> AbstractAsyncContextManager[KnowledgeGraph]:
+        """Open a graph with its indices; the caller may have to wait for it."""
         ...
 
-    def steps(self, asked: RunRequest) -> AsyncGenerator[Step, None]:
-        """Ask a question and give its steps as they come; closed early, it is stopped.
+    def stream_steps(self, request: RunRequest) -> AsyncGenerator[Step, None]:
+        """Answer a question and yield its steps; closing the stream stops the run.
 
-        Raises what is wrong with the question or its graphs, as errors of ours.
+        Raises:
+            AskgraphError: the question is invalid or a graph is not available.
         """
         ...
 
-    async def following(self, asked: Question, outcome: Outcome) -> Sequence[str]:
-        """Return questions that may follow an outcome, tried for `FOLLOWING` seconds."""
+    async def suggest_following(self, question: Question, outcome: Outcome) -> Sequence[str]:
+        """Return follow-up questions to an outcome, tested for at most `FOLLOWING_SECONDS`."""
         ...
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is known of a graph; a `remote` one lies behind an endpoint."""
+class GraphMetadata:
+    """The profile and prefixes of a graph; `remote` is true for a graph behind an endpoint."""
 
     name: str
     profile: Profile
@@ -101,80 +102,87 @@ class Known:
     remote: bool
 
     @classmethod
-    def read(cls, workspace: Workspace, name: str) -> "Known":
-        """Read it from a workspace, which may have to build the graph first."""
-        profile, arrays = workspace.known(name)
+    def read(cls, workspace: Workspace, name: str) -> "GraphMetadata":
+        """Read the metadata from a workspace, which may have to build the graph first."""
+        profile, arrays = workspace.load_content(name)
         return cls(name, profile, PrefixMap(dict(profile.prefixes)), arrays is None)
 
 
-CALLER: ContextVar[Access] = ContextVar("caller")
-"""The access of the caller whose message is being answered; the server sets it for each message."""
+CURRENT_ACCESS: ContextVar[GraphAccess] = ContextVar("caller")
+"""The access of the current message's sender; the server sets it for each message."""
 
 
-def current() -> Access:
-    """Return the access of the caller of this message."""
-    return CALLER.get()
+def get_current_access() -> GraphAccess:
+    """Return the access of the current message's sender."""
+    return CURRENT_ACCESS.get()
 
 
-def find_graph(access: Access, graph: str | None) -> str:
-    """Return the graph that a call names, or the only one there is.
+def resolve_graph_name(access: GraphAccess, graph: str | None) -> str:
+    """Return the graph that a call names, or the only graph.
 
-    Raises `SetupError`, which names the graphs that there are.
+    Raises:
+        SetupError: the name is unknown, or missing although there are several graphs.
     """
-    names = access.graph_names()
+    names = access.list_graphs()
     if graph is not None and graph in names:
         return graph
-    there = ", ".join(names)
+    listed_names = ", ".join(names)
     if not names:
         raise SetupError("there is no graph here yet; add one with: askgraph add NAME SOURCE")
     if graph is not None:
-        raise SetupError(f"there is no graph {graph!r}; there are: {there}")
+        raise SetupError(f"there is no graph {graph!r}; there are: {listed_names}")
     if len(names) > 1:
-        raise SetupError(f"there are several graphs: name one of them as `graph`: {there}")
+        raise SetupError(f"there are several graphs: name one of them as `graph`: {listed_names}")
     return names[0]
 
 
 @contextmanager
-def tool_errors(kind: type[Exception] = ToolError) -> Iterator[None]:
-    """Turn errors of ours into those whose text reaches the model; others stay hidden."""
+def convert_errors(error_type: type[Exception] = ToolError) -> Iterator[None]:
+    """Convert askgraph's errors to a type whose text reaches the model; others stay hidden."""
     try:
         yield
     except AskgraphError as error:
-        raise kind(str(error)) from error
+        raise error_type(str(error)) from error
 
 
 @asynccontextmanager
-async def graph_context(
+async def open_graph_context(
     graph: str | None, *, text: str = "", language: str | None = None, scope: Scope = "ask"
 ) -> AsyncIterator[Context]:
-    """Lend the graph that a call names, its indices in place; errors of ours reach the agent."""
-    access = current()
-    with tool_errors():
-        access.check(scope)
-        async with access.graph(find_graph(access, graph)) as opened:
-            limits = replace(_LIMITS, timeout=access.query_timeout)
-            yield Context(opened, Question(text, language), limits, guarded=False)
+    """Open the graph that a call names, with its indices, as the context of a tool."""
+    access = get_current_access()
+    with convert_errors():
+        access.require_scope(scope)
+        async with access.open_graph(resolve_graph_name(access, graph)) as open_graph:
+            limits = replace(_TOOL_LIMITS, timeout=access.query_timeout)
+            yield Context(open_graph, Question(text, language), limits, guarded=False)
 
 
-def class_lines(graph: Known | KnowledgeGraph, language: str, *, most: int = _CLASSES) -> list[str]:
+def format_classes(
+    graph: GraphMetadata | KnowledgeGraph, language: str, *, limit: int = _MAX_CLASSES
+) -> list[str]:
     """Return the most frequent classes as lines: `ont:Moon "moon": 55 instances`."""
     return [
-        f'{graph.prefixes.shorten(one.iri)} "{label_of(one.names, one.iri, language)}": '
-        f"{one.instances:,} instances"
-        for one in graph.profile.classes[:most]
+        f"{graph.prefixes.shorten(profile_class.iri)} "
+        f'("{get_label(profile_class.names, profile_class.iri, language)}"): '
+        f"{profile_class.instances:,} instances"
+        for profile_class in graph.profile.classes[:limit]
     ]
 
 
-def label_of(names: tuple[tuple[str, str], ...], iri: str, language: str) -> str:
-    """Return the label of a class or predicate, else the words of its IRI."""
+def get_label(names: tuple[tuple[str, str], ...], iri: str, language: str) -> str:
+    """Return the label of a class or predicate, or else the words of its IRI."""
     pairs = [(text, tag or None) for text, tag in names]
-    return best_label(pairs, [language, "en"]) or words_of_local_name(iri)
+    return choose_label(pairs, [language, "en"]) or split_local_name(iri)
 
 
 class LocalAccess:
-    """The graphs of a workspace, or some of them; close it after use.
+    """Access to all or some graphs of a workspace; close it after use.
 
-    `timeout` and `query_timeout` are the seconds that a question and a query may take.
+    Args:
+        graphs: the names of the graphs; empty: all graphs of the workspace.
+        timeout: time limit of a question, in seconds.
+        query_timeout: time limit of a query, in seconds.
     """
 
     def __init__(
@@ -186,63 +194,66 @@ class LocalAccess:
         query_timeout: float = 30.0,
     ) -> None:
         self._workspace = workspace
-        self._wanted = tuple(graphs)
+        self._graph_names = tuple(graphs)
         self._models = Models(workspace.folder)
-        self._open: dict[str, KnowledgeGraph] = {}
-        self._opening = asyncio.Lock()
+        self._open_graphs: dict[str, KnowledgeGraph] = {}
+        self._open_lock = asyncio.Lock()
         self._timeout = timeout
         self.query_timeout = query_timeout
 
-    def check(self, scope: Scope) -> None:
-        """Allow everything: the graphs belong to the person who started the server."""
+    def require_scope(self, scope: Scope) -> None:
+        """Allow everything: the graphs belong to the user who started the server."""
 
-    def graph_names(self) -> Sequence[str]:
-        """Return the graphs of the workspace, or those that were named at the start."""
-        return self._wanted or tuple(self._workspace.graphs())
+    def list_graphs(self) -> Sequence[str]:
+        """Return the graphs named at the start, or else all graphs of the workspace."""
+        return self._graph_names or tuple(self._workspace.graphs())
 
-    def method_names(self) -> Sequence[str]:
-        """Return all methods."""
+    def list_methods(self) -> Sequence[str]:
+        """Return the names of all methods."""
         return [name.replace("_", "-") for name in plugins.list_names("method")]
 
-    async def known(self, name: str) -> Known:
-        """Return what is known of a graph, without opening it."""
-        return await asyncio.to_thread(Known.read, self._workspace, name)
+    async def get_metadata(self, name: str) -> GraphMetadata:
+        """Return the metadata of a graph without opening it."""
+        return await asyncio.to_thread(GraphMetadata.read, self._workspace, name)
 
     @asynccontextmanager
-    async def graph(self, name: str) -> AsyncIterator[KnowledgeGraph]:
-        """Open a graph, or give the one that is open; it stays open until the end."""
-        yield await self._opened(name, searched=True)
+    async def open_graph(self, name: str) -> AsyncIterator[KnowledgeGraph]:
+        """Return a graph, opened at its first use; it stays open until `aclose`."""
+        yield await self._get_graph(name, with_indices=True)
 
-    async def steps(self, asked: RunRequest) -> AsyncGenerator[Step, None]:
-        """Ask a question in this process."""
-        method = asked.made(self._workspace, self._models)
+    async def stream_steps(self, request: RunRequest) -> AsyncGenerator[Step, None]:
+        """Answer a question in this process and yield its steps."""
+        method = request.build_method(self._workspace, self._models)
         graphs = [
-            await self._opened(name, searched=can_search_indices(method)) for name in asked.graphs
+            await self._get_graph(name, with_indices=can_search_indices(method))
+            for name in request.graphs
         ]
-        steps = steps_of(asked.question, method, graphs, timeout=self._timeout)
+        steps = stream_steps(request.question, method, graphs, timeout=self._timeout)
         async with aclosing(steps):
             async for step in steps:
                 yield step
 
-    async def following(self, asked: Question, outcome: Outcome) -> Sequence[str]:
-        """Return questions that may follow an outcome."""
+    async def suggest_following(self, question: Question, outcome: Outcome) -> Sequence[str]:
+        """Return follow-up questions to an answer; none for other outcomes."""
         if not isinstance(outcome, Answer):
             return ()
         method = await asyncio.to_thread(self._workspace.method)
-        graph = await self._opened(outcome.graph, searched=can_search_indices(method))
-        return await following(asked, outcome, method, graph, seconds=FOLLOWING)
+        graph = await self._get_graph(outcome.graph, with_indices=can_search_indices(method))
+        return await suggest_next_questions(
+            question, outcome, method, graph, seconds=FOLLOWING_SECONDS
+        )
 
     async def aclose(self) -> None:
         """Close the graphs and language models that were used."""
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self._models.close)
-            for graph in self._open.values():
+            for graph in self._open_graphs.values():
                 stack.push_async_callback(graph.endpoint.close)
 
-    async def _opened(self, name: str, *, searched: bool) -> KnowledgeGraph:
-        async with self._opening:
-            if name not in self._open:
-                self._open[name] = await asyncio.to_thread(self._workspace.graph, name)
-            if searched:
-                await asyncio.to_thread(build_missing, self._open[name])
-            return self._open[name]
+    async def _get_graph(self, name: str, *, with_indices: bool) -> KnowledgeGraph:
+        async with self._open_lock:
+            if name not in self._open_graphs:
+                self._open_graphs[name] = await asyncio.to_thread(self._workspace.graph, name)
+            if with_indices:
+                await asyncio.to_thread(build_missing_indices, self._open_graphs[name])
+            return self._open_graphs[name]

@@ -1,4 +1,4 @@
-"""The tool that answers a question: it reports the steps, and asks back if the client can."""
+"""The tool that answers a question; it reports progress, and asks back if the client can."""
 
 import base64
 import json
@@ -13,47 +13,53 @@ from mcp_types import ElicitRequest, ElicitRequestFormParams, ElicitResult, Inpu
 from mcp_types.version import is_version_at_least
 from pydantic import BaseModel, Field
 
-from askgraph.answers import chosen_answer
-from askgraph.answers.codec import status_of
+from askgraph.answers import answer_option
+from askgraph.answers.codec import get_status
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
-from askgraph.server.mcp.access import Access, Language, current, find_graph, tool_errors
+from askgraph.server.mcp.access import (
+    GraphAccess,
+    LanguageParameter,
+    convert_errors,
+    get_current_access,
+    resolve_graph_name,
+)
 from askgraph.server.mcp.results import (
-    ROWS,
-    Answered,
-    Reading,
-    Unknown,
-    Value,
-    cells,
-    cut_words,
-    labels_shown,
+    DEFAULT_ROWS,
+    AskResult,
+    CellValue,
+    QuestionReading,
+    UnknownWords,
+    describe_truncation,
+    format_rows,
+    select_labels,
 )
 from askgraph.server.runs import RunRequest, check_question
-from askgraph.server.runs.events import one_line, words_of
+from askgraph.server.runs.events import clip_line, describe_step
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import (
     Answer,
     Clarification,
-    Earlier,
     Option,
     Outcome,
+    PreviousQuestion,
     Question,
     Refusal,
-    attempt_of,
+    get_attempt,
 )
-from askgraph.trace.codec import read, told
+from askgraph.trace.codec import from_json_value, to_json_value
 from askgraph.workspace import DEFAULT_METHOD
 
-_QUESTION = 4_000  # characters
-_GRAPHS = 10
-_EVIDENCE, _LINES, _LINE = 5, 6, 300
-_LISTED = 5
-_SENTENCE = 1_000  # characters
+_MAX_QUESTION_CHARACTERS = 4_000  # characters
+_MAX_GRAPHS = 10
+_MAX_EVIDENCE_ROWS, _MAX_EVIDENCE_LINES, _MAX_LINE_CHARACTERS = 5, 6, 300
+_MAX_LISTED_ROWS = 5
+_MAX_SENTENCE_CHARACTERS = 1_000  # characters
 
 
 class EarlierQuestion(BaseModel):
-    """A question that was asked before, with the query that answered it."""
+    """An earlier question with the query that answered it."""
 
-    question: str = Field(max_length=_QUESTION)
+    question: str = Field(max_length=_MAX_QUESTION_CHARACTERS)
     query: str = Field(max_length=100_000)
 
 
@@ -64,102 +70,104 @@ async def ask(
         Field(
             description="In the user's own words.",
             min_length=1,
-            max_length=_QUESTION,
+            max_length=_MAX_QUESTION_CHARACTERS,
             pattern=r"^[^\x00]*$",
         ),
     ],
     graphs: Annotated[
         list[str] | None,
-        Field(description="Names of graphs; may be left out for the only one.", max_length=_GRAPHS),
+        Field(
+            description="Names of graphs; may be left out for the only one.", max_length=_MAX_GRAPHS
+        ),
     ] = None,
     method: Annotated[
         str | None, Field(description="One of `list_graphs`; default: graph-search, no model.")
     ] = None,
-    language: Language = None,
+    language: LanguageParameter = None,
     earlier: Annotated[
         list[EarlierQuestion] | None,
         Field(description="What this question follows up on, oldest first.", max_length=20),
     ] = None,
-    limit: Annotated[int, Field(description="Rows to show at most.", ge=1, le=500)] = ROWS,
+    limit: Annotated[int, Field(description="Rows to show at most.", ge=1, le=500)] = DEFAULT_ROWS,
     seconds: Annotated[
         float | None,
         Field(description="After so many the best comes that was found; default: 20.", gt=0),
     ] = None,
-) -> Answered | InputRequiredResult:
+) -> AskResult | InputRequiredResult:
     """Answer a question in natural language over one graph or several.
 
-    Gives the answer with the query, how it was read, how sure that is, and the triples behind it;
-    or a question back with readings to choose from; or why there is no answer.
+    Returns the answer with its query, the reading of the question, a confidence and the supporting
+    triples; or a question back with readings to choose from; or the reason for having no answer.
     """
-    access = current()
-    with tool_errors():
-        access.check("ask")
+    access = get_current_access()
+    with convert_errors():
+        access.require_scope("ask")
         check_question(question)
-        given = read_choice(context)
-        if given is not None:
-            return await _read_as(access, *given, limit)
-        methods, wanted = access.method_names(), (method or DEFAULT_METHOD).replace("_", "-")
-        names = graphs or [find_graph(access, None)]
-        before = tuple(Earlier(one.question, one.query) for one in earlier or ())
-        asked = RunRequest(
+        choice = read_choice(context)
+        if choice is not None:
+            return await _answer_reading(access, *choice, limit)
+        methods, method_name = access.list_methods(), (method or DEFAULT_METHOD).replace("_", "-")
+        names = graphs or [resolve_graph_name(access, None)]
+        before = tuple(PreviousQuestion(item.question, item.query) for item in earlier or ())
+        request = RunRequest(
             Question(question, language, before),
-            tuple(dict.fromkeys(find_graph(access, name) for name in names)),
-            wanted,
+            tuple(dict.fromkeys(resolve_graph_name(access, name) for name in names)),
+            method_name,
             seconds=seconds,
         )
-        if wanted not in methods:
+        if method_name not in methods:
             raise SetupError(f"no method {method!r}; there are {', '.join(methods)}")
-        outcome = await _outcome(context, access, asked)
+        outcome = await _await_outcome(context, access, request)
         if isinstance(outcome, Clarification) and outcome.options:
-            graph = outcome.best.graph if outcome.best else asked.graphs[0]
-            back = await ask_back(context, outcome, graph)
-            if isinstance(back, InputRequiredResult):
-                return back
-            if back is not None:
-                return await _read_as(access, back, outcome, graph, limit)
+            graph = outcome.best.graph if outcome.best else request.graphs[0]
+            reading = await ask_back(context, outcome, graph)
+            if isinstance(reading, InputRequiredResult):
+                return reading
+            if reading is not None:
+                return await _answer_reading(access, reading, outcome, graph, limit)
         following: Sequence[str] = ()
         with suppress(AskgraphError):  # the answer is there: nothing is to be said of these
-            following = await access.following(asked.question, outcome)
-        return to_answered(outcome, limit=limit, following=following)
+            following = await access.suggest_following(request.question, outcome)
+        return to_ask_result(outcome, limit=limit, following=following)
 
 
-async def _outcome(context: Context, access: Access, asked: RunRequest) -> Outcome:
-    """Read the steps to the end; each is reported as progress."""
-    async with aclosing(access.steps(asked)) as steps:
-        done = 0
+async def _await_outcome(context: Context, access: GraphAccess, request: RunRequest) -> Outcome:
+    """Read the steps up to the outcome and report each as progress."""
+    async with aclosing(access.stream_steps(request)) as steps:
+        step_count = 0
         async for step in steps:
             if isinstance(step, Answer | Clarification | Refusal):
                 return step
-            done += 1
-            await context.report_progress(done, message=words_of(step))
+            step_count += 1
+            await context.report_progress(step_count, message=describe_step(step))
     raise ServiceError("the run was stopped before it came to an end; ask again")
 
 
-async def _read_as(
-    access: Access, reading: int, asked_back: Clarification, graph: str, limit: int
-) -> Answered:
-    """The answer of the reading that the user chose."""
-    async with access.graph(find_graph(access, graph)) as opened:
-        answer = await chosen_answer(
-            asked_back.options[reading],
-            asked_back,
-            opened,
+async def _answer_reading(
+    access: GraphAccess, index: int, clarification: Clarification, graph: str, limit: int
+) -> AskResult:
+    """Return the answer to the reading that the user chose."""
+    async with access.open_graph(resolve_graph_name(access, graph)) as open_graph:
+        answer = await answer_option(
+            clarification.options[index],
+            clarification,
+            open_graph,
             timeout=access.query_timeout,
             limit=1_000,
         )
-    return to_answered(answer, limit=limit)
+    return to_ask_result(answer, limit=limit)
 
 
-def to_answered(outcome: Outcome, *, limit: int, following: Sequence[str] = ()) -> Answered:
-    """Return an outcome with at most `limit` rows, and the questions that may follow."""
-    best = attempt_of(outcome) or Answer("", "", SelectResult((), ()), (), "", 0.0)
-    rows = cells(best.result.rows, limit)
+def to_ask_result(outcome: Outcome, *, limit: int, following: Sequence[str] = ()) -> AskResult:
+    """Convert an outcome, with at most `limit` rows, and the questions that may follow."""
+    best = get_attempt(outcome) or Answer("", "", SelectResult((), ()), (), "", 0.0)
+    rows = format_rows(best.result.rows, limit)
     readings = outcome.options if isinstance(outcome, Clarification) else ()
     missing = () if isinstance(outcome, Answer) else outcome.missing
-    return Answered.model_validate(
+    return AskResult.model_validate(
         {
-            "status": status_of(outcome),
-            "message": _message(outcome),
+            "status": get_status(outcome),
+            "message": _format_message(outcome),
             "words": best.words,
             "unused_words": list(best.unused_words),
             "confidence": None if best.chosen else best.confidence,
@@ -171,69 +179,71 @@ def to_answered(outcome: Outcome, *, limit: int, following: Sequence[str] = ()) 
             "rows": rows,
             "total": len(best.result.rows),
             "boolean": best.boolean,
-            "labels": labels_shown(rows, best.labels),
+            "labels": select_labels(rows, best.labels),
             "evidence": [
-                one_line(f"row {piece.row + 1}: {line}", _LINE)
-                for piece in best.evidence[:_EVIDENCE]
-                for line in piece.words[:_LINES]
+                clip_line(f"row {piece.row + 1}: {line}", _MAX_LINE_CHARACTERS)
+                for piece in best.evidence[:_MAX_EVIDENCE_ROWS]
+                for line in piece.words[:_MAX_EVIDENCE_LINES]
             ],
             "why_empty": best.why_empty,
             "cut": f"{best.cut_short}; this is the best so far"
             if best.cut_short
-            else cut_words(best.result.truncated),
+            else describe_truncation(best.result.truncated),
             "readings": [
-                Reading(words=one.words, rows=one.count, query=one.query) for one in readings
+                QuestionReading(words=item.words, rows=item.count, query=item.query)
+                for item in readings
             ],
             "confirmed": best.confirmed.question if best.confirmed else None,
             "interpretation": best.interpretation or None,
-            "missing": [Unknown(words=one.words, names=list(one.names)) for one in missing],
+            "missing": [UnknownWords(words=item.words, names=list(item.names)) for item in missing],
             "next": list(following),
             "seconds": round(outcome.usage.seconds, 3),
         }
     )
 
 
-def _message(outcome: Outcome) -> str:
+def _format_message(outcome: Outcome) -> str:
     match outcome:
         case Refusal(reason=reason):
             return reason
         case Clarification(question=question):
             return question
         case Answer(sentence=sentence) if sentence:
-            return one_line(sentence, _SENTENCE)
+            return clip_line(sentence, _MAX_SENTENCE_CHARACTERS)
         case Answer(boolean=bool() as holds):
             return "yes" if holds else "no"
         case _:
-            return _listed(outcome)
+            return _format_answer_values(outcome)
 
 
-def _listed(answer: Answer) -> str:
-    """The first values of the columns that answer, by label."""
+def _format_answer_values(answer: Answer) -> str:
+    """Return the first values of the answer columns, by label."""
     rows, variables = answer.result.rows, answer.result.variables
     if not rows:
         return answer.why_empty or "nothing was found"
-    at = [variables.index(name) for name in answer.answer_columns if name in variables]
+    columns = [variables.index(name) for name in answer.answer_columns if name in variables]
 
-    def name(value: Value) -> str:
-        return one_line(answer.labels.get(value, value) if isinstance(value, str) else str(value))
+    def format_value(value: CellValue) -> str:
+        return clip_line(answer.labels.get(value, value) if isinstance(value, str) else str(value))
 
-    told = [
-        ", ".join(map(name, cells([tuple(row[n] for n in at)], 1)[0])) for row in rows[:_LISTED]
+    texts = [
+        ", ".join(map(format_value, format_rows([tuple(row[n] for n in columns)], 1)[0]))
+        for row in rows[:_MAX_LISTED_ROWS]
     ]
-    more = f" and {len(rows) - _LISTED:,} more" if len(rows) > _LISTED else ""
-    return "; ".join(told) + more
+    more = f" and {len(rows) - _MAX_LISTED_ROWS:,} more" if len(rows) > _MAX_LISTED_ROWS else ""
+    return "; ".join(texts) + more
 
 
-_KEY = "reading"
-_MODERN = "2026-07-28"
-_WORDS = 200
-_MOST = 20  # readings in a state that comes back
+_READING_KEY = "reading"
+_STATELESS_VERSION = "2026-07-28"
+_MAX_READING_CHARACTERS = 200
+_MAX_READINGS = 20  # readings in a state that comes back
 
 
-class OpenState:
-    """The state of a call as it goes through the client: readable, as it holds no secret.
+class PlainStateCodec:
+    """A codec for request state that passes through the client unencrypted; it holds no secret.
 
-    So it can come back to any process of a server; it is checked like any other input.
+    So any process of a server can resume the call. The state is validated like any other input.
     """
 
     def seal(self, payload: bytes) -> str:
@@ -241,7 +251,11 @@ class OpenState:
         return base64.urlsafe_b64encode(payload).decode()
 
     def unseal(self, token: str) -> bytes:
-        """Return the state that was sealed; `InvalidRequestState` if it is no such text."""
+        """Decode a sealed state.
+
+        Raises:
+            InvalidRequestState: the text is not valid Base64.
+        """
         try:
             return base64.urlsafe_b64decode(token.encode("ascii"))
         except ValueError as error:
@@ -249,72 +263,81 @@ class OpenState:
 
 
 async def ask_back(
-    context: Context, asked: Clarification, graph: str
+    context: Context, clarification: Clarification, graph: str
 ) -> InputRequiredResult | int | None:
-    """Ask which reading is meant.
+    """Ask the user which reading they mean.
 
-    Returns the end of the call until the answer comes, or the place of the reading chosen, or
-    None if the client cannot ask, or the user does not choose.
+    Returns:
+        The result that suspends the call until the reply comes; or the index of the chosen reading;
+        or None if the client cannot ask or the user does not choose.
     """
-    able = context.client_capabilities
-    if able is None or able.elicitation is None:
+    capabilities = context.client_capabilities
+    if capabilities is None or capabilities.elicitation is None:
         return None
-    words = _words(asked)
-    if is_version_at_least(context.protocol_version or "", _MODERN):
-        options = [told(option, Option) for option in asked.options]
-        state = json.dumps({"question": asked.question, "options": options, "graph": graph})
-        form = ElicitRequestFormParams(message=asked.question, requested_schema=_schema(words))
+    texts = _format_readings(clarification)
+    if is_version_at_least(context.protocol_version or "", _STATELESS_VERSION):
+        options = [to_json_value(option, Option) for option in clarification.options]
+        state = json.dumps({"question": clarification.question, "options": options, "graph": graph})
+        form = ElicitRequestFormParams(
+            message=clarification.question, requested_schema=_build_form_schema(texts)
+        )
         return InputRequiredResult(
-            input_requests={_KEY: ElicitRequest(params=form)}, request_state=state
+            input_requests={_READING_KEY: ElicitRequest(params=form)}, request_state=state
         )
     try:
         reply = await context.session.elicit_form(
-            asked.question, _schema(words), related_request_id=context.request_id
+            clarification.question, _build_form_schema(texts), related_request_id=context.request_id
         )
     except NoBackChannelError:
         return None
-    return _place(reply, words)
+    return _find_choice(reply, texts)
 
 
 def read_choice(context: Context) -> tuple[int, Clarification, str] | None:
-    """Return the reading that the user chose when the call was made before; None at its start.
+    """Return the reading that the user chose; None at the start of a call.
 
-    It is given by its place, with what was asked back, and the graph.
+    The user is not asked a second time.
 
-    A user who does not choose is not asked again. Raises `QueryError` for a state that is damaged.
+    Returns:
+        The index of the reading, the clarification that offered it, and the graph.
+
+    Raises:
+        QueryError: the state is damaged, or the user chose no reading.
     """
     responses, state = context.input_responses, context.request_state
     if not responses or state is None:
         return None
-    reply = responses.get(_KEY)
+    reply = responses.get(_READING_KEY)
     try:
         content = json.loads(state)
-        options = tuple(read(one, Option) for one in content["options"][:_MOST])
-        asked = Clarification(read(content["question"], str), options, None)
-        graph = read(content["graph"], str)
+        options = tuple(
+            from_json_value(option, Option) for option in content["options"][:_MAX_READINGS]
+        )
+        clarification = Clarification(from_json_value(content["question"], str), options, None)
+        graph = from_json_value(content["graph"], str)
     except (ValueError, KeyError, TypeError) as error:
         raise QueryError("the state of this call is damaged: ask anew") from error
     if not isinstance(reply, ElicitResult):
         return None
-    place = _place(reply, _words(asked))
-    if place is None:
+    index = _find_choice(reply, _format_readings(clarification))
+    if index is None:
         raise QueryError("no reading was chosen: ask again, in words that leave only one")
-    return place, asked, graph
+    return index, clarification, graph
 
 
-def _words(asked: Clarification) -> list[str]:
-    """The readings as the user sees them, each once."""
+def _format_readings(clarification: Clarification) -> list[str]:
+    """Return the readings as the user sees them, numbered."""
     return [
-        one_line(f"{number}. {option.words}", _WORDS)
-        for number, option in enumerate(asked.options, 1)
+        clip_line(f"{number}. {option.words}", _MAX_READING_CHARACTERS)
+        for number, option in enumerate(clarification.options, 1)
     ]
 
 
-def _schema(words: list[str]) -> dict[str, object]:
-    reading = {"type": "string", "title": "Reading", "enum": words}
-    return {"type": "object", "properties": {_KEY: reading}, "required": [_KEY]}
+def _build_form_schema(texts: list[str]) -> dict[str, object]:
+    reading = {"type": "string", "title": "Reading", "enum": texts}
+    return {"type": "object", "properties": {_READING_KEY: reading}, "required": [_READING_KEY]}
 
 
-def _place(reply: ElicitResult, words: list[str]) -> int | None:
-    chosen = (reply.content or {}).get(_KEY) if reply.action == "accept" else None
-    return words.index(chosen) if isinstance(chosen, str) and chosen in words else None
+def _find_choice(reply: ElicitResult, texts: list[str]) -> int | None:
+    chosen = (reply.content or {}).get(_READING_KEY) if reply.action == "accept" else None
+    return texts.index(chosen) if isinstance(chosen, str) and chosen in texts else None

@@ -1,6 +1,6 @@
-"""Tools that look around in a graph, and those for queries: propose, validate, execute.
+"""Tools that explore a graph, and tools for queries: propose, validate, execute.
 
-Nothing writes.
+All of them only read.
 """
 
 import asyncio
@@ -11,9 +11,9 @@ from pydantic import Field
 from pyoxigraph import Literal as RdfLiteral
 from pyoxigraph import NamedNode
 
-from askgraph.answers.validation import WRONG, Services
-from askgraph.answers.validation.graph_knowledge import graph_knowledge
-from askgraph.answers.validation.validate import validated
+from askgraph.answers.validation import MIN_WRONG_CERTAINTY, ServiceKnowledge
+from askgraph.answers.validation.graph_knowledge import load_graph_knowledge
+from askgraph.answers.validation.validate import validate_query
 from askgraph.answers.verbalize import in_words, iris_of, labels_of
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
@@ -31,199 +31,225 @@ from askgraph.methods.tools.query_run import execute_query
 from askgraph.methods.tools.rendering import TermWriter, clip_text, fetch_labels
 from askgraph.search.decide import find_omitted_words
 from askgraph.server.mcp.access import (
-    GraphName,
-    Language,
-    class_lines,
-    current,
-    graph_context,
-    tool_errors,
+    GraphNameParameter,
+    LanguageParameter,
+    convert_errors,
+    format_classes,
+    get_current_access,
+    open_graph_context,
 )
 from askgraph.server.mcp.results import (
-    ROWS,
-    Candidate,
-    Candidates,
-    Checked,
-    Described,
-    Example,
-    Examples,
-    Finding,
-    Graph,
-    Graphs,
-    Hit,
-    Hits,
-    Property,
-    ShapeOfClass,
-    Shapes,
-    Table,
-    cells,
-    cut_words,
-    iris_in,
-    labels_shown,
+    DEFAULT_ROWS,
+    ClassShape,
+    DescribeResult,
+    ExampleQuestion,
+    ExamplesResult,
+    ExecuteResult,
+    GraphInfo,
+    GraphsResult,
+    NameMatch,
+    ProposedQueriesResult,
+    ProposedQuery,
+    QueryFinding,
+    SearchToolResult,
+    ShapeProperty,
+    ShapesResult,
+    ValidateResult,
+    collect_iris,
+    describe_truncation,
+    format_rows,
+    select_labels,
 )
-from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.lexer import declare_prefixes
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.trace import Observation
 
-Kind = Literal["entity", "class", "property", "value"]
-_TOLD = 10  # classes of a graph in the list of graphs
-_NAME = 200  # characters
-_QUERY = 4_000
-_LINES = 40
-Classes = Annotated[
+NameKind = Literal["entity", "class", "property", "value"]
+_MAX_LISTED_CLASSES = 10  # classes of a graph in the list of graphs
+_MAX_NAME_CHARACTERS = 200  # characters
+_MAX_QUERY_CHARACTERS = 4_000
+_MAX_SHAPE_LINES = 40
+ClassesParameter = Annotated[
     list[str] | None,
     Field(description="IRIs of classes, as prefix:name; without, they are listed.", max_length=5),
 ]
 
 
-async def list_graphs() -> Graphs:
-    """List the graphs that can be asked, with their main classes, and the methods that answer."""
-    access = current()
-    with tool_errors():
-        access.check("ask")
-    found = []
-    for name in access.graph_names():
-        with tool_errors():
-            known = await access.known(name)
-            found.append(
-                Graph(
+async def list_graphs() -> GraphsResult:
+    """List the available graphs with their main classes, and the methods that answer questions."""
+    access = get_current_access()
+    with convert_errors():
+        access.require_scope("ask")
+    graphs = []
+    for name in access.list_graphs():
+        with convert_errors():
+            metadata = await access.get_metadata(name)
+            graphs.append(
+                GraphInfo(
                     name=name,
-                    triples=known.profile.triples,
-                    classes=class_lines(known, "en", most=_TOLD),
-                    languages=[language for language, _ in known.profile.languages[:_TOLD]],
-                    remote=known.remote,
+                    triples=metadata.profile.triples,
+                    classes=format_classes(metadata, "en", limit=_MAX_LISTED_CLASSES),
+                    languages=[
+                        language for language, _ in metadata.profile.languages[:_MAX_LISTED_CLASSES]
+                    ],
+                    remote=metadata.remote,
                 )
             )
-    return Graphs(graphs=found, methods=list(access.method_names()))
+    return GraphsResult(graphs=graphs, methods=list(access.list_methods()))
 
 
 async def search(
     query: Annotated[str, Field(description="A name or keywords.", max_length=500)],
-    kind: Annotated[Kind, Field(description="What is looked for.")] = "entity",
-    graph: GraphName = None,
-    limit: Annotated[int, Field(description="Hits at most.", ge=1, le=50)] = 10,
-    language: Language = None,
-) -> Hits:
-    """Find things, classes, properties or values by name, with what the graph says of each."""
-    async with graph_context(graph, text=query, language=language) as context:
-        found = await asyncio.to_thread(_found, context.graph, query, kind, limit)
-        known = [SearchHit(parse_resource_term(one.item.iri), one.item, one.name) for one in found]
-        told = await (format_properties if kind == "property" else format_entities)(context, known)
-        return Hits(
+    kind: Annotated[NameKind, Field(description="What is looked for.")] = "entity",
+    graph: GraphNameParameter = None,
+    limit: Annotated[int, Field(description="SearchToolResult at most.", ge=1, le=50)] = 10,
+    language: LanguageParameter = None,
+) -> SearchToolResult:
+    """Find entities, classes, properties or values by name, with a description of each."""
+    async with open_graph_context(graph, text=query, language=language) as context:
+        hits = await asyncio.to_thread(_search_index, context.graph, query, kind, limit)
+        resources = [
+            SearchHit(parse_resource_term(hit.item.iri), hit.item, hit.name) for hit in hits
+        ]
+        rendered = await (format_properties if kind == "property" else format_entities)(
+            context, resources
+        )
+        return SearchToolResult(
             graph=context.graph.name,
-            hits=[_hit(one, context.graph) for one in found],
-            text="\n".join(told.lines) or f"nothing goes by {query!r}; try other or fewer words",
+            hits=[_build_match(hit, context.graph) for hit in hits],
+            text="\n".join(rendered.lines)
+            or f"nothing goes by {query!r}; try other or fewer words",
         )
 
 
 async def describe(
     iri: Annotated[str, Field(description="Its IRI, as prefix:name or <http://…>.")],
-    graph: GraphName = None,
-    language: Language = None,
-) -> Described:
-    """Get what the graph says of one entity, class or property: types, values, links both ways."""
-    async with graph_context(graph, language=language) as context:
-        told = await describe_in(context, iri)
+    graph: GraphNameParameter = None,
+    language: LanguageParameter = None,
+) -> DescribeResult:
+    """Describe one entity, class or property: types, values, links in both directions."""
+    async with open_graph_context(graph, language=language) as context:
+        description = await describe_in(context, iri)
         # The description begins with the IRI, shortened.
-        short, _, _ = told.text.partition("\n")[0].partition(" ")
-        full = next(iri for iri in told.seen if context.graph.prefixes.shorten(iri) == short)
-        labels = await fetch_labels(context, [full])
-        return Described(graph=context.graph.name, iri=full, label=labels.get(full), text=told.text)
+        short_iri, _, _ = description.text.partition("\n")[0].partition(" ")
+        full_iri = next(
+            iri for iri in description.seen if context.graph.prefixes.shorten(iri) == short_iri
+        )
+        labels = await fetch_labels(context, [full_iri])
+        return DescribeResult(
+            graph=context.graph.name,
+            iri=full_iri,
+            label=labels.get(full_iri),
+            text=description.text,
+        )
 
 
 async def examples(
     question: Annotated[
         str | None, Field(description="Those most like this one; without it, any.")
     ] = None,
-    graph: GraphName = None,
-    limit: Annotated[int, Field(description="Examples at most.", ge=1, le=20)] = 3,
-) -> Examples:
-    """Get questions that were asked of the graph, with the SPARQL queries that answer them."""
-    async with graph_context(graph, text=question or "") as context:
-        every = context.graph.examples
+    graph: GraphNameParameter = None,
+    limit: Annotated[int, Field(description="ExamplesResult at most.", ge=1, le=20)] = 3,
+) -> ExamplesResult:
+    """Get example questions over the graph, with the SPARQL queries that answer them."""
+    async with open_graph_context(graph, text=question or "") as context:
+        all_examples = context.graph.examples
         if question:
-            near = await asyncio.to_thread(rank_examples, question, every, limit=limit)
+            scored_examples = await asyncio.to_thread(
+                rank_examples, question, all_examples, limit=limit
+            )
         else:
-            near = [(one, -1.0) for one in sample_examples("", every, limit=limit)]
-        told = [
-            Example(
-                question=clip_text(one.question, 500),
-                query=clip_text(one.query, _QUERY),
-                origin=one.origin,
+            scored_examples = [
+                (example, -1.0) for example in sample_examples("", all_examples, limit=limit)
+            ]
+        results = [
+            ExampleQuestion(
+                question=clip_text(example.question, 500),
+                query=clip_text(example.query, _MAX_QUERY_CHARACTERS),
+                origin=example.origin,
                 similarity=round(score, 3) if score >= 0 else None,
             )
-            for one, score in near
+            for example, score in scored_examples
         ]
-        return Examples(graph=context.graph.name, examples=told, total=len(every))
+        return ExamplesResult(graph=context.graph.name, examples=results, total=len(all_examples))
 
 
-def _found(graph: KnowledgeGraph, text: str, kind: Kind, limit: int) -> list[IndexHit[Resource]]:
-    """The hits of an index for a name, without lone halves of characters."""
+def _search_index(
+    graph: KnowledgeGraph, text: str, kind: NameKind, limit: int
+) -> list[IndexHit[Resource]]:
+    """Return the hits of an index for a name; unpaired surrogates are removed."""
     keys = {"property": "properties", "value": "literals"}
     index = graph.indices.get(keys.get(kind, "entities"))
-    within = [one.iri for one in graph.profile.classes] if kind == "class" else None
+    within = (
+        [profile_class.iri for profile_class in graph.profile.classes] if kind == "class" else None
+    )
     words = " ".join(text.encode(errors="replace").decode().split())
     return [] if index is None else list(index.search(words, limit=limit, within=within))
 
 
-def _hit(hit: IndexHit[Resource], graph: KnowledgeGraph) -> Hit:
+def _build_match(hit: IndexHit[Resource], graph: KnowledgeGraph) -> NameMatch:
     iri = hit.item.iri
-    return Hit(
-        iri=clip_text(iri, 2 * _NAME) if iri.startswith('"') else iri,
-        name=clip_text(iri, _NAME) if iri.startswith('"') else graph.prefixes.shorten(iri),
-        label=clip_text(hit.item.label, _NAME),
-        matched=clip_text(hit.name or hit.item.label, _NAME),
+    return NameMatch(
+        iri=clip_text(iri, 2 * _MAX_NAME_CHARACTERS) if iri.startswith('"') else iri,
+        name=clip_text(iri, _MAX_NAME_CHARACTERS)
+        if iri.startswith('"')
+        else graph.prefixes.shorten(iri),
+        label=clip_text(hit.item.label, _MAX_NAME_CHARACTERS),
+        matched=clip_text(hit.name or hit.item.label, _MAX_NAME_CHARACTERS),
     )
 
 
 async def shapes(
-    classes: Classes = None, graph: GraphName = None, language: Language = None
-) -> Shapes:
-    """Get what the instances of classes have: properties, what these lead to, how many have them.
+    classes: ClassesParameter = None,
+    graph: GraphNameParameter = None,
+    language: LanguageParameter = None,
+) -> ShapesResult:
+    """Get the properties of the instances of classes, their values, and how many have them.
 
-    Without classes, the classes of the graph are listed with their numbers of instances.
+    Without classes, list the classes of the graph with their numbers of instances.
     """
-    async with graph_context(graph, language=language) as context:
-        told = [await _shape(context, name) for name in classes or ()]
-        listed = [] if told else class_lines(context.graph, context.language)
-        return Shapes(graph=context.graph.name, shapes=told, classes=listed)
+    async with open_graph_context(graph, language=language) as context:
+        shapes = [await _build_class_shape(context, name) for name in classes or ()]
+        class_names = [] if shapes else format_classes(context.graph, context.language)
+        return ShapesResult(graph=context.graph.name, shapes=shapes, classes=class_names)
 
 
-async def _shape(context: Context, name: str) -> ShapeOfClass:
+async def _build_class_shape(context: Context, name: str) -> ClassShape:
     graph = context.graph
     iri = (await shape_of(context, name)).seen[0]  # says what is wrong with a name
     shape = await load_shape(
         iri, graph.profile, graph.endpoint, arrays=graph.arrays, timeout=context.limits.timeout
     )
-    lines = shape.lines[:_LINES]
+    lines = shape.lines[:_MAX_SHAPE_LINES]
     predicates = [line.predicate for line in lines]
     examples = [line.example.value for line in lines if isinstance(line.example, NamedNode)]
     writer = await TermWriter.from_iris(context, [iri, *predicates, *examples])
-    return ShapeOfClass(
+    return ClassShape(
         cls=writer.write_short(iri),
         label=writer.labels.get(iri),
         instances=shape.instances,
-        properties=[_property(line, shape, writer) for line in lines],
+        properties=[_build_property(line, shape, writer) for line in lines],
     )
 
 
-def _property(line: ShapeLine, shape: Shape, writer: TermWriter) -> Property:
+def _build_property(line: ShapeLine, shape: Shape, writer: TermWriter) -> ShapeProperty:
     share = shape.get_share(line)
-    known = isinstance(line.example, NamedNode | RdfLiteral)
-    return Property(
+    has_example = isinstance(line.example, NamedNode | RdfLiteral)
+    return ShapeProperty(
         predicate=writer.write_short(line.predicate),
         label=writer.labels.get(line.predicate),
         inverse=line.inverse,
         share=None if share is None else round(share, 3),
         triples=line.triples,
         kinds=[writer.write_short(kind) for kind in line.kinds],
-        example=writer.write_term(line.example) if known else None,
+        example=writer.write_term(line.example) if has_example else None,
     )
 
 
-_TAKEN = 1_000  # rows that are fetched
-_PREVIEW = 5
-_FINDINGS = 20
-Query = Annotated[
+_MAX_FETCHED_ROWS = 1_000  # rows that are fetched
+_PREVIEW_ROWS = 5
+_MAX_FINDINGS = 20
+QueryParameter = Annotated[
     str,
     Field(description="SPARQL that reads; known prefixes need no PREFIX line.", max_length=100_000),
 ]
@@ -233,110 +259,129 @@ async def propose_queries(
     question: Annotated[
         str, Field(description="A question or a part of one.", min_length=1, max_length=2_000)
     ],
-    graph: GraphName = None,
-    language: Language = None,
-) -> Candidates:
-    """Get queries that may answer a question, with their results. Asks no language model."""
-    async with graph_context(graph, text=question, language=language) as context:
-        found = await find_best_candidates(context, question)
-        shown = [row for one in found.candidates for row in one.result.rows[:_PREVIEW]]
-        iris = [*iris_in(shown), *(iri for one in found.candidates for iri in iris_of(one.query))]
+    graph: GraphNameParameter = None,
+    language: LanguageParameter = None,
+) -> ProposedQueriesResult:
+    """Get queries that may answer a question, with their results. Uses no language model."""
+    async with open_graph_context(graph, text=question, language=language) as context:
+        best = await find_best_candidates(context, question)
+        preview_rows = [
+            row for candidate in best.candidates for row in candidate.result.rows[:_PREVIEW_ROWS]
+        ]
+        iris = [
+            *collect_iris(preview_rows),
+            *(iri for candidate in best.candidates for iri in iris_of(candidate.query)),
+        ]
         labels = await labels_of(iris, context.graph, [context.language, "en"])
-        told = [_candidate(one, found, labels, context) for one in found.candidates]
-        rows = [row for one in told for row in one.rows]
-        return Candidates(
+        proposals = [
+            _build_proposal(candidate, best, labels, context) for candidate in best.candidates
+        ]
+        rows = [row for candidate in proposals for row in candidate.rows]
+        return ProposedQueriesResult(
             graph=context.graph.name,
-            candidates=told,
-            confidence=round(found.confidence, 4),
-            labels=labels_shown(rows, labels),
+            candidates=proposals,
+            confidence=round(best.confidence, 4),
+            labels=select_labels(rows, labels),
         )
 
 
-async def validate(query: Query, graph: GraphName = None, language: Language = None) -> Checked:
-    """Check a query against what is known of the graph, and repair it if that is safe.
+async def validate(
+    query: QueryParameter, graph: GraphNameParameter = None, language: LanguageParameter = None
+) -> ValidateResult:
+    """Check a query against the metadata of the graph, and repair it if that is safe.
 
-    Nothing is run, and prefixes of the graph need not be declared. Finds errors of syntax, names
-    that the graph does not hold, wrong directions and datatypes, filters that never hold.
+    The query is not run, and prefixes of the graph need no declaration. Finds syntax errors, names
+    that the graph does not contain, wrong directions and datatypes, filters that never hold.
     """
-    async with graph_context(graph, language=language) as context:
-        services = Services(graph_knowledge(context.graph), {})
-        whole = query
+    async with open_graph_context(graph, language=language) as context:
+        services = ServiceKnowledge(load_graph_knowledge(context.graph), {})
+        full_query = query
         with suppress(QueryError):  # what cannot be read is what the checks report
             namespaces = context.graph.prefixes.namespaces
-            whole = await asyncio.to_thread(with_declared, query, namespaces)
-        found = await asyncio.to_thread(validated, whole, services, language=context.language)
-        above = whole.count("\n") - query.count("\n")
-        checked = Checked(
+            full_query = await asyncio.to_thread(declare_prefixes, query, namespaces)
+        validation = await asyncio.to_thread(
+            validate_query, full_query, services, language=context.language
+        )
+        prefix_lines = full_query.count("\n") - query.count("\n")
+        result = ValidateResult(
             graph=context.graph.name,
-            valid=not found.is_wrong,
+            valid=not validation.is_wrong,
             findings=[
-                Finding(
-                    kind=one.kind.value,
-                    message=one.message,
-                    line=one.place.line - above if one.place else None,
-                    column=one.place.column if one.place else None,
-                    certainty=round(one.certainty, 3),
+                QueryFinding(
+                    kind=finding.kind.value,
+                    message=finding.message,
+                    line=finding.place.line - prefix_lines if finding.place else None,
+                    column=finding.place.column if finding.place else None,
+                    certainty=round(finding.certainty, 3),
                     instead=[
-                        f"{new.text} ({new.label})" if new.label else new.text
-                        for new in one.proposals
+                        f"{proposal.text} ({proposal.label})" if proposal.label else proposal.text
+                        for proposal in finding.proposals
                     ],
                 )
-                for one in sorted(found.findings, key=lambda one: one.certainty < WRONG)[:_FINDINGS]
+                for finding in sorted(
+                    validation.findings, key=lambda finding: finding.certainty < MIN_WRONG_CERTAINTY
+                )[:_MAX_FINDINGS]
             ],
-            repaired=found.repaired if found.repairs else None,
-            repairs=[one.note for one in found.repairs],
+            repaired=validation.repaired if validation.repairs else None,
+            repairs=[finding.note for finding in validation.repairs],
         )
-    if checked.repaired is None and whole != query:  # for those who do not know the prefixes
-        return checked.model_copy(update={"repaired": whole})
-    return checked
+    if result.repaired is None and full_query != query:  # for those who do not know the prefixes
+        return result.model_copy(update={"repaired": full_query})
+    return result
 
 
 async def execute(
-    query: Query,
-    graph: GraphName = None,
-    limit: Annotated[int, Field(description="Rows to show at most.", ge=1, le=500)] = ROWS,
-    language: Language = None,
-) -> Table:
+    query: QueryParameter,
+    graph: GraphNameParameter = None,
+    limit: Annotated[int, Field(description="Rows to show at most.", ge=1, le=500)] = DEFAULT_ROWS,
+    language: LanguageParameter = None,
+) -> ExecuteResult:
     """Run a SPARQL query that reads (SELECT, ASK, CONSTRUCT, DESCRIBE) and see its result.
 
-    A query that fails comes with the place and the nearest valid names, an empty result with the
-    reason for it. At most 1,000 rows are taken.
+    A failed query comes with the position of the error and the nearest valid names, an empty result
+    with the reason. At most 1,000 rows are fetched.
     """
-    async with graph_context(graph, language=language, scope="query") as context:
-        found = await execute_query(context, query, rows=_TAKEN)
-        if isinstance(found, Observation):
-            raise QueryError(found.text)
-        notes = [*found.notes, *([found.remark.text] if found.remark.text else [])]
-        ran = found.query_run
-        given = ran.result.table if isinstance(ran.result, GraphResult) else ran.result
-        result = SelectResult((), ()) if isinstance(given, bool) else given
-        shown = cells(result.rows, limit)
+    async with open_graph_context(graph, language=language, scope="query") as context:
+        execution = await execute_query(context, query, rows=_MAX_FETCHED_ROWS)
+        if isinstance(execution, Observation):
+            raise QueryError(execution.text)
+        notes = [*execution.notes, *([execution.remark.text] if execution.remark.text else [])]
+        query_run = execution.query_run
+        table = (
+            query_run.result.table
+            if isinstance(query_run.result, GraphResult)
+            else query_run.result
+        )
+        result = SelectResult((), ()) if isinstance(table, bool) else table
+        shown_rows = format_rows(result.rows, limit)
         languages = [context.language, "en"]
-        labels = await labels_of(iris_in(result.rows[: len(shown)]), context.graph, languages)
-        return Table(
+        labels = await labels_of(
+            collect_iris(result.rows[: len(shown_rows)]), context.graph, languages
+        )
+        return ExecuteResult(
             graph=context.graph.name,
-            query=ran.query,
+            query=query_run.query,
             columns=list(result.variables),
-            rows=shown,
+            rows=shown_rows,
             total=len(result.rows),
-            boolean=given if isinstance(given, bool) else None,
-            labels=labels_shown(shown, labels),
-            cut=cut_words(result.truncated),
+            boolean=table if isinstance(table, bool) else None,
+            labels=select_labels(shown_rows, labels),
+            cut=describe_truncation(result.truncated),
             notes=notes,
         )
 
 
-def _candidate(
-    one: CandidateResult, found: BestCandidates, labels: dict[str, str], context: Context
-) -> Candidate:
-    return Candidate(
-        words=in_words(one.query, labels, language=context.language),
-        query=one.query,
-        columns=list(one.result.variables),
-        rows=cells(one.result.rows, _PREVIEW),
-        total=1 if one.boolean is not None else len(one.result.rows),
-        boolean=one.boolean,
+def _build_proposal(
+    candidate: CandidateResult, best: BestCandidates, labels: dict[str, str], context: Context
+) -> ProposedQuery:
+    return ProposedQuery(
+        words=in_words(candidate.query, labels, language=context.language),
+        query=candidate.query,
+        columns=list(candidate.result.variables),
+        rows=format_rows(candidate.result.rows, _PREVIEW_ROWS),
+        total=1 if candidate.boolean is not None else len(candidate.result.rows),
+        boolean=candidate.boolean,
         unused_words=list(
-            find_omitted_words(found.proposal, one.cluster.best, is_query_shown=True)
+            find_omitted_words(best.proposal, candidate.cluster.best, is_query_shown=True)
         ),
     )

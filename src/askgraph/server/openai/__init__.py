@@ -1,8 +1,8 @@
-"""An OpenAI-compatible server: chat requests, replies and errors on the wire.
+"""An OpenAI-compatible server: chat requests, replies and errors of the protocol.
 
-The last message of a conversation is the question, the model names the method and the graph
-(`routes`), the answer is written as Markdown (`answers`). Fields of a request that are not named
-here are ignored: clients send much that has no meaning for a question to a graph.
+The last message of a conversation is the question; the model names the method and the graph
+(`routes`); the answer is written as Markdown (`answers`). Unknown fields of a request are ignored:
+clients send many that do not apply to a question over a graph.
 """
 
 from collections.abc import Callable, Coroutine
@@ -17,20 +17,20 @@ from pydantic import BaseModel, Field
 from askgraph.errors import AskgraphError
 from askgraph.server.problems import (
     Problem,
-    faults_in_words,
-    first_place,
-    problem_headers,
-    problem_of,
+    build_problem_headers,
+    describe_faults,
+    locate_first_fault,
+    to_problem,
 )
-from askgraph.server.runs import LANGUAGE_TAG, AnswerView
+from askgraph.server.runs import LANGUAGE_TAG_PATTERN, AnswerView
 
-_KINDS = {
+_ERROR_TYPES = {
     401: "authentication_error",
     403: "permission_error",
     404: "not_found_error",
     429: "rate_limit_error",
 }
-_CODES = {
+_ERROR_CODES = {
     "unknown-caller": "invalid_api_key",
     "missing": "model_not_found",
     "too-many": "rate_limit_exceeded",
@@ -38,7 +38,7 @@ _CODES = {
 
 
 class ChatPart(BaseModel):
-    """A part of a message; only text is read."""
+    """A part of a message; only text parts are read."""
 
     type: str = "text"
     text: str | None = None
@@ -59,7 +59,7 @@ class ChatMessage(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a stream holds besides the answer."""
+    """What a stream contains besides the answer."""
 
     include_usage: bool | None = False
 
@@ -74,11 +74,11 @@ class ChatBody(BaseModel):
     n: int | None = Field(1, description="Only one answer is given.")
     graph: str | None = Field(None, max_length=200, description="The graph to ask.")
     graphs: list[str] | None = Field(None, max_length=20, description="The graphs to ask as one.")
-    language: str | None = Field(None, pattern=LANGUAGE_TAG, description="A BCP 47 tag.")
+    language: str | None = Field(None, pattern=LANGUAGE_TAG_PATTERN, description="A BCP 47 tag.")
 
 
 class ChatAnswer(BaseModel):
-    """The answer for programs: the run that it is kept as, and what `POST /ask` gives of it."""
+    """The answer for programs: the id of its run, and the same object that `POST /ask` returns."""
 
     run: str
     answer: AnswerView
@@ -86,7 +86,7 @@ class ChatAnswer(BaseModel):
 
 
 class ChatReply(BaseModel):
-    """The answer as a message, or a piece of it."""
+    """The answer as a message, or a delta of it."""
 
     role: Literal["assistant"] | None = None
     content: str | None = None
@@ -95,7 +95,7 @@ class ChatReply(BaseModel):
 
 
 class ChatChoice(BaseModel):
-    """The one choice of a reply; a stream has its pieces as `delta`."""
+    """The only choice of a reply; a stream sends it in deltas."""
 
     index: int = 0
     message: ChatReply | None = None
@@ -103,23 +103,23 @@ class ChatChoice(BaseModel):
     finish_reason: Literal["stop"] | None = None
 
 
-class InputDetails(BaseModel):
-    """How many of the tokens came from a cache."""
+class InputTokenDetails(BaseModel):
+    """The number of input tokens that came from a cache."""
 
     cached_tokens: int
 
 
 class ChatUsage(BaseModel):
-    """The tokens of language models that were asked; all 0 if none was."""
+    """Token usage of language models; all 0 if no model was used."""
 
     prompt_tokens: int
     completion_tokens: int
     total_tokens: int
-    prompt_tokens_details: InputDetails
+    prompt_tokens_details: InputTokenDetails
 
 
 class ChatCompletion(BaseModel):
-    """A whole reply, or a chunk of one."""
+    """A complete reply, or a chunk of it."""
 
     id: str
     object: Literal["chat.completion", "chat.completion.chunk"]
@@ -139,14 +139,14 @@ class ChatModel(BaseModel):
 
 
 class ChatModels(BaseModel):
-    """The models that there are."""
+    """The available models."""
 
     object: Literal["list"] = "list"
     data: list[ChatModel]
 
 
 class ChatErrorContent(BaseModel):
-    """Why a request failed, in OpenAI's words."""
+    """The reason that a request failed, in the format of OpenAI."""
 
     message: str = Field(description="What is wrong, and what to do.")
     type: str
@@ -161,43 +161,45 @@ class ChatError(BaseModel):
 
 
 class ChatRoute(APIRoute):
-    """A route whose errors are OpenAI's."""
+    """A route that returns errors in the format of OpenAI."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler, with errors turned into responses."""
+        """Return the handler, which converts errors to responses."""
         handle = super().get_route_handler()
 
-        async def handled(request: Request) -> Response:
+        async def handle_request(request: Request) -> Response:
             try:
                 return await handle(request)
             except AskgraphError as error:
-                return openai_problem(problem_of(error))
+                return to_openai_response(to_problem(error))
             except RequestValidationError as error:
                 content = ChatErrorContent(
-                    message=faults_in_words(error),
+                    message=describe_faults(error),
                     type="invalid_request_error",
-                    param=first_place(error) or None,
+                    param=locate_first_fault(error) or None,
                     code="invalid_value",
                 )
                 return JSONResponse(ChatError(error=content).model_dump(), 400)
 
-        return handled
+        return handle_request
 
 
-def error_of(problem: Problem) -> ChatError:
-    """Return a problem as a stream or response says it."""
-    status = _status(problem)
-    kind = _KINDS.get(status, "server_error" if status >= 500 else "invalid_request_error")
+def to_chat_error(problem: Problem) -> ChatError:
+    """Convert a problem to an error in the format of OpenAI."""
+    status = _get_status(problem)
+    error_type = _ERROR_TYPES.get(
+        status, "server_error" if status >= 500 else "invalid_request_error"
+    )
     name = problem.type.rpartition(":")[2]
-    code = _CODES.get(name, name.replace("-", "_"))
-    return ChatError(error=ChatErrorContent(message=problem.detail, type=kind, code=code))
+    code = _ERROR_CODES.get(name, name.replace("-", "_"))
+    return ChatError(error=ChatErrorContent(message=problem.detail, type=error_type, code=code))
 
 
-def _status(problem: Problem) -> int:
+def _get_status(problem: Problem) -> int:
     return 400 if problem.status == 422 else problem.status
 
 
-def openai_problem(problem: Problem) -> JSONResponse:
-    """Return a problem as a response of OpenAI's."""
-    content = error_of(problem).model_dump()
-    return JSONResponse(content, _status(problem), problem_headers(problem))
+def to_openai_response(problem: Problem) -> JSONResponse:
+    """Convert a problem to a response in the format of OpenAI."""
+    content = to_chat_error(problem).model_dump()
+    return JSONResponse(content, _get_status(problem), build_problem_headers(problem))

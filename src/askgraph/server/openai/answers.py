@@ -1,10 +1,10 @@
 """A conversation as a question, and its outcome as a message in Markdown.
 
 Earlier queries are read from our own messages as the client sends them back, so anybody may have
-written them: a query that does more than read, or is overlong, is ignored.
+written them: queries that are too long or do more than read are ignored.
 
-Whatever the texts of a graph say, they stay text: no label can make a link, an image, an emphasis,
-a formula, HTML, or another row of a table.
+Texts of a graph stay plain text: no label can create a link, an image, an emphasis, a formula,
+HTML, or another row of a table.
 """
 
 import json
@@ -26,223 +26,265 @@ from askgraph.server.openai import (
     ChatMessage,
     ChatReply,
     ChatUsage,
-    InputDetails,
-    error_of,
+    InputTokenDetails,
+    to_chat_error,
 )
-from askgraph.server.problems import problem_of
-from askgraph.server.runs import answer_view
-from askgraph.server.runs.events import words_of
-from askgraph.sparql.judge import admitted
-from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.results import Term, value_of
-from askgraph.trace import Answer, Clarification, Earlier, Outcome, Refusal, Step, Usage
+from askgraph.server.problems import to_problem
+from askgraph.server.runs import to_answer_view
+from askgraph.server.runs.events import describe_step
+from askgraph.sparql.judge import admit_query
+from askgraph.sparql.prefixes import split_local_name
+from askgraph.sparql.results import Term, to_plain_value
+from askgraph.trace import Answer, Clarification, Outcome, PreviousQuestion, Refusal, Step, Usage
 
-_ROWS, _COLUMNS = 20, 8
-_EVIDENCE, _LINES = 3, 4
-_WORDS = 1_000
-_SIGNS = re.compile(r"([\\`*_\[\]<>|~&$#^{}])")
-_ADDRESS = re.compile(r"(?<=\w)@(?=\w)|:(?=//)|(?<=www)\.", re.IGNORECASE)
-_START = re.compile(r"^(\d{1,9})([.)])|^([-+=!:])")
-_LONGEST = 200
-
-
-Follows = Callable[[Outcome], Awaitable[Sequence[str]]]
-"""Gives the questions that may follow an outcome."""
+_MAX_ROWS, _MAX_COLUMNS = 20, 8
+_MAX_EVIDENCE_ROWS, _MAX_EVIDENCE_LINES = 3, 4
+_MAX_TEXT_CHARACTERS = 1_000
+_MARKDOWN_CHARACTERS = re.compile(r"([\\`*_\[\]<>|~&$#^{}])")
+_AUTOLINK = re.compile(r"(?<=\w)@(?=\w)|:(?=//)|(?<=www)\.", re.IGNORECASE)
+_BLOCK_START = re.compile(r"^(\d{1,9})([.)])|^([-+=!:])")
+_MAX_LABEL_CHARACTERS = 200
 
 
-def message_parts(outcome: Outcome, following: Sequence[str] = ()) -> list[str]:
-    """Return the paragraphs of a message, in Markdown; the last are the questions `following`."""
+FollowingSuggester = Callable[[Outcome], Awaitable[Sequence[str]]]
+"""Returns follow-up questions to an outcome."""
+
+
+def format_message(outcome: Outcome, following: Sequence[str] = ()) -> list[str]:
+    """Return the paragraphs of a message, in Markdown; the questions `following` come last."""
     match outcome:
         case Answer():
-            lines = "\n".join(f"- {plain(line, _WORDS)}" for line in following)
-            return [*_answer(outcome), *([f"**Ask next:**\n\n{lines}"] if lines else [])]
+            lines = "\n".join(
+                f"- {escape_markdown(line, _MAX_TEXT_CHARACTERS)}" for line in following
+            )
+            return [*_format_answer(outcome), *([f"**Ask next:**\n\n{lines}"] if lines else [])]
         case Clarification(question=question, options=options):
             readings = [
-                f"{number}. {plain(one.words, _WORDS)} "
-                f"({'1 row' if one.count == 1 else f'{one.count:,} rows'})"
-                for number, one in enumerate(options, 1)
+                f"{number}. {escape_markdown(option.words, _MAX_TEXT_CHARACTERS)} "
+                f"({'1 row' if option.count == 1 else f'{option.count:,} rows'})"
+                for number, option in enumerate(options, 1)
             ]
-            last = "Answer with a number, or ask in other words."
-            return [plain(question, _WORDS), "\n".join(readings), *_instead(outcome), last]
+            instruction = "Answer with a number, or ask in other words."
+            return [
+                escape_markdown(question, _MAX_TEXT_CHARACTERS),
+                "\n".join(readings),
+                *_format_missing(outcome),
+                instruction,
+            ]
         case Refusal(reason=reason, best=best):
-            attempt = ["The best attempt:", *_answer(best)] if best is not None else []
-            return [f"No answer. {plain(reason, _WORDS)}", *_instead(outcome), *attempt]
+            attempt = ["The best attempt:", *_format_answer(best)] if best is not None else []
+            return [
+                f"No answer. {escape_markdown(reason, _MAX_TEXT_CHARACTERS)}",
+                *_format_missing(outcome),
+                *attempt,
+            ]
 
 
-def _instead(outcome: Clarification | Refusal) -> Iterator[str]:
-    """The names to put in the place of words that the graph knows nothing by."""
-    for one in outcome.missing:
-        word, names = plain(one.words), ", ".join(map(plain, one.names))
+def _format_missing(outcome: Clarification | Refusal) -> Iterator[str]:
+    """Yield suggestions of names for the words that match no name of the graph."""
+    for missing in outcome.missing:
+        word, names = escape_markdown(missing.words), ", ".join(map(escape_markdown, missing.names))
         yield f"Instead of “{word}”: {names}" if names else f"Not known: “{word}”"
 
 
-def _answer(answer: Answer) -> Iterator[str]:
+def _format_answer(answer: Answer) -> Iterator[str]:
     if answer.sentence:
-        yield f"**{plain(answer.sentence, _WORDS)}**"
-    yield from _rows(answer)
+        yield f"**{escape_markdown(answer.sentence, _MAX_TEXT_CHARACTERS)}**"
+    yield from _format_rows(answer)
     if answer.why_empty:
-        yield plain(answer.why_empty, _WORDS)
+        yield escape_markdown(answer.why_empty, _MAX_TEXT_CHARACTERS)
     if answer.result.truncated:
-        yield f"Cut off: {plain(answer.result.truncated.reason, _WORDS)}"
+        yield f"Cut off: {escape_markdown(answer.result.truncated.reason, _MAX_TEXT_CHARACTERS)}"
     if answer.interpretation:
-        yield plain(answer.interpretation, _WORDS)
+        yield escape_markdown(answer.interpretation, _MAX_TEXT_CHARACTERS)
     if answer.cut_short:
-        yield f"**Cut short:** {plain(answer.cut_short, _WORDS)}; this is the best so far."
+        yield (
+            f"**Cut short:** {escape_markdown(answer.cut_short, _MAX_TEXT_CHARACTERS)}; "
+            "this is the best so far."
+        )
     if answer.words:
-        yield f"**Read as:** {plain(answer.words, _WORDS)}"
+        yield f"**Read as:** {escape_markdown(answer.words, _MAX_TEXT_CHARACTERS)}"
     if answer.unused_words:
-        yield f"**Not used:** {plain(', '.join(answer.unused_words), _WORDS)}"
+        yield (
+            f"**Not used:** {escape_markdown(', '.join(answer.unused_words), _MAX_TEXT_CHARACTERS)}"
+        )
     if answer.confirmed:
-        yield f"**Confirmed** as the answer to: {plain(answer.confirmed.question, _WORDS)}"
-    sure = "you chose this" if answer.chosen else confidence_in_words(answer.confidence)
-    yield f"**Confidence:** {sure}"
-    yield f"**Query** on {plain(answer.graph)}:\n\n{code_block(answer.query, 'sparql')}"
+        yield (
+            "**Confirmed** as the answer to: "
+            f"{escape_markdown(answer.confirmed.question, _MAX_TEXT_CHARACTERS)}"
+        )
+    confidence = "you chose this" if answer.chosen else confidence_in_words(answer.confidence)
+    yield f"**Confidence:** {confidence}"
+    yield (
+        f"**Query** on {escape_markdown(answer.graph)}:\n\n"
+        f"{format_code_block(answer.query, 'sparql')}"
+    )
     evidence = [
-        f"- row {piece.row + 1}: {plain(line)}"
-        for piece in answer.evidence[:_EVIDENCE]
-        for line in piece.words[:_LINES]
+        f"- row {piece.row + 1}: {escape_markdown(line)}"
+        for piece in answer.evidence[:_MAX_EVIDENCE_ROWS]
+        for line in piece.words[:_MAX_EVIDENCE_LINES]
     ]
     if evidence:
         yield "**Evidence:**\n\n" + "\n".join(evidence)
 
 
-def _rows(answer: Answer) -> Iterator[str]:
-    """What the sentence leaves to say: all if there is none, else a table, or a thing's address."""
-    rows, variables, is_said = answer.result.rows, answer.result.variables, bool(answer.sentence)
+def _format_rows(answer: Answer) -> Iterator[str]:
+    """Yield what the sentence does not contain: all values, a table, or the IRI of an entity."""
+    rows, variables, has_sentence = (
+        answer.result.rows,
+        answer.result.variables,
+        bool(answer.sentence),
+    )
     if answer.boolean is not None:
-        yield from () if is_said else ("**Yes**" if answer.boolean else "**No**",)
+        yield from () if has_sentence else ("**Yes**" if answer.boolean else "**No**",)
     elif not rows:
-        yield from () if is_said else ("Nothing was found.",)
+        yield from () if has_sentence else ("Nothing was found.",)
     elif len(rows) == 1 and len(variables) == 1:
-        if not is_said or isinstance(rows[0][0], NamedNode):
-            yield f"**{_cell(rows[0][0], answer)}**"
+        if not has_sentence or isinstance(rows[0][0], NamedNode):
+            yield f"**{_format_cell(rows[0][0], answer)}**"
     else:
-        columns = [plain(name.replace("_", " ")) for name in variables[:_COLUMNS]]
-        cells = [[_cell(term, answer) for term in row[:_COLUMNS]] for row in rows[:_ROWS]]
-        yield table(columns, cells)
-        if len(rows) > _ROWS:
-            yield f"… and {len(rows) - _ROWS:,} more rows."
-        if len(variables) > _COLUMNS:
-            yield f"… and {len(variables) - _COLUMNS} more columns."
+        columns = [escape_markdown(name.replace("_", " ")) for name in variables[:_MAX_COLUMNS]]
+        cells = [
+            [_format_cell(term, answer) for term in row[:_MAX_COLUMNS]] for row in rows[:_MAX_ROWS]
+        ]
+        yield format_table(columns, cells)
+        if len(rows) > _MAX_ROWS:
+            yield f"… and {len(rows) - _MAX_ROWS:,} more rows."
+        if len(variables) > _MAX_COLUMNS:
+            yield f"… and {len(variables) - _MAX_COLUMNS} more columns."
 
 
-def _cell(term: Term | None, answer: Answer) -> str:
+def _format_cell(term: Term | None, answer: Answer) -> str:
     if isinstance(term, NamedNode):
-        label = answer.labels.get(term.value) or words_of_local_name(term.value) or term.value
-        return link(label, term.value)
-    return plain(value_of(term) or "")
+        label = answer.labels.get(term.value) or split_local_name(term.value) or term.value
+        return format_link(label, term.value)
+    return escape_markdown(to_plain_value(term) or "")
 
 
-def plain(text: str, most: int = _LONGEST) -> str:
-    """Return a text on one line that Markdown shows as it is, of at most `most` characters."""
-    line = "".join(sign if sign.isprintable() else " " for sign in text)
+def escape_markdown(text: str, limit: int = _MAX_LABEL_CHARACTERS) -> str:
+    """Return a text on one line that Markdown shows verbatim, of at most `limit` characters."""
+    line = "".join(character if character.isprintable() else " " for character in text)
     line = " ".join(line.split())
-    if len(line) > most:
-        line = f"{line[: most - 1]}…"
-    line = _SIGNS.sub(r"\\\1", line)
-    line = _ADDRESS.sub(lambda sign: f"\\{sign[0]}", line)
-    return _START.sub(lambda start: f"{start[1] or ''}\\{start[2] or start[3]}", line)
+    if len(line) > limit:
+        line = f"{line[: limit - 1]}…"
+    line = _MARKDOWN_CHARACTERS.sub(r"\\\1", line)
+    line = _AUTOLINK.sub(lambda character: f"\\{character[0]}", line)
+    return _BLOCK_START.sub(lambda match: f"{match[1] or ''}\\{match[2] or match[3]}", line)
 
 
-def link(text: str, iri: str) -> str:
-    """Return a link, for an address of the web; else the text alone."""
+def format_link(text: str, iri: str) -> str:
+    """Return a link for a web address, or else only the text."""
     if not re.fullmatch(r"https?://[^\s<>\\|`]+", iri, re.IGNORECASE):
-        return plain(text)
-    return f"[{plain(text)}](<{iri}>)"
+        return escape_markdown(text)
+    return f"[{escape_markdown(text)}](<{iri}>)"
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table of cells that are Markdown already."""
+def format_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of cells that are already Markdown."""
     lines = [columns, ["---"] * len(columns), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def code_block(text: str, language: str) -> str:
-    """Return a block of code that nothing within it can end."""
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
+def format_code_block(text: str, language: str) -> str:
+    """Return a code block with a fence that is longer than any within the text."""
+    max_backticks = max((len(backticks) for backticks in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, max_backticks + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
-_VIEW_ROWS = 100  # in what programs get of an answer
+_MAX_VIEW_ROWS = 100  # in what programs get of an answer
 
 
-def chat_answer(run: str, outcome: Outcome, following: Sequence[str]) -> ChatAnswer:
-    """Return what programs get of an answer."""
-    answer = answer_view(outcome, limit=_VIEW_ROWS)
+def create_chat_answer(run: str, outcome: Outcome, following: Sequence[str]) -> ChatAnswer:
+    """Return the machine-readable part of an answer."""
+    answer = to_answer_view(outcome, limit=_MAX_VIEW_ROWS)
     return ChatAnswer(run=run, answer=answer, next=list(following))
 
 
 async def read_to_end(steps: AsyncGenerator[Step, None]) -> tuple[Outcome, list[str]]:
-    """Return the outcome of some steps, and the steps before it in words."""
+    """Read all steps and return the outcome, and a line for each step before it."""
     lines: list[str] = []
     async with aclosing(steps):
         async for step in steps:
             if isinstance(step, Answer | Clarification | Refusal):
                 return step, lines
-            lines.append(words_of(step))
+            lines.append(describe_step(step))
     raise AssertionError("steps end with an outcome")
 
 
 @dataclass(frozen=True)
-class Completion:
-    """The reply to one request: its run, model and time."""
+class ChatReplyBuilder:
+    """The reply to one chat request.
+
+    Attributes:
+        run: the id of the run.
+        model: the model that the request named.
+        suggest_following: returns follow-up questions.
+        usage: whether a stream ends with the token usage.
+        created: seconds since 1970.
+    """
 
     run: str
     model: str
-    follows: Follows
+    suggest_following: FollowingSuggester
     usage: bool = False
     created: int = field(default_factory=lambda: int(time.time()))
 
-    async def whole(self, steps: AsyncGenerator[Step, None]) -> ChatCompletion:
-        """Read the steps to the end and return the reply."""
+    async def build_completion(self, steps: AsyncGenerator[Step, None]) -> ChatCompletion:
+        """Read all steps and return the reply."""
         outcome, lines = await read_to_end(steps)
-        following = await self.follows(outcome)
+        following = await self.suggest_following(outcome)
         message = ChatReply(
             role="assistant",
-            content="\n\n".join(message_parts(outcome, following)),
+            content="\n\n".join(format_message(outcome, following)),
             reasoning_content="\n".join(lines) or None,
-            askgraph=chat_answer(self.run, outcome, following),
+            askgraph=create_chat_answer(self.run, outcome, following),
         )
         choice = ChatChoice(message=message, finish_reason="stop")
-        view = self._view([choice], _usage(outcome.usage))
+        view = self._build_view([choice], _to_chat_usage(outcome.usage))
         return view.model_copy(update={"object": "chat.completion"})
 
-    async def chunks(self, steps: AsyncGenerator[Step, None]) -> AsyncGenerator[str, None]:
-        """Yield the reply as server-sent events, step by step; errors are said within."""
-        yield self._chunk(ChatReply(role="assistant", content=""))
+    async def stream_chunks(self, steps: AsyncGenerator[Step, None]) -> AsyncGenerator[str, None]:
+        """Yield the reply as server-sent events, step by step; errors become events, too."""
+        yield self._build_chunk(ChatReply(role="assistant", content=""))
         try:
             async with aclosing(steps):
                 async for step in steps:
                     if isinstance(step, Answer | Clarification | Refusal):
-                        said = message_parts(step)
-                        for at, part in enumerate(said):
-                            yield self._chunk(ChatReply(content=f"\n\n{part}" if at else part))
-                        following = await self.follows(step)
-                        for part in message_parts(step, following)[len(said) :]:
-                            yield self._chunk(ChatReply(content=f"\n\n{part}"))
-                        answer = chat_answer(self.run, step, following)
-                        yield self._chunk(ChatReply(askgraph=answer))
-                        yield self._chunk(ChatReply(), finished=True)
+                        parts = format_message(step)
+                        for number, part in enumerate(parts):
+                            yield self._build_chunk(
+                                ChatReply(content=f"\n\n{part}" if number else part)
+                            )
+                        following = await self.suggest_following(step)
+                        for part in format_message(step, following)[len(parts) :]:
+                            yield self._build_chunk(ChatReply(content=f"\n\n{part}"))
+                        answer = create_chat_answer(self.run, step, following)
+                        yield self._build_chunk(ChatReply(askgraph=answer))
+                        yield self._build_chunk(ChatReply(), is_last=True)
                         if self.usage:
-                            yield _event(self._view([], _usage(step.usage)).model_dump_json())
+                            yield _format_event(
+                                self._build_view([], _to_chat_usage(step.usage)).model_dump_json()
+                            )
                     else:
-                        yield self._chunk(ChatReply(reasoning_content=f"{words_of(step)}\n"))
+                        yield self._build_chunk(
+                            ChatReply(reasoning_content=f"{describe_step(step)}\n")
+                        )
         except AskgraphError as error:
-            yield _event(error_of(problem_of(error)).model_dump_json())
-        yield _event("[DONE]")
+            yield _format_event(to_chat_error(to_problem(error)).model_dump_json())
+        yield _format_event("[DONE]")
 
-    def _chunk(self, delta: ChatReply, *, finished: bool = False) -> str:
-        choice = ChatChoice(delta=delta, finish_reason="stop" if finished else None)
-        view = self._view([choice], None).model_dump(mode="json")
-        [told] = view["choices"]
-        del told["message"]
-        told["delta"] = delta.model_dump(mode="json", exclude_none=True)
+    def _build_chunk(self, delta: ChatReply, *, is_last: bool = False) -> str:
+        choice = ChatChoice(delta=delta, finish_reason="stop" if is_last else None)
+        view = self._build_view([choice], None).model_dump(mode="json")
+        [choice_object] = view["choices"]
+        del choice_object["message"]
+        choice_object["delta"] = delta.model_dump(mode="json", exclude_none=True)
         if delta.askgraph is not None:
-            told["delta"]["askgraph"] = delta.askgraph.model_dump(mode="json")
-        return _event(json.dumps(view, ensure_ascii=False))
+            choice_object["delta"]["askgraph"] = delta.askgraph.model_dump(mode="json")
+        return _format_event(json.dumps(view, ensure_ascii=False))
 
-    def _view(self, choices: list[ChatChoice], usage: ChatUsage | None) -> ChatCompletion:
+    def _build_view(self, choices: list[ChatChoice], usage: ChatUsage | None) -> ChatCompletion:
         return ChatCompletion(
             id=f"chatcmpl-{self.run}",
             object="chat.completion.chunk",
@@ -253,90 +295,99 @@ class Completion:
         )
 
 
-def _usage(usage: Usage) -> ChatUsage:
+def _to_chat_usage(usage: Usage) -> ChatUsage:
     return ChatUsage(
         prompt_tokens=usage.input_tokens,
         completion_tokens=usage.output_tokens,
         total_tokens=usage.input_tokens + usage.output_tokens,
-        prompt_tokens_details=InputDetails(cached_tokens=usage.cached_tokens),
+        prompt_tokens_details=InputTokenDetails(cached_tokens=usage.cached_tokens),
     )
 
 
-def _event(data: str) -> str:
+def _format_event(data: str) -> str:
     return f"data: {data}\n\n"
 
 
-_FENCED = re.compile(r"^(`{3,})sparql[ \t]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
-_CHOICE = re.compile(r"\s*#?(\d{1,2})[.)]?\s*")
-_LONGEST_MESSAGE = 100_000
-_LONGEST_QUERY = 20_000
-_MOST_EARLIER = 10
+_FENCED_QUERY = re.compile(r"^(`{3,})sparql[ \t]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_CHOICE_NUMBER = re.compile(r"\s*#?(\d{1,2})[.)]?\s*")
+_MAX_MESSAGE_CHARACTERS = 100_000
+_MAX_QUERY_CHARACTERS = 20_000
+_MAX_EARLIER_QUESTIONS = 10
 
 
 @dataclass(frozen=True)
-class Talk:
-    """The present question, and those before it.
+class ParsedConversation:
+    """The current question of a conversation, and the earlier ones.
 
-    `choice` is the number of a reading, from 1, if the message is only that; `asked` and `said` are
-    the question before and our message, which may offer readings.
+    Attributes:
+        question: the current question.
+        before: the earlier questions with their queries.
+        choice: the number of a reading, from 1, if the message is only a number.
+        previous_question: the question before the current one.
+        previous_reply: our reply to it, which may offer readings.
     """
 
     question: str
-    before: tuple[Earlier, ...] = ()
+    before: tuple[PreviousQuestion, ...] = ()
     choice: int | None = None
-    asked: str = ""
-    said: str = ""
+    previous_question: str = ""
+    previous_reply: str = ""
 
 
-def parse_talk(messages: Sequence[ChatMessage]) -> Talk:
-    """Return the question of a conversation.
+def parse_conversation(messages: Sequence[ChatMessage]) -> ParsedConversation:
+    """Return the question of a conversation; system messages are ignored.
 
-    Messages of the system are not for a graph and are passed over. Raises `SetupError` if the
-    last message is no question of the user's.
+    Raises:
+        SetupError: the last message is not a question of the user.
     """
-    spoken = [one for one in messages if one.role in ("user", "assistant")]
-    last = spoken[-1] if spoken else None
+    dialogue = [message for message in messages if message.role in ("user", "assistant")]
+    last = dialogue[-1] if dialogue else None
     if last is None or last.role != "user" or not last.text.strip():
         raise SetupError("the last message has to be the user's question, as text")
-    asked, said = spoken[-3:-1] if len(spoken) > 2 else (None, None)
-    chosen = _CHOICE.fullmatch(last.text)
-    return Talk(
-        _line(last.text),
-        tuple(_find_earlier(spoken[:-1]))[-_MOST_EARLIER:],
-        int(chosen[1]) if chosen else None,
-        _line(asked.text) if asked else "",
-        _line(said.text[:_LONGEST_MESSAGE]) if said else "",
+    previous_question, previous_reply = dialogue[-3:-1] if len(dialogue) > 2 else (None, None)
+    choice = _CHOICE_NUMBER.fullmatch(last.text)
+    return ParsedConversation(
+        _normalize_spaces(last.text),
+        tuple(_find_earlier(dialogue[:-1]))[-_MAX_EARLIER_QUESTIONS:],
+        int(choice[1]) if choice else None,
+        _normalize_spaces(previous_question.text) if previous_question else "",
+        _normalize_spaces(previous_reply.text[:_MAX_MESSAGE_CHARACTERS]) if previous_reply else "",
     )
 
 
-def offers(outcome: Outcome, said: str) -> bool:
-    """Whether a message, on one line, is the one that asks back as `outcome` does."""
-    return isinstance(outcome, Clarification) and _line("\n".join(message_parts(outcome))) == said
+def is_clarification_reply(outcome: Outcome, reply: str) -> bool:
+    """Return whether a message, on one line, is the clarification of `outcome`."""
+    return (
+        isinstance(outcome, Clarification)
+        and _normalize_spaces("\n".join(format_message(outcome))) == reply
+    )
 
 
-def _line(text: str) -> str:
+def _normalize_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
-def _find_earlier(messages: Sequence[ChatMessage]) -> list[Earlier]:
-    """The questions that we answered with a query, each followed by our message."""
-    found = []
-    for asked, answered in pairwise(messages):
-        if asked.role == "user" and answered.role == "assistant":
-            query = _find_query(answered.text[:_LONGEST_MESSAGE])
+def _find_earlier(messages: Sequence[ChatMessage]) -> list[PreviousQuestion]:
+    """Return the questions that we answered with a query."""
+    earlier = []
+    for user_message, reply in pairwise(messages):
+        if user_message.role == "user" and reply.role == "assistant":
+            query = _find_query(reply.text[:_MAX_MESSAGE_CHARACTERS])
             if query is not None:
-                found.append(Earlier(_line(asked.text)[:4_000], query))
-    return found
+                earlier.append(
+                    PreviousQuestion(_normalize_spaces(user_message.text)[:4_000], query)
+                )
+    return earlier
 
 
 def _find_query(text: str) -> str | None:
-    """The last query in a message, if it only reads."""
-    fenced = _FENCED.findall(text)
-    query = fenced[-1][1].strip() if fenced else ""
-    if not query or len(query) > _LONGEST_QUERY:
+    """Return the last query in a message if it only reads, or else None."""
+    matches = _FENCED_QUERY.findall(text)
+    query = matches[-1][1].strip() if matches else ""
+    if not query or len(query) > _MAX_QUERY_CHARACTERS:
         return None
     try:
-        admitted(query)
+        admit_query(query)
     except QueryError:
         return None
     return query

@@ -1,8 +1,8 @@
-"""Responses on the wire (OpenAI's Responses API): requests, replies and the events of a stream.
+"""OpenAI's Responses API: requests, replies and the events of a stream.
 
-The steps of a run are the summary of a `reasoning` item, its outcome is a `message`. A response's
-id is that of its run, so that `previous_response_id` goes on from what is kept of it. Fields of a
-request that are not named here are ignored, as those of a chat are.
+The steps of a run are the summary of a `reasoning` item, its outcome is a `message`. The id of a
+response contains the id of its run, so `previous_response_id` identifies the earlier question.
+Unknown fields of a request are ignored, as in chat requests.
 """
 
 import time
@@ -16,15 +16,20 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from askgraph.errors import AskgraphError
 from askgraph.server.openai import ChatAnswer, ChatMessage, ChatPart
-from askgraph.server.openai.answers import Follows, chat_answer, message_parts, read_to_end
-from askgraph.server.problems import problem_of
-from askgraph.server.runs import LANGUAGE_TAG
-from askgraph.server.runs.events import words_of
+from askgraph.server.openai.answers import (
+    FollowingSuggester,
+    create_chat_answer,
+    format_message,
+    read_to_end,
+)
+from askgraph.server.problems import to_problem
+from askgraph.server.runs import LANGUAGE_TAG_PATTERN
+from askgraph.server.runs.events import describe_step
 from askgraph.trace import Answer, Clarification, Outcome, Refusal, Step
 
-_PREFIX = "resp_"
+_ID_PREFIX = "resp_"
 _JSON: TypeAdapter[object] = TypeAdapter(object)
-Status = Literal["in_progress", "completed", "failed"]
+ResponseStatus = Literal["in_progress", "completed", "failed"]
 
 
 class ResponseInput(BaseModel):
@@ -36,7 +41,7 @@ class ResponseInput(BaseModel):
 
 
 class ResponseBody(BaseModel):
-    """A question, or a conversation whose last message is one."""
+    """A question, or a conversation that ends with one."""
 
     model: str = Field(max_length=300, description="`askgraph`, METHOD or METHOD@GRAPH.")
     input: str | list[ResponseInput] = Field(description="The question, or the conversation.")
@@ -49,15 +54,17 @@ class ResponseBody(BaseModel):
     metadata: dict[str, str] | None = Field(None, max_length=16, description="Sent back.")
     graph: str | None = Field(None, max_length=200, description="The graph to ask.")
     graphs: list[str] | None = Field(None, max_length=20, description="The graphs to ask as one.")
-    language: str | None = Field(None, pattern=LANGUAGE_TAG, description="A BCP 47 tag.")
+    language: str | None = Field(None, pattern=LANGUAGE_TAG_PATTERN, description="A BCP 47 tag.")
 
     @property
     def messages(self) -> list[ChatMessage]:
         """The input as a conversation."""
         if isinstance(self.input, str):
             return [ChatMessage(role="user", content=self.input)]
-        spoken = (one for one in self.input if one.role and one.type == "message")
-        return [ChatMessage.model_validate(one.model_dump(exclude={"type"})) for one in spoken]
+        messages = (message for message in self.input if message.role and message.type == "message")
+        return [
+            ChatMessage.model_validate(message.model_dump(exclude={"type"})) for message in messages
+        ]
 
 
 class OutputText(BaseModel):
@@ -80,14 +87,14 @@ class OutputMessage(BaseModel):
 
 
 class SummaryText(BaseModel):
-    """What was done, line by line."""
+    """The steps of the run, one per line."""
 
     type: Literal["summary_text"] = "summary_text"
     text: str = ""
 
 
 class OutputReasoning(BaseModel):
-    """How the answer was found."""
+    """The steps that led to the answer."""
 
     type: Literal["reasoning"] = "reasoning"
     id: str
@@ -95,44 +102,44 @@ class OutputReasoning(BaseModel):
     summary: list[SummaryText]
 
 
-class CachedTokens(BaseModel):
-    """How many of the tokens came from a cache, and went to one."""
+class ResponseInputDetails(BaseModel):
+    """The number of input tokens read from a cache and written to it."""
 
     cached_tokens: int
     cache_write_tokens: int = 0
 
 
-class OutputDetails(BaseModel):
-    """How many of the tokens were no answer."""
+class ResponseOutputDetails(BaseModel):
+    """The number of reasoning tokens in the output."""
 
     reasoning_tokens: int = 0
 
 
 class ResponseUsage(BaseModel):
-    """The tokens of language models that were asked; all 0 if none was."""
+    """Token usage of language models; all 0 if no model was used."""
 
     input_tokens: int
-    input_tokens_details: CachedTokens
+    input_tokens_details: ResponseInputDetails
     output_tokens: int
-    output_tokens_details: OutputDetails = OutputDetails()
+    output_tokens_details: ResponseOutputDetails = ResponseOutputDetails()
     total_tokens: int
 
 
 class ResponseFault(BaseModel):
-    """Why a response failed after its stream began."""
+    """The reason that a response failed after its stream began."""
 
     code: str
     message: str
 
 
 class ResponseView(BaseModel):
-    """A response, complete or under way."""
+    """A response, complete or in progress."""
 
     id: str
     object: Literal["response"] = "response"
     created_at: int = Field(description="Seconds since 1970.")
     completed_at: int | None = None
-    status: Status
+    status: ResponseStatus
     model: str
     output: list[OutputReasoning | OutputMessage] = []
     error: ResponseFault | None = None
@@ -150,115 +157,122 @@ class ResponseView(BaseModel):
     askgraph: ChatAnswer | None = Field(None, description="The answer for programs.")
 
 
-def run_of(response: str) -> str:
-    """Return the run of a response by its id."""
-    return response.removeprefix(_PREFIX)
+def parse_run_id(response_id: str) -> str:
+    """Return the id of the run of a response."""
+    return response_id.removeprefix(_ID_PREFIX)
 
 
 @dataclass(frozen=True)
-class ResponseReply:
-    """The reply to one request: its run, and when it began."""
+class ResponseBuilder:
+    """The reply to one request.
+
+    Attributes:
+        run: the id of the run.
+        body: the request.
+        suggest_following: returns follow-up questions.
+        created: seconds since 1970.
+    """
 
     run: str
     body: ResponseBody
-    follows: Follows
+    suggest_following: FollowingSuggester
     created: int = field(default_factory=lambda: int(time.time()))
 
-    async def whole(self, steps: AsyncGenerator[Step, None]) -> ResponseView:
-        """Read the steps to the end and return the response."""
+    async def build_response(self, steps: AsyncGenerator[Step, None]) -> ResponseView:
+        """Read all steps and return the response."""
         outcome, lines = await read_to_end(steps)
-        return self._completed(outcome, lines, await self.follows(outcome))
+        return self._build_completed(outcome, lines, await self.suggest_following(outcome))
 
-    async def events(self, steps: AsyncGenerator[Step, None]) -> AsyncGenerator[str, None]:
-        """Yield the response as server-sent events, step by step; an error is the last of them."""
+    async def stream_events(self, steps: AsyncGenerator[Step, None]) -> AsyncGenerator[str, None]:
+        """Yield the response as server-sent events, step by step; an error is the last event."""
         numbers = count()
 
-        def told(kind: str, **content: object) -> str:
-            return _event(f"response.{kind}", next(numbers), content)
+        def format_next(kind: str, **content: object) -> str:
+            return _format_event(f"response.{kind}", next(numbers), content)
 
-        yield told("created", response=self._view("in_progress"))
-        yield told("in_progress", response=self._view("in_progress"))
+        yield format_next("created", response=self._build_view("in_progress"))
+        yield format_next("in_progress", response=self._build_view("in_progress"))
         lines: list[str] = []
-        reasoning = {"item_id": self._reasoning([]).id, "output_index": 0, "summary_index": 0}
+        reasoning = {"item_id": self._build_reasoning([]).id, "output_index": 0, "summary_index": 0}
         try:
             async with aclosing(steps):
                 async for step in steps:
                     if isinstance(step, Answer | Clarification | Refusal):
-                        following = await self.follows(step)
-                        for kind, content in self._ended(step, lines, following):
-                            yield told(kind, **content)
+                        following = await self.suggest_following(step)
+                        for kind, content in self._end_events(step, lines, following):
+                            yield format_next(kind, **content)
                         break
                     if not lines:
-                        item = self._reasoning([], "in_progress")
-                        yield told("output_item.added", output_index=0, item=item)
+                        item = self._build_reasoning([], "in_progress")
+                        yield format_next("output_item.added", output_index=0, item=item)
                         part = SummaryText()
-                        yield told("reasoning_summary_part.added", **reasoning, part=part)
-                    lines.append(words_of(step))
+                        yield format_next("reasoning_summary_part.added", **reasoning, part=part)
+                    lines.append(describe_step(step))
                     delta = f"{lines[-1]}\n"
-                    yield told("reasoning_summary_text.delta", **reasoning, delta=delta)
+                    yield format_next("reasoning_summary_text.delta", **reasoning, delta=delta)
         except AskgraphError as error:
-            problem = problem_of(error)
+            problem = to_problem(error)
             code = "rate_limit_exceeded" if problem.status == 429 else "server_error"
             fault = ResponseFault(code=code, message=problem.detail)
-            failed = self._view("failed").model_copy(update={"error": fault})
-            yield told("failed", response=failed)
+            failed = self._build_view("failed").model_copy(update={"error": fault})
+            yield format_next("failed", response=failed)
 
-    def _ended(
+    def _end_events(
         self, outcome: Outcome, lines: list[str], following: Sequence[str]
     ) -> Iterator[tuple[str, dict[str, object]]]:
-        """The events of an outcome: the summary ends, the message comes, then all is complete."""
-        at = int(bool(lines))
+        """Yield the events of an outcome: end of the summary, the message, completion."""
+        index = int(bool(lines))
         if lines:
-            thought = self._reasoning(lines)
-            place = {"item_id": thought.id, "output_index": 0, "summary_index": 0}
-            yield "reasoning_summary_text.done", {**place, "text": thought.summary[0].text}
-            yield "reasoning_summary_part.done", {**place, "part": thought.summary[0]}
-            yield "output_item.done", {"output_index": 0, "item": thought}
-        message = self._message(outcome, following)
+            reasoning = self._build_reasoning(lines)
+            position = {"item_id": reasoning.id, "output_index": 0, "summary_index": 0}
+            yield "reasoning_summary_text.done", {**position, "text": reasoning.summary[0].text}
+            yield "reasoning_summary_part.done", {**position, "part": reasoning.summary[0]}
+            yield "output_item.done", {"output_index": 0, "item": reasoning}
+        message = self._build_message(outcome, following)
         empty = message.model_copy(update={"status": "in_progress", "content": []})
-        yield "output_item.added", {"output_index": at, "item": empty}
-        place = {"item_id": message.id, "output_index": at, "content_index": 0}
-        yield "content_part.added", {**place, "part": OutputText()}
-        for number, part in enumerate(message_parts(outcome, following)):
+        yield "output_item.added", {"output_index": index, "item": empty}
+        position = {"item_id": message.id, "output_index": index, "content_index": 0}
+        yield "content_part.added", {**position, "part": OutputText()}
+        for number, part in enumerate(format_message(outcome, following)):
             delta = f"\n\n{part}" if number else part
-            yield "output_text.delta", {**place, "delta": delta, "logprobs": []}
+            yield "output_text.delta", {**position, "delta": delta, "logprobs": []}
         [text] = message.content
-        yield "output_text.done", {**place, "text": text.text, "logprobs": []}
-        yield "content_part.done", {**place, "part": text}
-        yield "output_item.done", {"output_index": at, "item": message}
-        yield "completed", {"response": self._completed(outcome, lines, following)}
+        yield "output_text.done", {**position, "text": text.text, "logprobs": []}
+        yield "content_part.done", {**position, "part": text}
+        yield "output_item.done", {"output_index": index, "item": message}
+        yield "completed", {"response": self._build_completed(outcome, lines, following)}
 
-    def _completed(
+    def _build_completed(
         self, outcome: Outcome, lines: list[str], following: Sequence[str]
     ) -> ResponseView:
-        thought, usage = [self._reasoning(lines)] if lines else [], outcome.usage
-        return self._view("completed").model_copy(
+        reasoning, usage = [self._build_reasoning(lines)] if lines else [], outcome.usage
+        return self._build_view("completed").model_copy(
             update={
-                "output": [*thought, self._message(outcome, following)],
+                "output": [*reasoning, self._build_message(outcome, following)],
                 "completed_at": int(time.time()),
                 "usage": ResponseUsage(
                     input_tokens=usage.input_tokens,
-                    input_tokens_details=CachedTokens(cached_tokens=usage.cached_tokens),
+                    input_tokens_details=ResponseInputDetails(cached_tokens=usage.cached_tokens),
                     output_tokens=usage.output_tokens,
                     total_tokens=usage.input_tokens + usage.output_tokens,
                 ),
-                "askgraph": chat_answer(self.run, outcome, following),
+                "askgraph": create_chat_answer(self.run, outcome, following),
             }
         )
 
-    def _reasoning(
+    def _build_reasoning(
         self, lines: list[str], status: Literal["in_progress", "completed"] = "completed"
     ) -> OutputReasoning:
         summary = [SummaryText(text="".join(f"{line}\n" for line in lines))] if lines else []
         return OutputReasoning(id=f"rs_{self.run}", status=status, summary=summary)
 
-    def _message(self, outcome: Outcome, following: Sequence[str]) -> OutputMessage:
-        text = OutputText(text="\n\n".join(message_parts(outcome, following)))
+    def _build_message(self, outcome: Outcome, following: Sequence[str]) -> OutputMessage:
+        text = OutputText(text="\n\n".join(format_message(outcome, following)))
         return OutputMessage(id=f"msg_{self.run}", status="completed", content=[text])
 
-    def _view(self, status: Status) -> ResponseView:
+    def _build_view(self, status: ResponseStatus) -> ResponseView:
         return ResponseView(
-            id=f"{_PREFIX}{self.run}",
+            id=f"{_ID_PREFIX}{self.run}",
             created_at=self.created,
             status=status,
             model=self.body.model,
@@ -268,6 +282,6 @@ class ResponseReply:
         )
 
 
-def _event(kind: str, number: int, content: dict[str, object]) -> str:
+def _format_event(kind: str, number: int, content: dict[str, object]) -> str:
     data = _JSON.dump_json({"type": kind, "sequence_number": number, **content}).decode()
     return f"event: {kind}\ndata: {data}\n\n"

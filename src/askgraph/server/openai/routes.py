@@ -1,4 +1,4 @@
-"""`/v1/models`, `/v1/chat/completions` and `/v1/responses`: methods as OpenAI's models."""
+"""`/v1/models`, `/v1/chat/completions` and `/v1/responses`: methods as OpenAI models."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
@@ -17,23 +17,39 @@ from askgraph.server.openai import (
     ChatModels,
     ChatRoute,
 )
-from askgraph.server.openai.answers import Completion, Follows, Talk, offers, parse_talk
-from askgraph.server.openai.responses import ResponseBody, ResponseReply, ResponseView, run_of
-from askgraph.server.problems import Failed, Missing, Problem
-from askgraph.server.rest.server import choices
-from askgraph.server.runs import MOST_QUESTION, AskBody, method_names, odd_character
+from askgraph.server.openai.answers import (
+    ChatReplyBuilder,
+    FollowingSuggester,
+    ParsedConversation,
+    is_clarification_reply,
+    parse_conversation,
+)
+from askgraph.server.openai.responses import (
+    ResponseBody,
+    ResponseBuilder,
+    ResponseView,
+    parse_run_id,
+)
+from askgraph.server.problems import NotFound, Problem, RunFailed
+from askgraph.server.rest.server import list_choices
+from askgraph.server.runs import (
+    MAX_QUESTION_CHARACTERS,
+    AskBody,
+    find_invalid_character,
+    list_method_names,
+)
 from askgraph.server.runs.replies import (
-    choose_reading,
+    build_next_questions,
+    cancel_on_disconnect,
+    choose_interpretation,
     read_steps,
-    suggest_following,
-    text_stream,
-    unless_disconnected,
+    stream_texts,
 )
 from askgraph.trace import Clarification, Outcome, Question, Step
 from askgraph.workspace import DEFAULT_METHOD
 
-DEFAULT = "askgraph"
-"""The model that stands for the default method."""
+DEFAULT_MODEL = "askgraph"
+"""The model name of the default method."""
 
 router = APIRouter(
     prefix="/v1",
@@ -41,84 +57,95 @@ router = APIRouter(
     route_class=ChatRoute,
     responses={"4XX": {"model": ChatError}, "5XX": {"model": ChatError}},
 )
-_ALIKE = 20  # runs of one question that are looked at
-_FOLLOWING = 3.0  # seconds for the questions that may follow
-Begun = tuple[str, AsyncGenerator[Step, None], Follows]
-"""A run, its steps, and what gives the questions that may follow."""
-_BEGUN = 1_577_836_800  # of all models: the protocol wants a time, and they have none
+_MAX_SEARCHED_RUNS = 20  # runs of one question that are looked at
+_FOLLOWING_SECONDS = 3.0  # seconds for the questions that may follow
+StartedRun = tuple[str, AsyncGenerator[Step, None], FollowingSuggester]
+"""The id of a run, its steps, and the function that suggests follow-up questions."""
+_MODEL_CREATED_SECONDS = (
+    1_577_836_800  # of all models: the protocol wants a time, and they have none
+)
 
 
-async def _usable_methods(hub: Hub) -> list[str]:
-    return [one.name for one in (await choices(hub)).methods if one.usable]
+async def _list_usable_methods(hub: Hub) -> list[str]:
+    return [method.name for method in (await list_choices(hub)).methods if method.usable]
 
 
 def parse_model(
-    model: str, *, named: Sequence[str], methods: Sequence[str], graphs: Sequence[str]
+    model: str, *, graph_names: Sequence[str], methods: Sequence[str], graphs: Sequence[str]
 ) -> tuple[str, list[str]]:
-    """Return the method and the graphs that a request means by its model, or names besides.
+    """Return the method and the graphs that a request names by its model or its graph fields.
 
-    `methods` and `graphs` are those that there are. Raises `Missing` for a model that is none,
-    `SetupError` if nobody says which of several graphs is meant.
+    Args:
+        graph_names: the graphs of the request's graph fields.
+        methods: the available methods.
+        graphs: the graphs that the caller may see.
+
+    Raises:
+        Missing: the model does not exist.
+        SetupError: the request does not name one of several graphs.
     """
-    method, at, graph = model.partition("@")
-    plain = DEFAULT_METHOD if method == DEFAULT else method.replace("_", "-")
-    if plain not in methods or (at and graph not in graphs):
-        there = ", ".join([DEFAULT, *methods])
-        places = ", ".join(graphs) or "none yet"
-        raise Missing(
-            f"there is no model {model!r}; models are {there}, each also as METHOD@GRAPH; "
-            f"graphs are {places}"
+    method, separator, graph = model.partition("@")
+    method_name = DEFAULT_METHOD if method == DEFAULT_MODEL else method.replace("_", "-")
+    if method_name not in methods or (separator and graph not in graphs):
+        model_names = ", ".join([DEFAULT_MODEL, *methods])
+        graph_list = ", ".join(graphs) or "none yet"
+        raise NotFound(
+            f"there is no model {model!r}; models are {model_names}, each also as METHOD@GRAPH; "
+            f"graphs are {graph_list}"
         )
-    wanted = [graph] if at else list(named)
-    if not wanted and len(graphs) > 1:
-        examples = ", ".join(f"{method}@{one}" for one in graphs[:5])
+    chosen_graphs = [graph] if separator else list(graph_names)
+    if not chosen_graphs and len(graphs) > 1:
+        examples = ", ".join(f"{method}@{example_graph}" for example_graph in graphs[:5])
         raise SetupError(
             f"which graph? Take a model such as {examples}, or name one in the field 'graph'"
         )
-    return plain, wanted or list(graphs)
+    return method_name, chosen_graphs or list(graphs)
 
 
 @router.get("/models")
-async def models(hub: HubDep, caller: Asker) -> ChatModels:
-    """List the methods as models, also for each graph if there are several."""
-    ids, graphs = [DEFAULT, *await _usable_methods(hub)], hub.graphs.names(caller)
+async def list_models(hub: HubDep, caller: Asker) -> ChatModels:
+    """List the methods as models, combined with each graph if there are several."""
+    ids, graphs = [DEFAULT_MODEL, *await _list_usable_methods(hub)], hub.graphs.list_names(caller)
     if len(graphs) > 1:
         ids = [f"{method}@{graph}" for graph in graphs for method in ids]
-    return ChatModels(data=[ChatModel(id=id, created=_BEGUN) for id in ids])
+    return ChatModels(data=[ChatModel(id=id, created=_MODEL_CREATED_SECONDS) for id in ids])
 
 
 @router.get("/models/{model}")
-async def model(model: str, hub: HubDep, caller: Asker) -> ChatModel:
-    """Return one model, of those that can be asked here."""
-    graphs = hub.graphs.names(caller)
-    parse_model(model, named=graphs[:1], methods=await _usable_methods(hub), graphs=graphs)
-    return ChatModel(id=model, created=_BEGUN)
+async def get_model(model: str, hub: HubDep, caller: Asker) -> ChatModel:
+    """Return one of the available models."""
+    graphs = hub.graphs.list_names(caller)
+    parse_model(
+        model, graph_names=graphs[:1], methods=await _list_usable_methods(hub), graphs=graphs
+    )
+    return ChatModel(id=model, created=_MODEL_CREATED_SECONDS)
 
 
 @router.post("/chat/completions", response_model=ChatCompletion)
 async def complete(body: ChatBody, request: Request, hub: HubDep, caller: Asker) -> Response:
     """Answer the last message of a conversation.
 
-    Beside the usual fields, `graph` or `graphs` name what is asked, and `language` the question's.
-    A message that is only a number takes that reading of what was asked back before.
+    Beside the standard fields, `graph` or `graphs` name the graphs to ask, and `language` is the
+    language of the question. A message with only a number chooses that reading of the last
+    clarification.
     """
     if body.n not in (None, 1):
         raise SetupError("only one answer is given: leave out 'n'")
-    run, steps, follows = await _begin(body, parse_talk(body.messages), hub, caller)
+    run, steps, suggester = await _start_run(body, parse_conversation(body.messages), hub, caller)
     usage = bool(body.stream_options and body.stream_options.include_usage)
-    reply = Completion(run, body.model, follows, usage)
+    reply = ChatReplyBuilder(run, body.model, suggester, usage)
     if body.stream:
-        return text_stream(reply.chunks(steps))
-    whole = await unless_disconnected(request, reply.whole(steps))
-    return JSONResponse(whole.model_dump(mode="json"))
+        return stream_texts(reply.stream_chunks(steps))
+    completion = await cancel_on_disconnect(request, reply.build_completion(steps))
+    return JSONResponse(completion.model_dump(mode="json"))
 
 
 @router.post("/responses", response_model=ResponseView)
 async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Asker) -> Response:
-    """Answer the last message of the input, or go on from an earlier response.
+    """Answer the last message of the input, or follow up on an earlier response.
 
-    Beside the usual fields, `graph` or `graphs` name what is asked, and `language` the question's.
-    `instructions`, tools and the settings of language models mean nothing to a graph.
+    Beside the standard fields, `graph` or `graphs` name the graphs to ask, and `language` is the
+    language of the question. `instructions`, tools and the settings of language models are ignored.
     """
     if body.background:
         raise SetupError("nothing is answered in the background: leave out 'background'")
@@ -126,9 +153,9 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
     if body.previous_response_id is not None:
         id = body.previous_response_id
         try:
-            after = (await hub.records.row(run_of(id), caller)).id
-        except Missing as error:
-            raise Failed(
+            after = (await hub.records.load_run(parse_run_id(id), caller)).id
+        except NotFound as error:
+            raise RunFailed(
                 Problem(
                     type="urn:askgraph:problem:previous-response-not-found",
                     title="No such response",
@@ -136,76 +163,90 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
                     detail=f"there is no response {id!r} to go on from, or it is not yours",
                 )
             ) from error
-    run, steps, follows = await _begin(body, parse_talk(body.messages), hub, caller, after=after)
-    reply = ResponseReply(run, body, follows)
+    run, steps, suggester = await _start_run(
+        body, parse_conversation(body.messages), hub, caller, after=after
+    )
+    reply = ResponseBuilder(run, body, suggester)
     if body.stream:
-        return text_stream(reply.events(steps))
-    whole = await unless_disconnected(request, reply.whole(steps))
-    return JSONResponse(whole.model_dump(mode="json"))
+        return stream_texts(reply.stream_events(steps))
+    response = await cancel_on_disconnect(request, reply.build_response(steps))
+    return JSONResponse(response.model_dump(mode="json"))
 
 
-async def _begin(
+async def _start_run(
     body: ChatBody | ResponseBody,
-    talk: Talk,
+    conversation: ParsedConversation,
     hub: Hub,
     caller: Principal,
     *,
     after: str | None = None,
-) -> Begun:
-    """The run that a request begins; `after` is the run that it goes on from."""
-    if talk.choice is not None and (back := await _find_asked_back(talk, after, hub, caller)):
-        choice = talk.choice
-        _, _, outcome = await hub.records.outcome(back, caller)
-        most = len(outcome.options) if isinstance(outcome, Clarification) else 0
-        if not 1 <= choice <= most:
-            raise SetupError(f"answer with a number from 1 to {most}, or ask in other words")
-        view = await choose_reading(hub, back, choice - 1, caller)
-        trace, _, _ = await hub.records.outcome(view.id, caller)
+) -> StartedRun:
+    """Start the run of a request; `after` is the run that it follows up on."""
+    if conversation.choice is not None and (
+        clarification_run := await _find_clarification_run(conversation, after, hub, caller)
+    ):
+        choice = conversation.choice
+        _, _, outcome = await hub.records.load_outcome(clarification_run, caller)
+        option_count = len(outcome.options) if isinstance(outcome, Clarification) else 0
+        if not 1 <= choice <= option_count:
+            raise SetupError(
+                f"answer with a number from 1 to {option_count}, or ask in other words"
+            )
+        view = await choose_interpretation(hub, clarification_run, choice - 1, caller)
+        trace, _, _ = await hub.records.load_outcome(view.id, caller)
 
-        async def steps() -> AsyncGenerator[Step, None]:
+        async def stream_outcome() -> AsyncGenerator[Step, None]:
             yield trace.outcome
 
-        return view.id, steps(), _follows(hub, trace.question, caller)
-    if len(talk.question) > MOST_QUESTION:
-        raise SetupError(f"the question has more than {MOST_QUESTION:,} characters")
-    if odd := odd_character([talk.question, *(one.question for one in talk.before)]):
-        raise SetupError(f"the question holds {odd}, which no text here may: leave it out")
+        return view.id, stream_outcome(), _create_suggester(hub, trace.question, caller)
+    if len(conversation.question) > MAX_QUESTION_CHARACTERS:
+        raise SetupError(f"the question has more than {MAX_QUESTION_CHARACTERS:,} characters")
+    if bad_character := find_invalid_character(
+        [conversation.question, *(item.question for item in conversation.before)]
+    ):
+        raise SetupError(
+            f"the question holds {bad_character}, which no text here may: leave it out"
+        )
     method, graphs = parse_model(
         body.model,
-        named=body.graphs or ([body.graph] if body.graph else []),
-        methods=method_names(hub.settings),
-        graphs=hub.graphs.names(caller),
+        graph_names=body.graphs or ([body.graph] if body.graph else []),
+        methods=list_method_names(hub.settings),
+        graphs=hub.graphs.list_names(caller),
     )
-    asked = AskBody(
-        question=talk.question,
+    ask_body = AskBody(
+        question=conversation.question,
         graphs=graphs or None,
         method=method,
         language=body.language,
         after=after,
     )
-    run = await hub.ask(asked, caller, before=talk.before)
-    return run.id, read_steps(hub, run), _follows(hub, run.asked.question, caller)
+    run = await hub.ask(ask_body, caller, before=conversation.before)
+    return run.id, read_steps(hub, run), _create_suggester(hub, run.request.question, caller)
 
 
-def _follows(hub: Hub, asked: Question, caller: Principal) -> Follows:
-    async def follows(outcome: Outcome) -> Sequence[str]:
+def _create_suggester(hub: Hub, question: Question, caller: Principal) -> FollowingSuggester:
+    async def suggest(outcome: Outcome) -> Sequence[str]:
         with suppress(AskgraphError):  # the answer is there: nothing is to be said of these
-            return await suggest_following(hub, asked, outcome, caller, seconds=_FOLLOWING)
+            return await build_next_questions(
+                hub, question, outcome, caller, seconds=_FOLLOWING_SECONDS
+            )
         return ()
 
-    return follows
+    return suggest
 
 
-async def _find_asked_back(
-    talk: Talk, after: str | None, hub: Hub, caller: Principal
+async def _find_clarification_run(
+    conversation: ParsedConversation, after: str | None, hub: Hub, caller: Principal
 ) -> str | None:
-    """The run that asked back: the one before, or the latest that said what our message says."""
+    """Return the run that asked back: `after`, or the latest run that sent our last message."""
     if after is not None:
-        _, _, outcome = await hub.records.outcome(after, caller)
+        _, _, outcome = await hub.records.load_outcome(after, caller)
         return after if isinstance(outcome, Clarification) else None
-    for row in await hub.store.runs(caller.id, search=talk.asked, limit=_ALIKE):
-        if row.question == talk.asked and row.status == "clarification":
-            _, _, outcome = await hub.records.outcome(row.id, caller)
-            if offers(outcome, talk.said):
+    for row in await hub.store.list_runs(
+        caller.id, search=conversation.previous_question, limit=_MAX_SEARCHED_RUNS
+    ):
+        if row.question == conversation.previous_question and row.status == "clarification":
+            _, _, outcome = await hub.records.load_outcome(row.id, caller)
+            if is_clarification_reply(outcome, conversation.previous_reply):
                 return row.id
     return None

@@ -1,6 +1,6 @@
-"""The REST interface, `/api/v1`: one router a file, with the models that it takes and gives.
+"""The REST API, `/api/v1`: one router per file, with its request and response models.
 
-Here are the parameters that routes share, and a caller's query with its prefixes and labels.
+This module has the parameters that routes share, and a caller's query with prefixes and labels.
 """
 
 import asyncio
@@ -15,54 +15,56 @@ from askgraph.answers.verbalize import in_words, iris_of, labels_of, language_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.server.auth import Principal, Scope
-from askgraph.server.hub import HubDep, needs
-from askgraph.server.runs import Body, Language
-from askgraph.sparql.judge import refuse_size
-from askgraph.sparql.lexer import unescaped, with_declared
-from askgraph.sparql.prefixes import best_label, words_of_local_name
+from askgraph.server.hub import HubDep, require_scope
+from askgraph.server.runs import Language, RequestBody
+from askgraph.sparql.judge import check_size
+from askgraph.sparql.lexer import declare_prefixes, unescape_codepoints
+from askgraph.sparql.prefixes import choose_label, split_local_name
 
 GraphName = Annotated[str, Path(max_length=200, description="The name of a graph.")]
 Offset = Annotated[int, Query(ge=0, le=100_000_000)]
-Tongue = Annotated[Language, Query()]
+LanguageQueryParameter = Annotated[Language, Query()]
 Sparql = Annotated[str, Field(min_length=1, max_length=100_000, description="A SPARQL query.")]
 
 
-def lend_graph(
-    scope: Scope, *, searched: bool = False
+def lease_graph(
+    scope: Scope, *, with_indices: bool = False
 ) -> Callable[..., AsyncGenerator[KnowledgeGraph, None]]:
-    """Return a dependency that lends the graph of an address to callers who have a scope.
+    """Return a dependency that leases the graph in the address to callers with a scope.
 
-    With `searched`, its indices are in place.
+    With `with_indices`, its search indices are in place.
     """
 
-    async def lend(
-        graph: GraphName, hub: HubDep, caller: Annotated[Principal, Depends(needs(scope))]
+    async def lease(
+        graph: GraphName, hub: HubDep, caller: Annotated[Principal, Depends(require_scope(scope))]
     ) -> AsyncGenerator[KnowledgeGraph, None]:
-        async with hub.graphs.lease(graph, caller, searched=searched) as opened:
+        async with hub.graphs.lease(graph, caller, with_indices=with_indices) as opened:
             yield opened
 
-    return lend
+    return lease
 
 
-OpenGraph = Annotated[KnowledgeGraph, Depends(lend_graph("ask"), scope="function")]
-SearchedGraph = Annotated[
-    KnowledgeGraph, Depends(lend_graph("ask", searched=True), scope="function")
+OpenGraph = Annotated[KnowledgeGraph, Depends(lease_graph("ask"), scope="function")]
+IndexedGraph = Annotated[
+    KnowledgeGraph, Depends(lease_graph("ask", with_indices=True), scope="function")
 ]
-QueriedGraph = Annotated[KnowledgeGraph, Depends(lend_graph("query"), scope="function")]
+QueryableGraph = Annotated[KnowledgeGraph, Depends(lease_graph("query"), scope="function")]
 
 
-class QueryText(Body):
-    """A query, and the language to speak of it in."""
+class QueryTextBody(RequestBody):
+    """A query, and the language in which to describe it."""
 
     query: Sparql
     language: Language = "en"
 
 
 @dataclass(frozen=True)
-class NamedQuery:
-    """A query that declares all its prefixes and has no escapes; `labels` name its IRIs.
+class LabeledQuery:
+    """A query with labels for its IRIs.
 
-    `nouns` is the language of the labels if it is another one, empty if nobody knows.
+    Attributes:
+        text: the query with all prefixes declared and without escapes.
+        nouns: the language of the labels if it differs; "" if unknown.
     """
 
     text: str
@@ -70,31 +72,32 @@ class NamedQuery:
     language: str
     nouns: str | None = None
 
-    async def words(self) -> str:
-        """Return the query read back."""
+    async def verbalize(self) -> str:
+        """Return the query in words."""
         return await asyncio.to_thread(
             in_words, self.text, self.labels, language=self.language, nouns=self.nouns
         )
 
 
-async def name_terms(query: str, graph: KnowledgeGraph, language: str) -> NamedQuery:
-    """Return a query with the prefixes of a graph declared, and labels in a language.
+async def label_query(query: str, graph: KnowledgeGraph, language: str) -> LabeledQuery:
+    """Declare the prefixes of a graph in a query, and look up labels for its IRIs.
 
-    Raises `QuerySyntaxError` for an escape that is no character, and `QueryError` for one too long
-    or too deep.
+    Raises:
+        QuerySyntaxError: an escape is not a character.
+        QueryError: the query is too long or too deeply nested.
     """
 
-    def completed() -> tuple[str, list[str]]:
-        text = unescaped(query)
-        refuse_size(text)
-        text = with_declared(text, graph.prefixes.namespaces)
+    def complete_query() -> tuple[str, list[str]]:
+        text = unescape_codepoints(query)
+        check_size(text)
+        text = declare_prefixes(text, graph.prefixes.namespaces)
         return text, list(iris_of(text))
 
-    text, iris = await asyncio.to_thread(completed)
+    text, iris = await asyncio.to_thread(complete_query)
     labels = await labels_of(iris, graph, [language])
-    return NamedQuery(text, labels, language, language_of_labels(graph, language))
+    return LabeledQuery(text, labels, language, language_of_labels(graph, language))
 
 
-def label_of(item: ClassProfile | PredicateProfile, language: str) -> str:
-    """Return the label of a class or predicate in a language, else the words of its IRI."""
-    return best_label(item.names, [language]) or words_of_local_name(item.iri)
+def get_label(item: ClassProfile | PredicateProfile, language: str) -> str:
+    """Return the label of a class or predicate in a language, else words from its IRI."""
+    return choose_label(item.names, [language]) or split_local_name(item.iri)

@@ -1,4 +1,4 @@
-"""Boards: pinned answers, brought up to date by their queries, compared, shared to be read."""
+"""Boards: pinned answers, refreshed by their queries, compared, and shared read-only."""
 
 import asyncio
 from collections import Counter, defaultdict
@@ -12,42 +12,42 @@ from pydantic import BaseModel, Field
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.server.auth import Principal
 from askgraph.server.hub import Asker, Hub, HubDep
-from askgraph.server.problems import Missing, Problem, problem_of
-from askgraph.server.runs import AnswerView, Body, Cell, ShareBody, answer_view
+from askgraph.server.problems import NotFound, Problem, to_problem
+from askgraph.server.runs import AnswerView, CellView, RequestBody, ShareBody, to_answer_view
 from askgraph.server.runs.replies import answer_query
-from askgraph.server.store.tables import BoardRow, PinRow, new_id, now
+from askgraph.server.store.tables import BoardRow, PinRow, generate_id, get_timestamp
 from askgraph.server.store.tables import boards as boards_table
 
-_Row = Sequence[Cell | None]
+_RowCells = Sequence[CellView | None]
 
 
 class RowChange(BaseModel):
-    """A row that is new, or has other values than before."""
+    """A new row, or a row with changed values."""
 
     row: int = Field(description="Its place in the answer, from 0.")
-    was: list[Cell | None] | None = Field(description="Its cells before; null if it is new.")
+    was: list[CellView | None] | None = Field(description="Its cells before; null if it is new.")
 
 
 class ChangesView(BaseModel):
-    """What differs between an answer and the one that its owner saw last."""
+    """The differences between an answer and the one that its owner saw last."""
 
     added: int = Field(description="Rows that are new.")
     gone: int = Field(description="Rows that are no more.")
     changed: int = Field(description="Rows of the same thing with other values.")
     total: int = Field(description="The number of rows before.")
     rows: list[RowChange] = Field(description="The rows that are new, or changed.")
-    lost: list[list[Cell | None]] = Field(description="The rows that are no more.")
+    lost: list[list[CellView | None]] = Field(description="The rows that are no more.")
     boolean: bool | None = Field(None, description="The yes or no before.")
     partly: bool = Field(
         False, description="Whether only the rows that were kept were compared, not all."
     )
 
 
-def changes_of(before: AnswerView, after: AnswerView) -> ChangesView:
-    """Return what differs between an answer and an earlier one of the same query.
+def compare_answers(before: AnswerView, after: AnswerView) -> ChangesView:
+    """Compare an answer with an earlier one of the same query.
 
-    Rows that only moved are the same. A row is the same with other values if what names it is: the
-    column of which each row has another value, things before texts and numbers.
+    Moved rows are unchanged. A row counts as changed, not as lost and new, if it has the same value
+    in the key column: a column without repeated values, IRIs before literals.
     """
     if after.boolean is not None or before.boolean is not None:
         return ChangesView(
@@ -59,77 +59,85 @@ def changes_of(before: AnswerView, after: AnswerView) -> ChangesView:
             lost=[],
             boolean=before.boolean,
         )
-    lost = _find_missing(before.cells, after.cells)
-    new = _find_missing(after.cells, before.cells)
-    was = _match_changed(before, after, lost, new)
-    changed = set(was.values())
+    lost_indices = _find_missing(before.cells, after.cells)
+    new_indices = _find_missing(after.cells, before.cells)
+    old_by_new = _match_changed(before, after, lost_indices, new_indices)
+    changed = set(old_by_new.values())
     return ChangesView(
-        added=len(new) - len(was),
-        gone=len(lost) - len(was),
-        changed=len(was),
+        added=len(new_indices) - len(old_by_new),
+        gone=len(lost_indices) - len(old_by_new),
+        changed=len(old_by_new),
         total=before.total,
         rows=[
-            RowChange(row=at, was=list(before.cells[was[at]]) if at in was else None) for at in new
+            RowChange(
+                row=index,
+                was=list(before.cells[old_by_new[index]]) if index in old_by_new else None,
+            )
+            for index in new_indices
         ],
-        lost=[list(before.cells[at]) for at in lost if at not in changed],
-        partly=any(one.total > len(one.cells) for one in (before, after)),
+        lost=[list(before.cells[index]) for index in lost_indices if index not in changed],
+        partly=any(answer.total > len(answer.cells) for answer in (before, after)),
     )
 
 
-def _find_missing(rows: Sequence[_Row], others: Sequence[_Row]) -> list[int]:
-    """The places of the rows that are not among others, as often as they are there."""
-    there = Counter(tuple(map(_to_key, row)) for row in others)
-    found = []
-    for at, row in enumerate(rows):
+def _find_missing(rows: Sequence[_RowCells], other_rows: Sequence[_RowCells]) -> list[int]:
+    """Return the indices of rows that are not in `other_rows`, with multiplicity."""
+    counts = Counter(tuple(map(_to_key, row)) for row in other_rows)
+    indices = []
+    for index, row in enumerate(rows):
         key = tuple(map(_to_key, row))
-        if there[key]:
-            there[key] -= 1
+        if counts[key]:
+            counts[key] -= 1
         else:
-            found.append(at)
-    return found
+            indices.append(index)
+    return indices
 
 
 def _match_changed(
-    before: AnswerView, after: AnswerView, lost: Sequence[int], new: Sequence[int]
+    before: AnswerView, after: AnswerView, lost_indices: Sequence[int], new_indices: Sequence[int]
 ) -> dict[int, int]:
-    """For each new row that was there with other values, its place before."""
+    """Map the indices of new rows to the indices of the old rows with the same key."""
     if before.columns != after.columns:
         return {}
-    if before.total == after.total == len(lost) == len(new) == 1:
-        return {new[0]: lost[0]}
-    naming = _find_naming(before.cells, after.cells)
-    if naming is None:
+    if before.total == after.total == len(lost_indices) == len(new_indices) == 1:
+        return {new_indices[0]: lost_indices[0]}
+    key_column = _find_key_column(before.cells, after.cells)
+    if key_column is None:
         return {}
-    named = defaultdict(list)
-    for at in reversed(lost):
-        named[_to_key(before.cells[at][naming])].append(at)
-    found = {}
-    for at in new:
-        if same := named[_to_key(after.cells[at][naming])]:
-            found[at] = same.pop()
-    return found
+    old_by_key = defaultdict(list)
+    for index in reversed(lost_indices):
+        old_by_key[_to_key(before.cells[index][key_column])].append(index)
+    matches = {}
+    for index in new_indices:
+        if candidates := old_by_key[_to_key(after.cells[index][key_column])]:
+            matches[index] = candidates.pop()
+    return matches
 
 
-def _find_naming(before: Sequence[_Row], after: Sequence[_Row]) -> int | None:
-    """The column that names the rows: each of them has another value there."""
+def _find_key_column(before: Sequence[_RowCells], after: Sequence[_RowCells]) -> int | None:
+    """Return the index of the column that identifies rows: no value repeats; None if none does."""
     width = len(before[0]) if before and after else 0
 
-    def names(at: int) -> bool:
+    def is_key(column: int) -> bool:
         return all(
-            all(row[at] for row in rows) and len({_to_key(row[at]) for row in rows}) == len(rows)
+            all(row[column] for row in rows)
+            and len({_to_key(row[column]) for row in rows}) == len(rows)
             for rows in (before, after)
         )
 
-    def rank(at: int) -> bool:
+    def has_literal(column: int) -> bool:
         return any(
-            cell is not None and cell.type != "iri" for cell in (before[0][at], after[0][at])
+            cell is not None and cell.type != "iri"
+            for cell in (before[0][column], after[0][column])
         )
 
-    return next((at for at in sorted(range(width), key=rank) if names(at)), None)
+    return next(
+        (column for column in sorted(range(width), key=has_literal) if is_key(column)), None
+    )
 
 
-def _to_key(cell: Cell | None) -> tuple[object, ...] | None:
-    """What makes a term the same; names of blank nodes are others each time."""
+def _to_key(cell: CellView | None) -> tuple[object, ...] | None:
+    """Return a key that is equal for equal terms; labels of blank nodes differ between results."""
     if cell is None:
         return None
     if cell.type == "blank":
@@ -139,20 +147,20 @@ def _to_key(cell: Cell | None) -> tuple[object, ...] | None:
 
 router = APIRouter(prefix="/api/v1", tags=["boards"])
 
-_BOARDS = 100  # of one caller
-_PINS = 50  # of one board
-_ROWS = 500  # of an answer that are kept, and compared
-_TOGETHER = 4  # pins that are brought up to date at once
+_MAX_BOARDS = 100  # of one caller
+_MAX_PINS = 50  # of one board
+_MAX_ROWS = 500  # of an answer that are kept, and compared
+_MAX_PARALLEL_REFRESHES = 4  # pins that are brought up to date at once
 
 
-class BoardBody(Body):
+class BoardBody(RequestBody):
     """The title of a board."""
 
     title: str = Field(min_length=1, max_length=200)
 
 
-class Shown(Body):
-    """How the page shows an answer."""
+class AnswerDisplay(RequestBody):
+    """How the page displays an answer."""
 
     view: Literal["card", "table", "chart", "map", "graph"] | None = Field(
         None, description="Null: the one that says most."
@@ -160,19 +168,19 @@ class Shown(Body):
     chart: str | None = Field(None, max_length=1000, description="Which chart, by its columns.")
 
 
-class PinBody(Body):
+class PinBody(RequestBody):
     """The answer of a run, to be pinned."""
 
     run: str = Field(min_length=1, max_length=64)
     title: str = Field("", max_length=400, description="Its heading; empty: the question.")
-    shown: Shown = Field(default_factory=Shown)
+    shown: AnswerDisplay = Field(default_factory=AnswerDisplay)
 
 
-class PinChange(Body):
-    """Another heading, view or place of a pin; what is left out stays as it is."""
+class PinChangeBody(RequestBody):
+    """Another title, view or position of a pin; omitted fields stay unchanged."""
 
     title: str | None = Field(None, max_length=400)
-    shown: Shown | None = None
+    shown: AnswerDisplay | None = None
     place: int | None = Field(None, ge=0, le=1000, description="From 0.")
 
 
@@ -203,7 +211,7 @@ class PinView(BaseModel):
     query: str
     language: str | None
     run: str | None = Field(description="The caller's run that it was pinned from, if there still.")
-    shown: Shown
+    shown: AnswerDisplay
     answer: AnswerView = Field(description="The latest that is known.")
     checked: str = Field(description="When its query gave that (ISO 8601, UTC).")
     seen: str = Field(description="The time of the answer that the owner saw last.")
@@ -220,170 +228,174 @@ class BoardView(BoardSummary):
 
 
 @router.get("/boards")
-async def boards(hub: HubDep, caller: Asker) -> BoardsView:
-    """Return the caller's boards, the one changed last first; none without key and cookie."""
-    rows = await hub.store.boards(caller.id) if caller.has_history else []
+async def list_boards(hub: HubDep, caller: Asker) -> BoardsView:
+    """Return the caller's boards, latest change first; none without a key or cookie."""
+    rows = await hub.store.list_boards(caller.id) if caller.has_history else []
     return BoardsView(boards=[BoardSummary.model_validate(vars(row)) for row in rows])
 
 
 @router.post("/boards", status_code=201)
-async def begin(body: BoardBody, hub: HubDep, caller: Asker) -> BoardView:
-    """Begin a board."""
+async def create_board(body: BoardBody, hub: HubDep, caller: Asker) -> BoardView:
+    """Create a board."""
     if not caller.has_history:
         raise SetupError("a board is its owner's: send an API key, or the cookie that the page has")
-    row = BoardRow(new_id(), caller.id, body.title)
-    if not await hub.store.add_board(row, at_most=_BOARDS):
-        raise SetupError(f"you have {_BOARDS} boards, and no more may be: delete one first")
-    return await _load_view(hub, row.id, caller)
+    row = BoardRow(generate_id(), caller.id, body.title)
+    if not await hub.store.add_board(row, limit=_MAX_BOARDS):
+        raise SetupError(f"you have {_MAX_BOARDS} boards, and no more may be: delete one first")
+    return await _load_board_view(hub, row.id, caller)
 
 
 @router.get("/boards/{id}")
-async def one(id: str, hub: HubDep, caller: Asker) -> BoardView:
-    """Return a board as it was last; no query is run."""
-    return await _load_view(hub, id, caller)
+async def get_board(id: str, hub: HubDep, caller: Asker) -> BoardView:
+    """Return a board with its latest stored answers; no query runs."""
+    return await _load_board_view(hub, id, caller)
 
 
 @router.patch("/boards/{id}")
-async def rename(id: str, body: BoardBody, hub: HubDep, caller: Asker) -> BoardView:
-    """Give a board another title."""
-    await _load_board(hub, id, caller, own=True)
-    await hub.store.change(boards_table, id, title=body.title)
-    return await _load_view(hub, id, caller)
+async def rename_board(id: str, body: BoardBody, hub: HubDep, caller: Asker) -> BoardView:
+    """Change the title of a board."""
+    await _load_board(hub, id, caller, must_own=True)
+    await hub.store.update_row(boards_table, id, title=body.title)
+    return await _load_board_view(hub, id, caller)
 
 
 @router.delete("/boards/{id}", status_code=204)
-async def delete(id: str, hub: HubDep, caller: Asker) -> None:
+async def delete_board(id: str, hub: HubDep, caller: Asker) -> None:
     """Delete a board with its pins."""
-    await _load_board(hub, id, caller, own=True)
-    await hub.store.delete(boards_table, id)
+    await _load_board(hub, id, caller, must_own=True)
+    await hub.store.delete_row(boards_table, id)
 
 
 @router.post("/boards/{id}/share")
-async def share(id: str, body: ShareBody, hub: HubDep, caller: Asker) -> BoardView:
-    """Let others read a board by its address, without what graphs hide from them; or no longer."""
-    await _load_board(hub, id, caller, own=True)
-    await hub.store.change(boards_table, id, shared=body.shared)
-    return await _load_view(hub, id, caller)
+async def share_board(id: str, body: ShareBody, hub: HubDep, caller: Asker) -> BoardView:
+    """Share a board by its address, or stop sharing it; readers see only graphs they may ask."""
+    await _load_board(hub, id, caller, must_own=True)
+    await hub.store.update_row(boards_table, id, shared=body.shared)
+    return await _load_board_view(hub, id, caller)
 
 
 @router.post("/boards/{id}/refresh")
-async def refresh(id: str, hub: HubDep, caller: Asker) -> BoardView:
-    """Run the queries of a board again, and return it with what changed since its owner saw it.
+async def refresh_board(id: str, hub: HubDep, caller: Asker) -> BoardView:
+    """Run the queries of a board again, and return it with the changes since its owner saw it.
 
-    Each query has the server's limits, counts as a request, and may fail without the others. What
-    a reader's refresh gives is not kept.
+    Each query has the server's limits, counts as a request, and may fail on its own. The results of
+    a reader's refresh are not stored.
     """
     board = await _load_board(hub, id, caller)
     pins = await _load_pins(hub, board, caller)
-    turns = asyncio.Semaphore(_TOGETHER)
+    turns = asyncio.Semaphore(_MAX_PARALLEL_REFRESHES)
 
     async def refresh_pin(pin: PinRow) -> tuple[PinRow, Problem | None]:
         async with turns:
             columns = pin.base.get("answer_columns")
             try:
                 await hub.accounts.admit(caller)
-                async with hub.graphs.lease(pin.graph, caller) as opened:
+                async with hub.graphs.lease(pin.graph, caller) as open_graph:
                     answer = await answer_query(
                         hub,
                         pin.query,
-                        opened,
+                        open_graph,
                         languages=[pin.language or "en"],
                         columns=columns if isinstance(columns, list) else (),
                     )
             except AskgraphError as error:
-                return pin, problem_of(error)
-            view = await asyncio.to_thread(answer_view, answer, limit=_ROWS)
-            return replace(pin, latest=view.model_dump(), checked=now()), None
+                return pin, to_problem(error)
+            view = await asyncio.to_thread(to_answer_view, answer, limit=_MAX_ROWS)
+            return replace(pin, latest=view.model_dump(), checked=get_timestamp()), None
 
     refreshed = await asyncio.gather(*map(refresh_pin, pins))
     for pin, problem in refreshed:
         if problem is None and board.owner == caller.id:
             await hub.store.put_latest(pin.id, pin.latest or {}, pin.checked or "")
     problems = {pin.id: problem for pin, problem in refreshed if problem}
-    return await _to_view(hub, board, [pin for pin, _ in refreshed], caller, problems)
+    return await _to_board_view(hub, board, [pin for pin, _ in refreshed], caller, problems)
 
 
 @router.post("/boards/{id}/seen")
-async def seen(id: str, hub: HubDep, caller: Asker) -> BoardView:
-    """Take the latest answers of a board as seen: later ones are compared with them."""
-    await _load_board(hub, id, caller, own=True)
+async def mark_board_seen(id: str, hub: HubDep, caller: Asker) -> BoardView:
+    """Mark the latest answers of a board as seen; later answers are compared with them."""
+    await _load_board(hub, id, caller, must_own=True)
     await hub.store.accept_latest(id)
-    return await _load_view(hub, id, caller)
+    return await _load_board_view(hub, id, caller)
 
 
 @router.post("/boards/{id}/pins", status_code=201)
-async def pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> BoardView:
+async def create_pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> BoardView:
     """Pin the answer of a run to the end of a board."""
-    await _load_board(hub, id, caller, own=True)
-    run = await hub.records.row(body.run, caller)
+    await _load_board(hub, id, caller, must_own=True)
+    run = await hub.records.load_run(body.run, caller)
     answer = run.answer or {}
     graph, query = answer.get("graph"), answer.get("sparql")
     if not isinstance(graph, str) or not isinstance(query, str):
         raise SetupError(f"{run.question!r} came to no query: there is nothing to pin")
     lists = {name: answer.get(name) for name in ("rows", "cells")}
-    kept = {name: rows[:_ROWS] for name, rows in lists.items() if isinstance(rows, list)}
+    lists_to_store = {
+        name: rows[:_MAX_ROWS] for name, rows in lists.items() if isinstance(rows, list)
+    }
     row = PinRow(
-        new_id(),
+        generate_id(),
         id,
         run.question,
         graph,
         query,
-        {**answer, **kept},  # as many rows as a board keeps
+        {**answer, **lists_to_store},  # as many rows as a board keeps
         title=body.title,
         language=run.language,
         run=run.id,
         shown=body.shown.model_dump(exclude_none=True),
-        seen=run.finished or now(),
+        seen=run.finished or get_timestamp(),
     )
-    if not await hub.store.add_pin(row, at_most=_PINS):
-        raise SetupError(f"a board holds {_PINS} answers: remove one, or begin another board")
-    return await _load_view(hub, id, caller)
+    if not await hub.store.add_pin(row, limit=_MAX_PINS):
+        raise SetupError(f"a board holds {_MAX_PINS} answers: remove one, or begin another board")
+    return await _load_board_view(hub, id, caller)
 
 
 @router.patch("/boards/{id}/pins/{pin}")
-async def change(id: str, pin: str, body: PinChange, hub: HubDep, caller: Asker) -> BoardView:
-    """Give a pin another heading, view or place."""
-    await _load_board(hub, id, caller, own=True)
+async def change_pin(
+    id: str, pin: str, body: PinChangeBody, hub: HubDep, caller: Asker
+) -> BoardView:
+    """Change the title, view or position of a pin."""
+    await _load_board(hub, id, caller, must_own=True)
     values: dict[str, object] = {}
     if body.title is not None:
         values["title"] = body.title
     if body.shown is not None:
         values["shown"] = body.shown.model_dump(exclude_none=True)
-    there = not values or await hub.store.change_pin(id, pin, **values)
-    if there and body.place is not None:
-        there = await hub.store.move_pin(id, pin, body.place)
-    if not there:
-        raise _no_pin(pin)
-    return await _load_view(hub, id, caller)
+    is_found = not values or await hub.store.update_pin(id, pin, **values)
+    if is_found and body.place is not None:
+        is_found = await hub.store.move_pin(id, pin, body.place)
+    if not is_found:
+        raise _build_missing_pin_error(pin)
+    return await _load_board_view(hub, id, caller)
 
 
 @router.delete("/boards/{id}/pins/{pin}", status_code=204)
-async def unpin(id: str, pin: str, hub: HubDep, caller: Asker) -> None:
+async def delete_pin(id: str, pin: str, hub: HubDep, caller: Asker) -> None:
     """Remove a pin from a board."""
-    await _load_board(hub, id, caller, own=True)
+    await _load_board(hub, id, caller, must_own=True)
     if not await hub.store.delete_pin(id, pin):
-        raise _no_pin(pin)
+        raise _build_missing_pin_error(pin)
 
 
-async def _load_view(hub: Hub, id: str, caller: Principal) -> BoardView:
+async def _load_board_view(hub: Hub, id: str, caller: Principal) -> BoardView:
     board = await _load_board(hub, id, caller)
-    return await _to_view(hub, board, await _load_pins(hub, board, caller), caller, {})
+    return await _to_board_view(hub, board, await _load_pins(hub, board, caller), caller, {})
 
 
-async def _to_view(
+async def _to_board_view(
     hub: Hub,
     board: BoardRow,
     pins: Sequence[PinRow],
     caller: Principal,
-    failed: Mapping[str, Problem],
+    problems: Mapping[str, Problem],
 ) -> BoardView:
-    """A board for a caller: without runs that are not theirs."""
-    runs = await hub.store.questions([pin.run for pin in pins if pin.run], caller.id)
+    """Convert a board for a caller; runs of others are left out."""
+    runs = await hub.store.get_questions([pin.run for pin in pins if pin.run], caller.id)
 
-    def view(pin: PinRow) -> PinView:
-        seen = AnswerView.model_validate(pin.base)
-        answer = AnswerView.model_validate(pin.latest) if pin.latest else seen
-        changes = changes_of(seen, answer)
+    def to_pin_view(pin: PinRow) -> PinView:
+        last_seen = AnswerView.model_validate(pin.base)
+        answer = AnswerView.model_validate(pin.latest) if pin.latest else last_seen
+        changes = compare_answers(last_seen, answer)
         return PinView.model_validate(
             {
                 **vars(pin),
@@ -391,29 +403,33 @@ async def _to_view(
                 "answer": answer,
                 "checked": pin.checked or pin.seen,
                 "changes": changes if changes.added or changes.gone or changes.changed else None,
-                "problem": failed.get(pin.id),
+                "problem": problems.get(pin.id),
             }
         )
 
-    views = await asyncio.to_thread(lambda: [view(pin) for pin in pins])
-    about = {**vars(board), "hidden": board.pins - len(pins), "mine": board.owner == caller.id}
-    return BoardView.model_validate({**about, "content": views})
+    views = await asyncio.to_thread(lambda: [to_pin_view(pin) for pin in pins])
+    board_fields = {
+        **vars(board),
+        "hidden": board.pins - len(pins),
+        "mine": board.owner == caller.id,
+    }
+    return BoardView.model_validate({**board_fields, "content": views})
 
 
-async def _load_board(hub: Hub, id: str, caller: Principal, *, own: bool = False) -> BoardRow:
-    """A board that the caller may read or, if it has to be their own, change."""
-    board = await hub.store.board(id)
+async def _load_board(hub: Hub, id: str, caller: Principal, *, must_own: bool = False) -> BoardRow:
+    """Load a board that the caller may read or, with `must_own`, change."""
+    board = await hub.store.get_board(id)
     if board is not None:
-        may_read = board.shared or caller.may("admin")
-        if board.owner == caller.id or (may_read and not own):
+        may_read = board.shared or caller.has_scope("admin")
+        if board.owner == caller.id or (may_read and not must_own):
             return board
-    raise Missing(f"there is no board {id!r}, or it is not yours")
+    raise NotFound(f"there is no board {id!r}, or it is not yours")
 
 
 async def _load_pins(hub: Hub, board: BoardRow, caller: Principal) -> list[PinRow]:
-    """The pins of a board that are of graphs which the caller sees."""
-    return [pin for pin in await hub.store.pins(board.id) if caller.sees(pin.graph)]
+    """Load the pins of a board whose graphs the caller may see."""
+    return [pin for pin in await hub.store.list_pins(board.id) if caller.can_see(pin.graph)]
 
 
-def _no_pin(id: str) -> Missing:
-    return Missing(f"there is no pin {id!r} on this board")
+def _build_missing_pin_error(id: str) -> NotFound:
+    return NotFound(f"there is no pin {id!r} on this board")

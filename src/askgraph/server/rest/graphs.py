@@ -1,4 +1,4 @@
-"""Graphs: a list, questions to start with, glossaries; jobs that add and remove some."""
+"""Graphs: list, starter questions, examples, glossaries; jobs that add and remove graphs."""
 
 import asyncio
 from typing import Annotated, Any
@@ -17,20 +17,20 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.glossary import Glossary, GlossaryEntry, parse_entry
 from askgraph.server.graphs.jobs import JobView, NewGraph
 from askgraph.server.graphs.open_graphs import GraphSummary
-from askgraph.server.graphs.uploads import Sent, store_files, upload_folder
+from askgraph.server.graphs.uploads import ReceivedFile, get_upload_folder, store_files
 from askgraph.server.hub import Asker, HubDep, Manager
-from askgraph.server.rest import GraphName, Offset, OpenGraph, SearchedGraph, Tongue
-from askgraph.server.runs import Body
-from askgraph.server.runs.replies import event_stream
-from askgraph.server.store.tables import new_id
-from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.server.rest import GraphName, IndexedGraph, LanguageQueryParameter, Offset, OpenGraph
+from askgraph.server.runs import RequestBody
+from askgraph.server.runs.replies import stream_events
+from askgraph.server.store.tables import generate_id
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.trace import Outcome, Question, Refusal
-from askgraph.workspace.run_sync import outcome_of
+from askgraph.workspace.run_sync import ask_method
 
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
 
-_STARTERS = 8
-_OWN = 5  # of them that are examples of the graph
+_MAX_STARTERS = 8
+_MAX_EXAMPLE_STARTERS = 5  # of them that are examples of the graph
 
 
 class GraphsView(BaseModel):
@@ -40,7 +40,7 @@ class GraphsView(BaseModel):
 
 
 class StartersView(BaseModel):
-    """Questions to start with."""
+    """Starter questions."""
 
     questions: list[str]
 
@@ -65,76 +65,84 @@ class ExamplesView(BaseModel):
 
 
 @router.get("/graphs")
-async def graphs(hub: HubDep, caller: Asker, language: Tongue = "en") -> GraphsView:
+async def list_graphs(
+    hub: HubDep, caller: Asker, language: LanguageQueryParameter = "en"
+) -> GraphsView:
     """Return the graphs that the caller may see."""
-    named = [(name, hub.graphs.settings(name, caller)) for name in hub.graphs.names(caller)]
-    read = hub.summaries.of
+    settings_by_name = [
+        (name, hub.graphs.get_settings(name, caller)) for name in hub.graphs.list_names(caller)
+    ]
+    load_summary = hub.summaries.load
     return GraphsView(
-        graphs=await asyncio.to_thread(lambda: [read(*one, language) for one in named])
+        graphs=await asyncio.to_thread(
+            lambda: [load_summary(*entry, language) for entry in settings_by_name]
+        )
     )
 
 
 @router.get("/graphs/{graph}")
-async def graph(
-    graph: GraphName, hub: HubDep, caller: Asker, language: Tongue = "en"
+async def get_graph(
+    graph: GraphName, hub: HubDep, caller: Asker, language: LanguageQueryParameter = "en"
 ) -> GraphSummary:
     """Return a summary of one graph."""
-    settings = hub.graphs.settings(graph, caller)
-    return await asyncio.to_thread(hub.summaries.of, graph, settings, language)
+    settings = hub.graphs.get_settings(graph, caller)
+    return await asyncio.to_thread(hub.summaries.load, graph, settings, language)
 
 
 @router.get("/graphs/{graph}/starters")
-async def starters(opened: SearchedGraph, hub: HubDep, language: Tongue = "en") -> StartersView:
-    """Return questions to start with: some that were confirmed or written, and some made up."""
+async def list_starters(
+    opened: IndexedGraph, hub: HubDep, language: LanguageQueryParameter = "en"
+) -> StartersView:
+    """Return starter questions: confirmed or written ones first, then generated ones."""
     method = await asyncio.to_thread(hub.workspace.method)
     key = (opened.name, opened.snapshot, language)
-    made = hub.starters.get(key)
-    if made is None:
+    generated = hub.starters.get(key)
+    if generated is None:
 
-        async def ask(question: Question, asked: KnowledgeGraph) -> Outcome:
+        async def ask(question: Question, open_graph: KnowledgeGraph) -> Outcome:
             seconds = hub.settings.query_timeout
             try:
-                async with hub.queries.turn(opened.name):
-                    return await outcome_of(question, method, [asked], timeout=seconds)
+                async with hub.queries.wait_turn(opened.name):
+                    return await ask_method(question, method, [open_graph], timeout=seconds)
             except ServiceError as error:
                 return Refusal(str(error))
 
-        found = await made_starters(opened, language, ask, most=_STARTERS)
-        made = tuple(text for text, _ in found)
-        if made:
-            hub.starters[key] = made
-    questions = [*known_questions(opened, language, most=_OWN), *made]
-    return StartersView(questions=list(dict.fromkeys(questions))[:_STARTERS])
+        answered = await made_starters(opened, language, ask, most=_MAX_STARTERS)
+        generated = tuple(text for text, _ in answered)
+        if generated:
+            hub.starters[key] = generated
+    questions = [*known_questions(opened, language, most=_MAX_EXAMPLE_STARTERS), *generated]
+    return StartersView(questions=list(dict.fromkeys(questions))[:_MAX_STARTERS])
 
 
 @router.get("/graphs/{graph}/examples")
-async def examples(
+async def list_examples(
     opened: OpenGraph,
     search: Annotated[str, Query(max_length=200)] = "",
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> ExamplesView:
     """Return questions on the graph with the queries that answer them, confirmed ones first."""
-    wanted = search.casefold()
-    found = [one for one in opened.examples if wanted in one.question.casefold()]
-    found.sort(key=lambda one: FIRST[one.origin])
-    page = found[offset : offset + limit]
+    search_text = search.casefold()
+    matches = [example for example in opened.examples if search_text in example.question.casefold()]
+    matches.sort(key=lambda example: FIRST[example.origin])
+    page = matches[offset : offset + limit]
     views = [
         ExampleView.model_validate(
             {
-                **vars(one),
-                "others": [other.text for other in one.others],
-                "when": one.confirmation.when if one.confirmation else None,
+                **vars(example),
+                "others": [paraphrase.text for paraphrase in example.others],
+                "when": example.confirmation.when if example.confirmation else None,
             }
         )
-        for one in page
+        for example in page
     ]
-    return ExamplesView(examples=views, total=len(found))
+    return ExamplesView(examples=views, total=len(matches))
 
 
-_FILES = 100
-_RESOLVING = 10.0  # seconds
-_FORM: dict[str, Any] = {
+_MAX_FILES = 100
+_RESOLVE_TIMEOUT_SECONDS = 10.0  # seconds
+_UPLOAD_FORM: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
@@ -157,7 +165,7 @@ _FORM: dict[str, Any] = {
 }
 
 
-class AddBody(Body):
+class AddBody(RequestBody):
     """A graph to add by its address."""
 
     name: str = Field(max_length=64, description="What to call the graph: letters, digits, _-.")
@@ -180,20 +188,20 @@ class JobsView(BaseModel):
 
 
 @router.post("/graphs", status_code=202)
-async def add(body: AddBody, hub: HubDep, caller: Manager) -> JobView:
-    """Begin to add the graph of a SPARQL endpoint, which must be at a public address."""
+async def add_endpoint(body: AddBody, hub: HubDep, caller: Manager) -> JobView:
+    """Start to add the graph of a SPARQL endpoint, which must have a public address."""
     hub.jobs.check(body.name, caller)
-    allowed = hub.settings.private_addresses
+    private_addresses = hub.settings.private_addresses
     settings: dict[str, object] = {
         "public_only": True,
-        "private_addresses": list(allowed),
+        "private_addresses": list(private_addresses),
         "added_by": caller.id,
         **body.model_dump(include={"dialect", "graphs", "timeout"}, exclude_defaults=True),
     }
-    guard = Guard(allowed)
+    guard = Guard(private_addresses)
     await HttpEndpoint(body.url, dialect=body.dialect, guard=guard).close()
     try:
-        async with asyncio.timeout(_RESOLVING):
+        async with asyncio.timeout(_RESOLVE_TIMEOUT_SECONDS):
             await guard.addresses(body.url)
     except TimeoutError as problem:
         raise SetupError(f"the name in {body.url!r} is not resolved in time") from problem
@@ -204,55 +212,55 @@ async def add(body: AddBody, hub: HubDep, caller: Manager) -> JobView:
     return await hub.jobs.begin(NewGraph(body.name, "address", [body.url], settings), caller)
 
 
-@router.post("/graphs/upload", status_code=202, openapi_extra=_FORM)
-async def upload(request: Request, hub: HubDep, caller: Manager) -> JobView:
-    """Begin to add a graph of the files that are sent, as a form with `name` and `files`."""
+@router.post("/graphs/upload", status_code=202, openapi_extra=_UPLOAD_FORM)
+async def upload_graph(request: Request, hub: HubDep, caller: Manager) -> JobView:
+    """Start to add a graph from uploaded files: a form with `name` and `files`."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise SetupError("send a form (multipart/form-data) with 'name' and 'files'")
-    id = new_id()
-    folder = upload_folder(hub.workspace.folder, id)
-    async with request.form(max_files=_FILES, max_fields=10) as form:
+    id = generate_id()
+    folder = get_upload_folder(hub.workspace.folder, id)
+    async with request.form(max_files=_MAX_FILES, max_fields=10) as form:
         name = form.get("name")
         if not isinstance(name, str):
             raise SetupError("the form has no field 'name': what to call the graph")
         hub.jobs.check(name, caller)
         files = [
-            Sent(file.filename or "", file.file)
+            ReceivedFile(file.filename or "", file.file)
             for file in form.getlist("files")
             if isinstance(file, UploadFile)
         ]
-        new = NewGraph(name, "upload", (), {"added_by": caller.id}, id)
-        return await hub.jobs.begin(new, caller, lambda: store_files(files, folder))
+        new_graph = NewGraph(name, "upload", (), {"added_by": caller.id}, id)
+        return await hub.jobs.begin(new_graph, caller, lambda: store_files(files, folder))
 
 
 @router.delete("/graphs/{graph}", status_code=204)
-async def remove(graph: str, hub: HubDep, caller: Manager) -> None:
-    """Take a graph away that was added over the web."""
+async def remove_graph(graph: str, hub: HubDep, caller: Manager) -> None:
+    """Remove a graph that was added over the web."""
     await hub.jobs.remove(graph, caller)
 
 
 @router.get("/jobs")
-async def jobs(hub: HubDep, caller: Manager) -> JobsView:
+async def list_jobs(hub: HubDep, caller: Manager) -> JobsView:
     """Return the caller's jobs, the latest first."""
-    return JobsView(jobs=await hub.jobs.of(caller))
+    return JobsView(jobs=await hub.jobs.list_jobs(caller))
 
 
 @router.get("/jobs/{id}")
-async def job(id: str, hub: HubDep, caller: Manager) -> JobView:
+async def get_job(id: str, hub: HubDep, caller: Manager) -> JobView:
     """Return the progress of a job."""
-    return await hub.jobs.view(id, caller)
+    return await hub.jobs.load_view(id, caller)
 
 
 @router.get("/jobs/{id}/events", response_class=Response)
-async def events(id: str, hub: HubDep, caller: Manager) -> Response:
-    """Return a job each time that it is further, as events `job`, to its end."""
-    await hub.jobs.view(id, caller)
-    return event_stream(hub.jobs.follow(id, caller))
+async def stream_job(id: str, hub: HubDep, caller: Manager) -> Response:
+    """Stream a job whenever it progresses, as events `job`, until its end."""
+    await hub.jobs.load_view(id, caller)
+    return stream_events(hub.jobs.follow(id, caller))
 
 
 @router.delete("/jobs/{id}")
-async def cancel(id: str, hub: HubDep, caller: Manager) -> JobView:
-    """Stop a job; nothing is left of its graph."""
+async def cancel_job(id: str, hub: HubDep, caller: Manager) -> JobView:
+    """Stop a job; nothing of its graph remains."""
     return await hub.jobs.cancel(id, caller)
 
 
@@ -261,8 +269,8 @@ glossary_router = APIRouter(prefix="/api/v1", tags=["graphs"])
 Word = Annotated[str, Field(min_length=1, max_length=200, description="A word or phrase.")]
 
 
-class EntryBody(Body):
-    """A word, and one of the meanings that it can have."""
+class EntryBody(RequestBody):
+    """A word or phrase with its meaning."""
 
     word: Word
     means: list[Annotated[str, Field(max_length=2000)]] = Field(
@@ -274,8 +282,8 @@ class EntryBody(Body):
     query: str | None = Field(None, max_length=20_000, description="What answers the phrase.")
 
 
-class TeachBody(Body):
-    """Entries to add, each in the place of one of the same word."""
+class GlossaryBody(RequestBody):
+    """Entries to add; each replaces an entry of the same word."""
 
     entries: list[EntryBody] = Field(default_factory=list, max_length=500)
     instructions: str | None = Field(
@@ -284,14 +292,14 @@ class TeachBody(Body):
 
 
 class MeaningView(BaseModel):
-    """A class, property or thing that a word means."""
+    """A class, property or entity that a word means."""
 
     iri: str
     label: str
 
 
 class EntryView(BaseModel):
-    """A word with its meaning, of which there is one."""
+    """A word with its meaning; one of `means`, `same_as` and `query` is set."""
 
     word: str
     means: list[MeaningView]
@@ -300,56 +308,63 @@ class EntryView(BaseModel):
 
 
 class GlossaryView(BaseModel):
-    """What was taught of a graph."""
+    """The glossary of a graph."""
 
     entries: list[EntryView]
     instructions: str
 
 
 @glossary_router.get("/graphs/{graph}/glossary")
-async def glossary(opened: OpenGraph, language: Tongue = "en") -> GlossaryView:
-    """Return what was taught of a graph."""
-    return await _glossary(opened, language)
+async def get_glossary(opened: OpenGraph, language: LanguageQueryParameter = "en") -> GlossaryView:
+    """Return the glossary of a graph."""
+    return await _to_glossary_view(opened, language)
 
 
 @glossary_router.post("/graphs/{graph}/glossary")
-async def teach(
-    graph: GraphName, body: TeachBody, hub: HubDep, caller: Manager, language: Tongue = "en"
+async def update_glossary(
+    graph: GraphName,
+    body: GlossaryBody,
+    hub: HubDep,
+    caller: Manager,
+    language: LanguageQueryParameter = "en",
 ) -> GlossaryView:
-    """Teach a graph what words mean, and return all that was taught of it."""
-    hub.graphs.settings(graph, caller)
-    entries = [parse_entry(one.model_dump(), "the glossary") for one in body.entries]
+    """Add entries to the glossary of a graph, and return the glossary."""
+    hub.graphs.get_settings(graph, caller)
+    entries = [parse_entry(entry.model_dump(), "the glossary") for entry in body.entries]
     workspace = hub.workspace
     await asyncio.to_thread(workspace.teach, graph, *entries, instructions=body.instructions)
-    async with hub.graphs.lease(graph, caller) as opened:
-        return await _glossary(opened, language)
+    async with hub.graphs.lease(graph, caller) as open_graph:
+        return await _to_glossary_view(open_graph, language)
 
 
 @glossary_router.delete("/graphs/{graph}/glossary")
-async def forget(
+async def remove_word(
     graph: GraphName,
     hub: HubDep,
     caller: Manager,
     word: Annotated[str, Query(min_length=1, max_length=200)],
-    language: Tongue = "en",
+    language: LanguageQueryParameter = "en",
 ) -> GlossaryView:
-    """Take a word out of a graph's glossary, and return the rest."""
-    hub.graphs.settings(graph, caller)
+    """Remove a word from a graph's glossary, and return the glossary."""
+    hub.graphs.get_settings(graph, caller)
     await asyncio.to_thread(hub.workspace.teach, graph, without=word)
-    async with hub.graphs.lease(graph, caller) as opened:
-        return await _glossary(opened, language)
+    async with hub.graphs.lease(graph, caller) as open_graph:
+        return await _to_glossary_view(open_graph, language)
 
 
-async def _glossary(graph: KnowledgeGraph, language: str) -> GlossaryView:
-    known = graph.glossary or Glossary()
-    iris = {iri for one in known.entries for iri in one.means}
+async def _to_glossary_view(graph: KnowledgeGraph, language: str) -> GlossaryView:
+    entries_of_graph = graph.glossary or Glossary()
+    iris = {iri for entry in entries_of_graph.entries for iri in entry.means}
     labels = await labels_of(sorted(iris), graph, [language])
 
-    def view(entry: GlossaryEntry) -> EntryView:
+    def to_entry_view(entry: GlossaryEntry) -> EntryView:
         means = [
-            MeaningView(iri=iri, label=labels.get(iri) or words_of_local_name(iri))
+            MeaningView(iri=iri, label=labels.get(iri) or split_local_name(iri))
             for iri in entry.means
         ]
         return EntryView(word=entry.word, means=means, same_as=entry.same_as, query=entry.query)
 
-    return GlossaryView(entries=[*map(view, known.entries)], instructions=known.instructions)
+    return GlossaryView(
+        entries=[*map(to_entry_view, entries_of_graph.entries)],
+        instructions=entries_of_graph.instructions,
+    )

@@ -1,4 +1,4 @@
-"""The content of a graph: classes, predicates, instances, facts, and things by name."""
+"""The content of a graph: classes, predicates, instances, facts, and entities by name."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -11,11 +11,11 @@ from pyoxigraph import NamedNode
 from askgraph.answers.example_questions import values_of
 from askgraph.answers.headline import units_of_properties
 from askgraph.answers.resource import (
-    Facts,
-    classes_of,
-    instances_of,
-    resource_facts,
-    some_instances,
+    PredicateFacts,
+    fetch_instances,
+    fetch_resource_facts,
+    list_classes,
+    sample_instances,
 )
 from askgraph.answers.verbalize import labels_of
 from askgraph.graph import KnowledgeGraph
@@ -24,21 +24,21 @@ from askgraph.index import Hit, Resource
 from askgraph.index.completion import completions
 from askgraph.index.names import Kind
 from askgraph.server.hub import HubDep
-from askgraph.server.rest import Offset, OpenGraph, SearchedGraph, Tongue, label_of
-from askgraph.server.runs import Cell, cell_of
-from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.server.rest import IndexedGraph, LanguageQueryParameter, Offset, OpenGraph, get_label
+from askgraph.server.runs import CellView, to_cell
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import Term
 from askgraph.sparql.vocabulary import RDF, RDFS, XSD
 
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
 Iri = Annotated[str, Query(min_length=1, max_length=4000, description="An IRI in full.")]
 
-_ENDS = 20
-_GRAPHS = 1000
+_MAX_ENDS = 20
+_MAX_NAMED_GRAPHS = 1000
 
 
 class EndView(BaseModel):
-    """A class or datatype at an end of a predicate, and how many triples have it."""
+    """A class or datatype at an end of a predicate, with its number of triples."""
 
     iri: str
     label: str
@@ -53,7 +53,7 @@ class ClassView(BaseModel):
     instances: int
     parents: list[str]
     nary: bool = Field(description="Whether its instances have no name and link other things.")
-    examples: list[Cell] = Field(description="Some instances.")
+    examples: list[CellView] = Field(description="Some instances.")
 
 
 class PredicateView(BaseModel):
@@ -71,7 +71,7 @@ class PredicateView(BaseModel):
 
 
 class ProfileView(BaseModel):
-    """What is known of a graph: its classes and predicates, the most used first, in pages."""
+    """The profile of a graph: its classes and predicates, the most used first, in pages."""
 
     name: str
     triples: int
@@ -85,16 +85,16 @@ class ProfileView(BaseModel):
     created: str = Field(description="When the graph was read.")
 
 
-class DrawnClass(BaseModel):
-    """A class in the picture of a graph."""
+class DiagramClassView(BaseModel):
+    """A class in the diagram of a graph."""
 
     iri: str
     label: str
     instances: int
 
 
-class DrawnLink(BaseModel):
-    """The predicate that links two classes of the picture most."""
+class DiagramLinkView(BaseModel):
+    """The predicate with the most triples between two classes of the diagram."""
 
     source: str = Field(description="A class, by its IRI.")
     target: str
@@ -103,56 +103,56 @@ class DrawnLink(BaseModel):
     triples: int
 
 
-class PictureView(BaseModel):
+class DiagramView(BaseModel):
     """The largest classes of a graph and the links between them, most first."""
 
-    classes: list[DrawnClass]
-    links: list[DrawnLink]
+    classes: list[DiagramClassView]
+    links: list[DiagramLinkView]
 
 
 class FactsView(BaseModel):
-    """A predicate of a thing with its values, or with the things that point at it."""
+    """A predicate of an entity with its values, or with the entities that refer to it."""
 
-    predicate: Cell
+    predicate: CellView
     unit: str | None = Field(None, description="What its numbers are in, in a sign or a word.")
-    values: list[Cell]
+    values: list[CellView]
     total: int = Field(description="Values in all, of which those of one page are here.")
     at_least: bool = Field(description="Whether there may be more than `total`.")
 
 
 class ResourceView(BaseModel):
-    """What a graph says of a thing, and what points at it."""
+    """The facts of a graph about an entity, outgoing and incoming."""
 
     iri: str
     label: str
     description: str | None
-    types: list[Cell]
+    types: list[CellView]
     outgoing: list[FactsView]
     incoming: list[FactsView]
 
 
 class InstancesView(BaseModel):
-    """Instances of a class, a page of them."""
+    """A page of the instances of a class."""
 
-    cls: Cell = Field(serialization_alias="class", description="The class.")
-    instances: list[Cell]
+    cls: CellView = Field(serialization_alias="class", description="The class.")
+    instances: list[CellView]
     total: int
     at_least: bool = Field(description="Whether there may be more than `total`.")
 
 
 @router.get("/graphs/{graph}/profile")
-async def profile(
+async def get_profile(
     opened: OpenGraph,
-    language: Tongue = "en",
+    language: LanguageQueryParameter = "en",
     search: Annotated[str, Query(max_length=200)] = "",
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> ProfileView:
     """Return the classes and predicates of a graph, the most used first.
 
-    `offset` and `limit` are of both. With `search`, those whose label or IRI holds the text.
+    `offset` and `limit` apply to both. `search` keeps those whose label or IRI contains the text.
     """
-    view = await asyncio.to_thread(_profile, opened, language, search, offset, limit)
+    view = await asyncio.to_thread(_build_profile, opened, language, search, offset, limit)
     cells = [cell for cls in view.classes for cell in cls.examples]
     labels = await labels_of([cell.value for cell in cells], opened, [language])
     for cell in cells:
@@ -161,185 +161,201 @@ async def profile(
 
 
 @router.get("/graphs/{graph}/picture")
-async def picture(opened: OpenGraph, language: Tongue = "en") -> PictureView:
-    """Return the largest classes of a graph and how they are linked, as its profile has it."""
-    return await asyncio.to_thread(_picture, opened.profile, language)
+async def get_diagram(opened: OpenGraph, language: LanguageQueryParameter = "en") -> DiagramView:
+    """Return the largest classes of a graph and the links between them, from its profile."""
+    return await asyncio.to_thread(_build_diagram, opened.profile, language)
 
 
 @router.get("/graphs/{graph}/instances", response_model_by_alias=True)
-async def instances(
+async def list_instances(
     opened: OpenGraph,
     hub: HubDep,
     cls: Annotated[
         str, Query(alias="class", min_length=1, max_length=4000, description="A class, by its IRI.")
     ],
-    language: Tongue = "en",
+    language: LanguageQueryParameter = "en",
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> InstancesView:
     """Return a page of the instances of a class."""
     timeout = hub.settings.query_timeout
-    found = await instances_of(cls, opened, limit=limit, offset=offset, timeout=timeout)
-    iris = [cls, *(one.value for one in found.values if isinstance(one, NamedNode))]
+    page = await fetch_instances(cls, opened, limit=limit, offset=offset, timeout=timeout)
+    iris = [cls, *(term.value for term in page.values if isinstance(term, NamedNode))]
     labels = await labels_of(iris, opened, [language], timeout=timeout)
     return InstancesView(
-        cls=_cell(NamedNode(cls), labels),
-        instances=[_cell(one, labels) for one in found.values],
-        total=found.total,
-        at_least=found.at_least,
+        cls=_to_bound_cell(NamedNode(cls), labels),
+        instances=[_to_bound_cell(term, labels) for term in page.values],
+        total=page.total,
+        at_least=page.at_least,
     )
 
 
 @router.get("/graphs/{graph}/resource")
-async def resource(
+async def describe_resource(
     opened: OpenGraph,
     hub: HubDep,
     iri: Iri,
-    language: Tongue = "en",
+    language: LanguageQueryParameter = "en",
     predicate: Annotated[
         str | None, Query(max_length=4000, description="Only the facts with this predicate.")
     ] = None,
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=200, description="Values of each predicate.")] = 20,
 ) -> ResourceView:
-    """Return what a graph says of a thing, and what points at it, by predicate."""
-    found = await resource_facts(
+    """Return the facts of a graph about an entity, outgoing and incoming, by predicate."""
+    resource_data = await fetch_resource_facts(
         iri,
         opened,
         [language],
         predicate=predicate,
-        each=limit,
+        page_size=limit,
         offset=offset,
         timeout=hub.settings.query_timeout,
     )
-    units = units_of_properties((one.predicate for one in found.outgoing), opened, language)
+    units = units_of_properties(
+        (item.predicate for item in resource_data.outgoing), opened, language
+    )
     return ResourceView(
         iri=iri,
-        label=found.label,
-        description=found.description or None,
-        types=[_cell(NamedNode(one), found.labels) for one in found.types],
-        outgoing=[_facts(one, found.labels, units) for one in found.outgoing],
-        incoming=[_facts(one, found.labels, {}) for one in found.incoming],
+        label=resource_data.label,
+        description=resource_data.description or None,
+        types=[
+            _to_bound_cell(NamedNode(item), resource_data.labels) for item in resource_data.types
+        ],
+        outgoing=[
+            _to_facts_view(item, resource_data.labels, units) for item in resource_data.outgoing
+        ],
+        incoming=[
+            _to_facts_view(item, resource_data.labels, {}) for item in resource_data.incoming
+        ],
     )
 
 
-def _facts(facts: Facts, labels: Mapping[str, str], units: Mapping[str, str]) -> FactsView:
+def _to_facts_view(
+    facts: PredicateFacts, labels: Mapping[str, str], units: Mapping[str, str]
+) -> FactsView:
     return FactsView(
-        predicate=_cell(NamedNode(facts.predicate), labels),
+        predicate=_to_bound_cell(NamedNode(facts.predicate), labels),
         unit=units.get(facts.predicate),
-        values=[_cell(value, labels) for value in facts.values],
+        values=[_to_bound_cell(value, labels) for value in facts.values],
         total=facts.total,
         at_least=facts.at_least,
     )
 
 
-def _cell(term: Term, labels: Mapping[str, str]) -> Cell:
-    cell = cell_of(term, labels)
+def _to_bound_cell(term: Term, labels: Mapping[str, str]) -> CellView:
+    cell = to_cell(term, labels)
     assert cell is not None
     return cell
 
 
-def _picture(known: Profile, language: str) -> PictureView:
-    drawn = build_schema_diagram(known)
-    terms: list[ClassProfile | PredicateProfile] = [*drawn.classes, *known.predicates]
-    named = {one.iri: label_of(one, language) for one in terms}
+def _build_diagram(graph_profile: Profile, language: str) -> DiagramView:
+    diagram = build_schema_diagram(graph_profile)
+    terms: list[ClassProfile | PredicateProfile] = [*diagram.classes, *graph_profile.predicates]
+    labels = {item.iri: get_label(item, language) for item in terms}
 
-    def label(iri: str) -> str:
-        return named.get(iri) or words_of_local_name(iri)
+    def find_label(iri: str) -> str:
+        return labels.get(iri) or split_local_name(iri)
 
-    return PictureView(
+    return DiagramView(
         classes=[
-            DrawnClass.model_validate({**vars(one), "label": named[one.iri]})
-            for one in drawn.classes
+            DiagramClassView.model_validate({**vars(item), "label": labels[item.iri]})
+            for item in diagram.classes
         ],
         links=[
-            DrawnLink.model_validate({**vars(one), "label": label(one.predicate)})
-            for one in drawn.links
+            DiagramLinkView.model_validate({**vars(item), "label": find_label(item.predicate)})
+            for item in diagram.links
         ],
     )
 
 
-def _profile(
+def _build_profile(
     graph: KnowledgeGraph, language: str, search: str, offset: int, limit: int
 ) -> ProfileView:
-    known = graph.profile
-    terms: list[ClassProfile | PredicateProfile] = [*known.classes, *known.predicates]
-    labels = {item.iri: label_of(item, language) for item in terms}
-    wanted = search.casefold()
+    graph_profile = graph.profile
+    terms: list[ClassProfile | PredicateProfile] = [
+        *graph_profile.classes,
+        *graph_profile.predicates,
+    ]
+    labels = {item.iri: get_label(item, language) for item in terms}
+    search_text = search.casefold()
 
-    def fits(item: ClassProfile | PredicateProfile) -> bool:
-        return wanted in labels[item.iri].casefold() or wanted in item.iri.casefold()
+    def matches_search(item: ClassProfile | PredicateProfile) -> bool:
+        return search_text in labels[item.iri].casefold() or search_text in item.iri.casefold()
 
-    classes = [one for one in known.classes if fits(one)]
-    predicates = [one for one in known.predicates if fits(one)]
-    page = classes[offset : offset + limit], predicates[offset : offset + limit]
-    some = some_instances([one.iri for one in page[0]], graph)
+    classes = [item for item in graph_profile.classes if matches_search(item)]
+    predicates = [item for item in graph_profile.predicates if matches_search(item)]
+    pages = classes[offset : offset + limit], predicates[offset : offset + limit]
+    instances_by_class = sample_instances([item.iri for item in pages[0]], graph)
     return ProfileView(
         name=graph.name,
-        triples=known.triples,
+        triples=graph_profile.triples,
         classes=[
             ClassView.model_validate(
                 {
-                    **vars(one),
-                    "label": labels[one.iri],
-                    "examples": [_cell(NamedNode(iri), {}) for iri in some.get(one.iri, ())],
+                    **vars(item),
+                    "label": labels[item.iri],
+                    "examples": [
+                        _to_bound_cell(NamedNode(iri), {})
+                        for iri in instances_by_class.get(item.iri, ())
+                    ],
                 }
             )
-            for one in page[0]
+            for item in pages[0]
         ],
-        predicates=_predicates(page[1], graph, labels, language),
+        predicates=_to_predicate_views(pages[1], graph, labels, language),
         total_classes=len(classes),
         total_predicates=len(predicates),
-        languages=dict(known.languages),
-        graphs=dict(known.graphs[:_GRAPHS]),
-        cuts=list(known.cuts),
-        created=known.created,
+        languages=dict(graph_profile.languages),
+        graphs=dict(graph_profile.graphs[:_MAX_NAMED_GRAPHS]),
+        cuts=list(graph_profile.cuts),
+        created=graph_profile.created,
     )
 
 
-def _predicates(
+def _to_predicate_views(
     predicates: Sequence[PredicateProfile],
     graph: KnowledgeGraph,
     labels: Mapping[str, str],
     language: str,
 ) -> list[PredicateView]:
-    iris = [one.iri for one in predicates]
+    iris = [predicate.iri for predicate in predicates]
     values = values_of(iris, graph.profile, graph.arrays, graph.prefixes, [language])
 
-    def ends(counted: Sequence[tuple[str, int]]) -> list[EndView]:
+    def to_end_views(counts: Sequence[tuple[str, int]]) -> list[EndView]:
         return [
-            EndView(iri=iri, label=labels.get(iri) or words_of_local_name(iri), count=count)
-            for iri, count in counted[:_ENDS]
+            EndView(iri=iri, label=labels.get(iri) or split_local_name(iri), count=count)
+            for iri, count in counts[:_MAX_ENDS]
         ]
 
     return [
         PredicateView.model_validate(
             {
-                **vars(one),
-                "label": labels[one.iri],
-                "subject_classes": ends(one.subject_classes),
-                "object_classes": ends(one.object_classes),
-                "datatypes": ends(one.datatypes),
-                "example": values.get(one.iri),
+                **vars(predicate),
+                "label": labels[predicate.iri],
+                "subject_classes": to_end_views(predicate.subject_classes),
+                "object_classes": to_end_views(predicate.object_classes),
+                "datatypes": to_end_views(predicate.datatypes),
+                "example": values.get(predicate.iri),
             }
         )
-        for one in predicates
+        for predicate in predicates
     ]
 
 
 TermKind = Literal["entity", "class", "property"]
-_TERMS = 2000  # classes, and predicates, that an editor is given
-_CHOICE = 4  # completions looked at for each one given
-_STANDARD = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD}
-_KINDS: dict[Kind, TermKind] = {
+_MAX_VOCABULARY_TERMS = 2000  # classes, and predicates, that an editor is given
+_COMPLETIONS_PER_RESULT_RATIO = 4  # completions looked at for each one given
+_STANDARD_PREFIXES = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD}
+_TERM_KINDS: dict[Kind, TermKind] = {
     Kind.ENTITY: "entity",
     Kind.CLASS: "class",
     Kind.PREDICATE: "property",
 }
 
 
-class HitView(BaseModel):
-    """A thing found."""
+class SearchHitView(BaseModel):
+    """A result of a search by name."""
 
     iri: str
     label: str
@@ -349,14 +365,14 @@ class HitView(BaseModel):
     score: float = Field(description="How well it matches, by the index's own measure.")
 
 
-class HitsView(BaseModel):
-    """What a search found, best first."""
+class SearchHitsView(BaseModel):
+    """The results of a search by name, best first."""
 
-    hits: list[HitView]
+    hits: list[SearchHitView]
 
 
 class CompletionView(BaseModel):
-    """A name that completes the end of what is typed."""
+    """A name that completes the end of the typed text."""
 
     text: str = Field(description="The name to put in.")
     label: str
@@ -367,13 +383,13 @@ class CompletionView(BaseModel):
 
 
 class CompletionsView(BaseModel):
-    """Names that complete the end of what is typed, best first."""
+    """Names that complete the end of the typed text, best first."""
 
     completions: list[CompletionView]
 
 
 class TermView(BaseModel):
-    """A class or predicate, and how often it is used."""
+    """A class or predicate, with its number of uses."""
 
     iri: str
     label: str
@@ -381,7 +397,7 @@ class TermView(BaseModel):
 
 
 class VocabularyView(BaseModel):
-    """What an editor completes queries from: prefixes, classes, predicates."""
+    """The vocabulary for completion in a query editor: prefixes, classes, predicates."""
 
     prefixes: dict[str, str]
     classes: list[TermView] = Field(description="The most used ones.")
@@ -389,92 +405,109 @@ class VocabularyView(BaseModel):
 
 
 @router.get("/graphs/{graph}/search")
-async def search(
-    opened: SearchedGraph,
+async def search_terms(
+    opened: IndexedGraph,
     hub: HubDep,
     q: Annotated[str, Query(min_length=1, max_length=500, description="A name, or words of it.")],
     kind: TermKind = "entity",
-    language: Tongue = "en",
+    language: LanguageQueryParameter = "en",
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
-) -> HitsView:
-    """Search things, classes or properties of a graph by name, in the graph's own index."""
-    hits = await asyncio.to_thread(_hits, opened, q, kind, limit)
+) -> SearchHitsView:
+    """Search entities, classes or properties of a graph by name, in the graph's own index."""
+    hits = await asyncio.to_thread(_search_index, opened, q, kind, limit)
     labels = await labels_of(
         [hit.item.iri for hit in hits], opened, [language], timeout=hub.settings.query_timeout
     )
-    classes = {one.iri for one in opened.profile.classes}
-    return HitsView(hits=[_hit(hit, kind, labels, classes) for hit in hits])
+    classes = {cls.iri for cls in opened.profile.classes}
+    return SearchHitsView(hits=[_to_hit_view(hit, kind, labels, classes) for hit in hits])
 
 
 @router.get("/graphs/{graph}/complete")
-async def complete(
+async def complete_text(
     opened: OpenGraph,
     q: Annotated[str, Query(max_length=4000, description="What is typed so far.")] = "",
-    language: Tongue = "en",
+    language: LanguageQueryParameter = "en",
     limit: Annotated[int, Query(ge=1, le=50)] = 8,
 ) -> CompletionsView:
-    """Return names that complete the words at the end of what is typed, within milliseconds."""
-    found = await asyncio.to_thread(completions, opened.names, q, limit=_CHOICE * limit)
+    """Return names that complete the words at the end of the typed text, within milliseconds."""
+    candidates = await asyncio.to_thread(
+        completions, opened.names, q, limit=_COMPLETIONS_PER_RESULT_RATIO * limit
+    )
     labels: dict[str, str] = {}
     if opened.arrays is not None:
-        labels = await labels_of([one.name.target for one in found], opened, [language])
+        labels = await labels_of(
+            [completion.name.target for completion in candidates], opened, [language]
+        )
     # Of those of one place the names in the asker's language come first.
     best = sorted(
-        found,
-        key=lambda one: (one.start, labels.get(one.name.target, one.name.text) != one.name.text),
+        candidates,
+        key=lambda completion: (
+            completion.start,
+            labels.get(completion.name.target, completion.name.text) != completion.name.text,
+        ),
     )[:limit]
-    things = [one.name.target for one in best if one.name.kind is Kind.ENTITY]
+    entities = [
+        completion.name.target for completion in best if completion.name.kind is Kind.ENTITY
+    ]
     # The name of the smallest class of each thing.
-    of = await asyncio.to_thread(
+    class_labels = await asyncio.to_thread(
         lambda: {
-            iri: label_of(cls, language) for iri in things for cls in classes_of(iri, opened)[:1]
+            iri: get_label(cls, language)
+            for iri in entities
+            for cls in list_classes(iri, opened)[:1]
         }
     )
     views = [
         CompletionView(
-            text=one.name.text,
-            label=labels.get(one.name.target) or one.name.text,
-            iri=one.name.target,
-            kind=_KINDS[one.name.kind],
-            of=of.get(one.name.target, ""),
-            start=one.start,
+            text=completion.name.text,
+            label=labels.get(completion.name.target) or completion.name.text,
+            iri=completion.name.target,
+            kind=_TERM_KINDS[completion.name.kind],
+            of=class_labels.get(completion.name.target, ""),
+            start=completion.start,
         )
-        for one in best
+        for completion in best
     ]
     return CompletionsView(completions=views)
 
 
 @router.get("/graphs/{graph}/vocabulary")
-async def vocabulary(opened: OpenGraph, language: Tongue = "en") -> VocabularyView:
-    """Return the vocabulary from which an editor completes queries on a graph."""
-    known, prefixes = opened.profile, opened.prefixes
+async def get_vocabulary(
+    opened: OpenGraph, language: LanguageQueryParameter = "en"
+) -> VocabularyView:
+    """Return the vocabulary with which an editor completes queries on a graph."""
+    graph_profile, prefixes = opened.profile, opened.prefixes
 
-    def view(one: ClassProfile | PredicateProfile) -> TermView:
-        count = one.instances if isinstance(one, ClassProfile) else one.triples
-        return TermView(iri=one.iri, label=label_of(one, language), count=count)
+    def to_term_view(item: ClassProfile | PredicateProfile) -> TermView:
+        count = item.instances if isinstance(item, ClassProfile) else item.triples
+        return TermView(iri=item.iri, label=get_label(item, language), count=count)
 
     return VocabularyView(
-        prefixes={**_STANDARD, **prefixes.own},
-        classes=[*map(view, known.classes[:_TERMS])],
-        predicates=[*map(view, known.predicates[:_TERMS])],
+        prefixes={**_STANDARD_PREFIXES, **prefixes.own_prefixes},
+        classes=[*map(to_term_view, graph_profile.classes[:_MAX_VOCABULARY_TERMS])],
+        predicates=[*map(to_term_view, graph_profile.predicates[:_MAX_VOCABULARY_TERMS])],
     )
 
 
-def _hits(graph: KnowledgeGraph, text: str, kind: TermKind, limit: int) -> Sequence[Hit[Resource]]:
-    """Hits in the index of a kind; classes are among the entities."""
+def _search_index(
+    graph: KnowledgeGraph, text: str, kind: TermKind, limit: int
+) -> Sequence[Hit[Resource]]:
+    """Search the index of a kind of term; classes are in the index of entities."""
     key = "properties" if kind == "property" else "entities"
     index = graph.indices.get(key)
     if index is None:
         return ()
-    within = [one.iri for one in graph.profile.classes] if kind == "class" else None
-    return index.search(text, limit=limit, within=within)
+    class_iris = [cls.iri for cls in graph.profile.classes] if kind == "class" else None
+    return index.search(text, limit=limit, within=class_iris)
 
 
-def _hit(hit: Hit[Resource], kind: TermKind, labels: dict[str, str], classes: set[str]) -> HitView:
+def _to_hit_view(
+    hit: Hit[Resource], kind: TermKind, labels: dict[str, str], classes: set[str]
+) -> SearchHitView:
     item = hit.item
     is_class = kind == "entity" and item.iri in classes
     label = labels.get(item.iri) or item.label
-    return HitView(
+    return SearchHitView(
         iri=item.iri,
         label=label,
         name="" if hit.name == label else hit.name,

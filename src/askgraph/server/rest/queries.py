@@ -1,4 +1,4 @@
-"""Queries: run, checked, laid out, with evidence; their parts swapped, rows arranged."""
+"""Queries: run, validated, formatted, with evidence; their parts swapped, rows arranged."""
 
 import asyncio
 from collections.abc import Iterator
@@ -11,57 +11,72 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.answers.alternatives import Alternative, alternatives
+from askgraph.answers.alternatives import Alternative, find_alternatives
 from askgraph.answers.evidence import evidence
-from askgraph.answers.query_parts import Part, ReadBack, read_back
-from askgraph.answers.validation import WRONG, Finding, Kind, Knowledge, Services
-from askgraph.answers.validation.graph_knowledge import graph_knowledge
-from askgraph.answers.validation.validate import SURE, validated
+from askgraph.answers.query_parts import QueryDescription, ReplaceableTerm, describe_query
+from askgraph.answers.validation import (
+    MIN_WRONG_CERTAINTY,
+    FaultKind,
+    Finding,
+    Knowledge,
+    ServiceKnowledge,
+)
+from askgraph.answers.validation.graph_knowledge import load_graph_knowledge
+from askgraph.answers.validation.validate import MIN_REPAIR_CERTAINTY, validate_query
 from askgraph.answers.verbalize import labels_of
 from askgraph.errors import QueryError
 from askgraph.search.link import find_alternative_targets
 from askgraph.search.pipeline import link_to_graph
 from askgraph.search.tokenize import tokenize
 from askgraph.server.hub import Asker, HubDep
-from askgraph.server.problems import Missing
+from askgraph.server.problems import NotFound
 from askgraph.server.rest import (
     GraphName,
-    NamedQuery,
+    LabeledQuery,
     OpenGraph,
-    QueriedGraph,
-    QueryText,
-    name_terms,
+    QueryableGraph,
+    QueryTextBody,
+    label_query,
 )
-from askgraph.server.runs import AnswerView, Body, EvidenceView, TableView, answer_view, table_of
+from askgraph.server.runs import (
+    AnswerView,
+    EvidenceView,
+    RequestBody,
+    TableView,
+    to_answer_view,
+    to_table_view,
+)
 from askgraph.server.runs.replies import answer_query
 from askgraph.sparql import Query
-from askgraph.sparql.federation.service import called_services
-from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.federation.service import list_services
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import GraphResult, Result, SelectResult
-from askgraph.sparql.rewrite import formatted
+from askgraph.sparql.rewrite import lay_out_query
 from askgraph.sparql.rewrite.refined import (
+    ColumnCondition,
     Comparison,
-    Condition,
-    arrangement,
-    counted_by,
-    limited,
-    literal_of,
-    sorted_by,
-    with_columns,
-    with_condition,
-    without_condition,
+    add_condition,
+    count_by,
+    create_literal,
+    get_arrangement,
+    remove_condition,
+    select_query_columns,
+    set_limit,
+    sort_by,
 )
-from askgraph.sparql.rewrite.swapped import swapped
-from askgraph.sparql.serializer import laid_out, tree_of
+from askgraph.sparql.rewrite.swapped import replace_term
+from askgraph.sparql.serializer import format_tree, to_tree
 from askgraph.sparql.vocabulary import XSD_STRING
 
 router = APIRouter(prefix="/api/v1", tags=["queries"])
 
-_LABELLED = 500  # things of a result that are named
-_CHECKED = 10_000  # characters of a query that is checked: it is parsed, more than once
+_MAX_LABELED_TERMS = 500  # things of a result that are named
+_MAX_VALIDATED_CHARACTERS = (
+    10_000  # characters of a query that is checked: it is parsed, more than once
+)
 
 
-class QueryBody(QueryText):
+class QueryBody(QueryTextBody):
     """A query to run."""
 
     timeout: float | None = Field(None, gt=0, le=3600, description="Seconds; at most the server's.")
@@ -69,21 +84,21 @@ class QueryBody(QueryText):
 
 
 class AnswerBody(QueryBody):
-    """A query to answer with, in the place of a method's."""
+    """A query to use as the answer, instead of a method's."""
 
     columns: list[str] = Field(
         [], max_length=100, description="The columns that answer; all if the result has none."
     )
 
 
-class EvidenceBody(QueryText):
+class EvidenceBody(QueryTextBody):
     """A row of a query's result."""
 
     row: int = Field(ge=0, le=1_000_000, description="Its place, from 0.")
 
 
 class FindingView(BaseModel):
-    """One thing that is wrong with a query, and where."""
+    """A fault of a query, and its place."""
 
     check: str = Field(description="What kind of fault it is.")
     message: str
@@ -99,7 +114,7 @@ class FindingView(BaseModel):
 
 
 class ValidationView(BaseModel):
-    """What is wrong with a query, and the query with what can safely be repaired."""
+    """The faults of a query, and the query with its safe repairs."""
 
     query: str = Field(description="The text that places count in.")
     findings: list[FindingView]
@@ -109,41 +124,43 @@ class ValidationView(BaseModel):
 
 
 class FormattedView(BaseModel):
-    """A query as a careful person writes it."""
+    """A formatted query."""
 
     query: str
 
 
 class RowEvidenceView(EvidenceView):
-    """The triples behind a row, with names for their IRIs."""
+    """The triples behind a row, with labels for their IRIs."""
 
     labels: dict[str, str]
 
 
 @router.post("/graphs/{graph}/query")
-async def query(opened: QueriedGraph, body: QueryBody, hub: HubDep) -> TableView:
-    """Run a query, which may only read; prefixes of the graph need not be declared."""
-    most = hub.settings.page_rows if body.limit is None else body.limit
-    ready = await asyncio.to_thread(hub.queries.read, body.query, opened)
-    result = await hub.queries.run(ready, opened, timeout=body.timeout)
+async def run_query(opened: QueryableGraph, body: QueryBody, hub: HubDep) -> TableView:
+    """Run a read-only query; prefixes of the graph need not be declared."""
+    max_rows = hub.settings.page_rows if body.limit is None else body.limit
+    checked_query = await asyncio.to_thread(hub.queries.check, body.query, opened)
+    result = await hub.queries.run(checked_query, opened, timeout=body.timeout)
     labels = await labels_of(
-        islice(_iris(result), _LABELLED),
+        islice(_list_iris(result), _MAX_LABELED_TERMS),
         opened,
         [body.language],
         timeout=hub.settings.query_timeout,
     )
-    return await asyncio.to_thread(table_of, result, labels, limit=min(most, hub.settings.max_rows))
+    return await asyncio.to_thread(
+        to_table_view, result, labels, limit=min(max_rows, hub.settings.max_rows)
+    )
 
 
 @router.post("/graphs/{graph}/answer")
-async def answer(opened: QueriedGraph, body: AnswerBody, hub: HubDep) -> AnswerView:
-    """Run a query of the caller's and return its answer as that of a question.
+async def answer_with_query(opened: QueryableGraph, body: AnswerBody, hub: HubDep) -> AnswerView:
+    """Run a query of the caller and return its answer as that of a question.
 
-    It is read back in words, with the triples behind its first rows, or why there are none.
+    The answer has the query in words and the triples behind its first rows, or why it is empty.
     """
     settings = hub.settings
-    most = settings.page_rows if body.limit is None else body.limit
-    told = await answer_query(
+    max_rows = settings.page_rows if body.limit is None else body.limit
+    query_answer = await answer_query(
         hub,
         body.query,
         opened,
@@ -151,105 +168,126 @@ async def answer(opened: QueriedGraph, body: AnswerBody, hub: HubDep) -> AnswerV
         columns=body.columns,
         timeout=body.timeout,
     )
-    view = await asyncio.to_thread(answer_view, told, limit=min(most, settings.max_rows))
+    view = await asyncio.to_thread(
+        to_answer_view, query_answer, limit=min(max_rows, settings.max_rows)
+    )
     return view.model_copy(update={"status": "edited"})
 
 
 @router.post("/graphs/{graph}/evidence")
-async def row_evidence(opened: QueriedGraph, body: EvidenceBody, hub: HubDep) -> RowEvidenceView:
-    """Return the triples behind one row of a SELECT query's result, with names."""
-    ready = await asyncio.to_thread(hub.queries.read, body.query, opened)
-    result = await hub.queries.run(ready, opened, limit=body.row + 1)
+async def get_row_evidence(
+    opened: QueryableGraph, body: EvidenceBody, hub: HubDep
+) -> RowEvidenceView:
+    """Return the triples behind one row of a SELECT query's result, with labels."""
+    checked_query = await asyncio.to_thread(hub.queries.check, body.query, opened)
+    result = await hub.queries.run(checked_query, opened, limit=body.row + 1)
     rows = result.rows[body.row :] if isinstance(result, SelectResult) else ()
     if not isinstance(result, SelectResult) or not rows:
-        raise Missing(f"the result has no row {body.row}; rows count from 0")
-    one = SelectResult(result.variables, rows[:1])
-    async with hub.queries.turn(opened.name):
-        behind = await evidence(ready.text, one, opened.endpoint, rows=1)
-        labels = await labels_of(behind.iris, opened, [body.language])
-    told = behind.told(labels)
+        raise NotFound(f"the result has no row {body.row}; rows count from 0")
+    single_row = SelectResult(result.variables, rows[:1])
+    async with hub.queries.wait_turn(opened.name):
+        row_triples = await evidence(checked_query.text, single_row, opened.endpoint, rows=1)
+        labels = await labels_of(row_triples.iris, opened, [body.language])
+    evidence_rows = row_triples.told(labels)
     return RowEvidenceView(
         row=body.row,
-        triples=list(told[0].triples) if told else [],
-        words=list(told[0].words) if told else [],
+        triples=list(evidence_rows[0].triples) if evidence_rows else [],
+        words=list(evidence_rows[0].words) if evidence_rows else [],
         labels=labels,
     )
 
 
 @router.post("/graphs/{graph}/validate")
-async def validate(graph: GraphName, body: QueryText, hub: HubDep, caller: Asker) -> ValidationView:
-    """Check a query against what the graph is known to hold; nothing is run."""
-    if len(body.query) > _CHECKED:
-        raise QueryError(f"queries are checked up to {_CHECKED:,} characters; this one is longer")
+async def check_query_text(
+    graph: GraphName, body: QueryTextBody, hub: HubDep, caller: Asker
+) -> ValidationView:
+    """Check a query against the profile of the graph, without running it."""
+    if len(body.query) > _MAX_VALIDATED_CHARACTERS:
+        raise QueryError(
+            f"queries are checked up to {_MAX_VALIDATED_CHARACTERS:,} characters; this one is "
+            "longer"
+        )
     async with AsyncExitStack() as stack:
-        opened = await stack.enter_async_context(hub.graphs.lease(graph, caller))
+        open_graph = await stack.enter_async_context(hub.graphs.lease(graph, caller))
         query = body.query
-        names = {f"askgraph:{name}": name for name in hub.graphs.names(caller)}
-        others: dict[str, Knowledge] = {}
-        for target in called_services(query):
+        names = {f"askgraph:{name}": name for name in hub.graphs.list_names(caller)}
+        knowledge_by_service: dict[str, Knowledge] = {}
+        for target in list_services(query):
             if target in names:
-                other = await stack.enter_async_context(hub.graphs.lease(names[target], caller))
-                others[target] = await asyncio.to_thread(graph_knowledge, other)
-        services = Services(await asyncio.to_thread(graph_knowledge, opened), others)
-        found = await asyncio.to_thread(validated, body.query, services, language=body.language)
-        asked = await name_terms(found.query, opened, body.language)
-        words = await asked.words()
+                service_graph = await stack.enter_async_context(
+                    hub.graphs.lease(names[target], caller)
+                )
+                knowledge_by_service[target] = await asyncio.to_thread(
+                    load_graph_knowledge, service_graph
+                )
+        services = ServiceKnowledge(
+            await asyncio.to_thread(load_graph_knowledge, open_graph), knowledge_by_service
+        )
+        validation = await asyncio.to_thread(
+            validate_query, body.query, services, language=body.language
+        )
+        labeled = await label_query(validation.query, open_graph, body.language)
+        words = await labeled.verbalize()
         return ValidationView(
-            query=found.query,
+            query=validation.query,
             # A prefix of the graph need not be declared to be run here.
             findings=[
-                _finding(one)
-                for one in found.findings
-                if one.kind is not Kind.PREFIX or not one.proposals
+                _to_finding_view(finding)
+                for finding in validation.findings
+                if finding.kind is not FaultKind.PREFIX or not finding.proposals
             ],
             words=words,
-            repaired=found.repaired if found.repairs else None,
-            repairs=[repair.note for repair in found.repairs],
+            repaired=validation.repaired if validation.repairs else None,
+            repairs=[repair.note for repair in validation.repairs],
         )
 
 
 @router.post("/graphs/{graph}/format")
-async def format_query(opened: OpenGraph, body: QueryText) -> FormattedView:
-    """Lay a query out, with short names and with labels as comments; it means the same."""
-    asked = await name_terms(body.query, opened, body.language)
-    text = await asyncio.to_thread(formatted, body.query, opened.prefixes, asked.labels)
+async def format_query(opened: OpenGraph, body: QueryTextBody) -> FormattedView:
+    """Format a query, with prefixed names and with labels as comments; its meaning is unchanged."""
+    labeled = await label_query(body.query, opened, body.language)
+    text = await asyncio.to_thread(lay_out_query, body.query, opened.prefixes, labeled.labels)
     return FormattedView(query=text)
 
 
-def _finding(finding: Finding) -> FindingView:
-    place, sure = finding.place, finding.certainty
+def _to_finding_view(finding: Finding) -> FindingView:
+    location, certainty = finding.place, finding.certainty
     return FindingView(
         check=finding.kind.value,
         message=finding.message,
-        severity="info" if sure < WRONG else "error" if sure >= SURE else "warning",
-        certainty=sure,
-        line=place.line if place else None,
-        column=place.column if place else None,
-        start=place.start if place else None,
-        end=place.end if place else None,
+        severity="info"
+        if certainty < MIN_WRONG_CERTAINTY
+        else "error"
+        if certainty >= MIN_REPAIR_CERTAINTY
+        else "warning",
+        certainty=certainty,
+        line=location.line if location else None,
+        column=location.column if location else None,
+        start=location.start if location else None,
+        end=location.end if location else None,
         repair=finding.proposals[0].text if finding.proposals else None,
     )
 
 
-def _iris(result: Result) -> Iterator[str]:
-    """The IRIs of a result, in the order in which they are shown."""
+def _list_iris(result: Result) -> Iterator[str]:
+    """Yield the distinct IRIs of a result, in the order of their display."""
     if isinstance(result, bool):
         return
     rows = (result.table if isinstance(result, GraphResult) else result).rows
-    seen: set[str] = set()
+    known: set[str] = set()
     for row in rows:
         for term in row:
-            if isinstance(term, NamedNode) and term.value not in seen:
-                seen.add(term.value)
+            if isinstance(term, NamedNode) and term.value not in known:
+                known.add(term.value)
                 yield term.value
 
 
-_MOST = 40  # parts that have alternatives
-_SECONDS = 3.0  # for each query that looks for alternatives
+_MAX_PARTS = 40  # parts that have alternatives
+_ALTERNATIVES_TIMEOUT_SECONDS = 3.0  # for each query that looks for alternatives
 
 
-class PartsBody(QueryText):
-    """A query to read back."""
+class PartsBody(QueryTextBody):
+    """A query to split into its parts."""
 
     question: str | None = Field(
         None, max_length=4000, description="The question that it answers, if there is one."
@@ -257,7 +295,7 @@ class PartsBody(QueryText):
     alternatives: bool = Field(True, description="Whether to say what else could stand there.")
 
 
-class SwapBody(QueryText):
+class SwapBody(QueryTextBody):
     """Another term for a part of a query."""
 
     part: int | Annotated[str, Field(max_length=10_000)] = Field(
@@ -266,8 +304,8 @@ class SwapBody(QueryText):
     to: str = Field(max_length=10_000, description="An IRI for an IRI; for a value its text.")
 
 
-class ConditionBody(Body):
-    """That a column compares so with a value."""
+class ConditionBody(RequestBody):
+    """A condition: a column compared with a value."""
 
     column: str = Field(max_length=200)
     comparison: Comparison
@@ -275,8 +313,8 @@ class ConditionBody(Body):
     datatype: str | None = Field(None, max_length=1000, description="Of the value: an IRI.")
 
 
-class RefineBody(QueryText):
-    """How a query's rows shall be arranged; what is left out stays as it is."""
+class RefineBody(QueryTextBody):
+    """A new arrangement of a query's rows; omitted fields stay unchanged."""
 
     sort_by: str | None = Field(None, max_length=200, description="A column; empty: unsorted.")
     descending: bool = False
@@ -288,14 +326,14 @@ class RefineBody(QueryText):
 
 
 class SortView(BaseModel):
-    """A column that rows are sorted by."""
+    """A column by which rows are sorted."""
 
     column: str
     descending: bool
 
 
 class ConditionView(BaseModel):
-    """A condition on a column that a query has."""
+    """A condition on a column of a query."""
 
     column: str
     comparison: Comparison
@@ -313,20 +351,20 @@ class ArrangementView(BaseModel):
 
 
 class RefinedView(BaseModel):
-    """The query with its rows arranged otherwise."""
+    """The query with its rows arranged anew."""
 
     query: str
 
 
 class PieceView(BaseModel):
-    """A piece of the read-back."""
+    """A piece of the query in words."""
 
     text: str
     part: int | None = Field(None, description="The part that these are the words of.")
 
 
 class AlternativeView(BaseModel):
-    """What else could stand in the place of a part."""
+    """A term that could replace a part."""
 
     iri: str | None = None
     value: str | None = None
@@ -348,7 +386,7 @@ class PartView(BaseModel):
 
 
 class PartsView(BaseModel):
-    """A query in words, in pieces that joined are the whole text, and its parts."""
+    """A query in words, as pieces that join to the entire text, and its parts."""
 
     pieces: list[PieceView]
     parts: list[PartView]
@@ -363,138 +401,160 @@ class SwappedView(BaseModel):
 
 
 @router.post("/graphs/{graph}/parts")
-async def parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Asker) -> PartsView:
-    """Return a query in words, which words are which of its parts, and what else could stand there.
+async def list_parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Asker) -> PartsView:
+    """Return a query in words, the words of each of its parts, and alternatives for the parts.
 
-    Other meanings of the question's words come first. The graph is asked for terms that have an
-    answer in the place of a part if the caller may run queries.
+    Other meanings of the question's words come first. If the caller may run queries, the graph is
+    queried for alternatives that have an answer.
     """
-    async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
-        asked = await name_terms(body.query, opened, body.language)
-        back = await _read_back(asked)
-        others: tuple[tuple[Alternative, ...], ...] = ()
+    async with hub.graphs.lease(graph, caller) as open_graph, hub.queries.wait_turn(graph):
+        labeled = await label_query(body.query, open_graph, body.language)
+        read_query = await _verbalize_parts(labeled)
+        part_alternatives: tuple[tuple[Alternative, ...], ...] = ()
         if body.alternatives:
-            meant: dict[str, tuple[str, ...]] = {}
+            other_meanings: dict[str, tuple[str, ...]] = {}
             if body.question:
-                linked = await link_to_graph(tokenize(body.question, body.language), opened)
-                iris = [part.term.value for part in back.parts if isinstance(part.term, NamedNode)]
-                meant = {iri: find_alternative_targets(linked, iri) for iri in iris}
-            others = await alternatives(
-                asked.text,
-                back.parts[:_MOST],
-                opened,
+                linked = await link_to_graph(tokenize(body.question, body.language), open_graph)
+                iris = [
+                    part.term.value for part in read_query.parts if isinstance(part.term, NamedNode)
+                ]
+                other_meanings = {iri: find_alternative_targets(linked, iri) for iri in iris}
+            part_alternatives = await find_alternatives(
+                labeled.text,
+                read_query.parts[:_MAX_PARTS],
+                open_graph,
                 [body.language],
-                timeout=min(_SECONDS, hub.settings.query_timeout),
-                asking=caller.may("query"),
-                meant=meant,
+                timeout=min(_ALTERNATIVES_TIMEOUT_SECONDS, hub.settings.query_timeout),
+                query_graph=caller.has_scope("query"),
+                other_meanings=other_meanings,
             )
-    pieces = [PieceView(text=piece.text, part=piece.part) for piece in back.pieces]
+    pieces = [PieceView(text=piece.text, part=piece.part) for piece in read_query.pieces]
     views = [
-        _part(number, part, asked.labels, others[number] if number < len(others) else ())
-        for number, part in enumerate(back.parts)
+        _to_part_view(
+            number,
+            part,
+            labeled.labels,
+            part_alternatives[number] if number < len(part_alternatives) else (),
+        )
+        for number, part in enumerate(read_query.parts)
     ]
-    return PartsView(pieces=pieces, parts=views, arrangement=_arranged(asked.text))
+    return PartsView(pieces=pieces, parts=views, arrangement=_build_arrangement_view(labeled.text))
 
 
 @router.post("/graphs/{graph}/refine")
-async def refine(opened: OpenGraph, body: RefineBody) -> RefinedView:
-    """Return a query with its rows sorted, cut off, filtered or counted; nothing is run."""
-    asked = await name_terms(body.query, opened, body.language)
-    changed = await asyncio.to_thread(_refined, tree_of(asked.text), body)
-    return RefinedView(query=str(laid_out(changed, opened.prefixes, asked.labels)))
+async def refine_query(opened: OpenGraph, body: RefineBody) -> RefinedView:
+    """Return a query with its rows sorted, limited, filtered or counted; it does not run."""
+    labeled = await label_query(body.query, opened, body.language)
+    refined_query = await asyncio.to_thread(_apply_refinements, to_tree(labeled.text), body)
+    return RefinedView(query=str(format_tree(refined_query, opened.prefixes, labeled.labels)))
 
 
-def _refined(query: Query, body: RefineBody) -> Query:
-    """The query arranged as wanted: conditions first, then what is counted, sorted and cut off."""
-    if arrangement(query) is None:
+def _apply_refinements(query: Query, body: RefineBody) -> Query:
+    """Arrange the rows of a query: conditions first, then counting, sorting and the limit."""
+    if get_arrangement(query) is None:
         raise QueryError("only the rows of a SELECT query can be arranged")
     if body.without is not None:
-        query = without_condition(query, body.without)
+        query = remove_condition(query, body.without)
     if body.condition:
-        value = literal_of(body.condition.value, body.condition.datatype)
-        query = with_condition(
-            query, Condition(body.condition.column, body.condition.comparison, value)
+        value = create_literal(body.condition.value, body.condition.datatype)
+        query = add_condition(
+            query, ColumnCondition(body.condition.column, body.condition.comparison, value)
         )
     if body.count_by is not None:
-        query = counted_by(query, body.count_by)
+        query = count_by(query, body.count_by)
     if body.columns is not None:
-        query = with_columns(query, body.columns)
+        query = select_query_columns(query, body.columns)
     if body.sort_by is not None:
-        query = sorted_by(query, body.sort_by or None, descending=body.descending)
-    return query if body.limit is None else limited(query, body.limit or None)
+        query = sort_by(query, body.sort_by or None, descending=body.descending)
+    return query if body.limit is None else set_limit(query, body.limit or None)
 
 
-def _arranged(query: str) -> ArrangementView | None:
+def _build_arrangement_view(query: str) -> ArrangementView | None:
     try:
-        found = arrangement(tree_of(query))
+        query_arrangement = get_arrangement(to_tree(query))
     except QueryError:
         return None
-    if found is None:
+    if query_arrangement is None:
         return None
-    conditions = [{**vars(one), "value": one.value.value} for one in found.conditions]
-    order = [{"column": name, "descending": falls} for name, falls in found.order]
+    conditions = [
+        {**vars(condition), "value": condition.value.value}
+        for condition in query_arrangement.conditions
+    ]
+    order = [
+        {"column": name, "descending": is_descending}
+        for name, is_descending in query_arrangement.order
+    ]
     return ArrangementView.model_validate(
-        {**vars(found), "order": order, "conditions": conditions, "counts": found.is_aggregate}
+        {
+            **vars(query_arrangement),
+            "order": order,
+            "conditions": conditions,
+            "counts": query_arrangement.is_aggregate,
+        }
     )
 
 
 @router.post("/graphs/{graph}/swap")
-async def swap(opened: OpenGraph, body: SwapBody) -> SwappedView:
-    """Return a query with another term in the place of one of its parts; nothing is run."""
-    back = await _read_back(await name_terms(body.query, opened, body.language))
-    part = _chosen(back, body.part)
+async def swap_term(opened: OpenGraph, body: SwapBody) -> SwappedView:
+    """Return a query with another term in the place of one of its parts; it does not run."""
+    read_query = await _verbalize_parts(await label_query(body.query, opened, body.language))
+    part = _find_part(read_query, body.part)
     labels: dict[str, str] = {}
     if isinstance(part.term, NamedNode):
         labels = await labels_of([part.term.value, body.to], opened, [body.language])
     query = await asyncio.to_thread(
-        swapped, body.query, part.term, body.to, prefixes=opened.prefixes, labels=labels
+        replace_term, body.query, part.term, body.to, prefixes=opened.prefixes, labels=labels
     )
-    changed = await name_terms(query, opened, body.language)
-    return SwappedView(query=query, words=await changed.words())
+    labeled = await label_query(query, opened, body.language)
+    return SwappedView(query=query, words=await labeled.verbalize())
 
 
-async def _read_back(query: NamedQuery) -> ReadBack:
+async def _verbalize_parts(query: LabeledQuery) -> QueryDescription:
     return await asyncio.to_thread(
-        read_back, query.text, query.labels, language=query.language, nouns=query.nouns
+        describe_query, query.text, query.labels, language=query.language, nouns=query.nouns
     )
 
 
-def _chosen(back: ReadBack, wanted: int | str) -> Part:
-    """The part of a number, or whose IRI or value it is."""
-    if isinstance(wanted, int):
-        found = back.parts[wanted : wanted + 1] if wanted >= 0 else ()
+def _find_part(read_query: QueryDescription, part_key: int | str) -> ReplaceableTerm:
+    """Return the part with this number, IRI or value."""
+    if isinstance(part_key, int):
+        matches = read_query.parts[part_key : part_key + 1] if part_key >= 0 else ()
     else:
-        found = tuple(part for part in back.parts if part.term.value == wanted)
-    if not found:
+        matches = tuple(part for part in read_query.parts if part.term.value == part_key)
+    if not matches:
         raise QueryError(
-            f"the query has no part {wanted!r}; it has {len(back.parts)}, which POST …/parts lists"
+            f"the query has no part {part_key!r}; it has {len(read_query.parts)}, which POST "
+            "…/parts lists"
         )
-    return found[0]
+    return matches[0]
 
 
-def _part(
-    number: int, part: Part, labels: dict[str, str], others: tuple[Alternative, ...]
+def _to_part_view(
+    number: int,
+    part: ReplaceableTerm,
+    labels: dict[str, str],
+    alternatives_of_part: tuple[Alternative, ...],
 ) -> PartView:
     views = [
         AlternativeView(
-            iri=one.term.value if isinstance(one.term, NamedNode) else None,
-            value=one.term.value if isinstance(one.term, Literal) else None,
-            label=one.label,
-            description=one.description or None,
-            rows=one.rows,
+            iri=alternative.term.value if isinstance(alternative.term, NamedNode) else None,
+            value=alternative.term.value if isinstance(alternative.term, Literal) else None,
+            label=alternative.label,
+            description=alternative.description or None,
+            rows=alternative.rows,
         )
-        for one in others
+        for alternative in alternatives_of_part
     ]
     term = part.term
     if isinstance(term, NamedNode):
-        label = labels.get(term.value) or words_of_local_name(term.value)
+        label = labels.get(term.value) or split_local_name(term.value)
         return PartView(id=number, kind=part.kind, iri=term.value, label=label, alternatives=views)
-    typed = not term.language and term.datatype.value != XSD_STRING
+    has_datatype = not term.language and term.datatype.value != XSD_STRING
     return PartView(
         id=number,
         kind="value",
         value=term.value,
-        datatype=term.datatype.value if typed else None,
+        datatype=term.datatype.value if has_datatype else None,
         label=term.value,
         alternatives=views,
     )

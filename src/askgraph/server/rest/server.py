@@ -11,17 +11,17 @@ from pydantic import BaseModel, Field
 from askgraph import plugins
 from askgraph.errors import SetupError
 from askgraph.methods import PRESETS, can_follow_up, get_preset_settings, parse_setting_help
-from askgraph.server.auth.identify import credentials_of
-from askgraph.server.hub import Asker, Caller, Hub, HubDep, caller_of
-from askgraph.server.problems import Missing, Problem, problem_response
-from askgraph.server.runs import method_names, open_settings
-from askgraph.server.store.runs import Cost
+from askgraph.server.auth.identify import get_credentials
+from askgraph.server.hub import Asker, Caller, Hub, HubDep, identify_caller
+from askgraph.server.problems import NotFound, Problem, to_problem_response
+from askgraph.server.runs import list_method_names, list_open_settings
+from askgraph.server.store.runs import AverageCost
 from askgraph.server.telemetry import Metrics
 from askgraph.workspace import DEFAULT_METHOD
-from askgraph.workspace.models import needs_model
-from askgraph.workspace.settings import model_tables
+from askgraph.workspace.models import is_model_required
+from askgraph.workspace.settings import load_model_tables
 
-_KINDS = {bool: "boolean", int: "integer", float: "number", str: "text"}
+_TYPE_NAMES = {bool: "boolean", int: "integer", float: "number", str: "text"}
 
 
 class SettingView(BaseModel):
@@ -35,7 +35,7 @@ class SettingView(BaseModel):
 
 
 class MethodView(BaseModel):
-    """A method, and what a question costs with it."""
+    """A method, and the average cost of a question."""
 
     name: str
     words: str = Field(description="What it does, in a sentence.")
@@ -66,12 +66,14 @@ class MethodsView(BaseModel):
     models: list[ModelView]
 
 
-async def choices(hub: Hub) -> MethodsView:
+async def list_choices(hub: Hub) -> MethodsView:
     """Return the methods and language models that callers may choose."""
-    costs = await hub.store.costs()
-    names = method_names(hub.settings)
-    views = [await asyncio.to_thread(_view, hub, name, costs.get(name)) for name in names]
-    tables = model_tables(hub.workspace.folder)
+    costs = await hub.store.get_average_costs()
+    names = list_method_names(hub.settings)
+    views = [
+        await asyncio.to_thread(_build_method_view, hub, name, costs.get(name)) for name in names
+    ]
+    tables = load_model_tables(hub.workspace.folder)
     models = [
         ModelView(
             name=name,
@@ -84,33 +86,36 @@ async def choices(hub: Hub) -> MethodsView:
     return MethodsView(default=default, methods=views, models=models)
 
 
-def _view(hub: Hub, name: str, cost: Cost | None) -> MethodView:
-    missing, talks = None, False
+def _build_method_view(hub: Hub, name: str, cost: AverageCost | None) -> MethodView:
+    missing, supports_follow_up = None, False
     plugin: Any = None
     try:
         plugin = plugins.load("method", name)
-        made = hub.workspace.method(name, models=hub.models)
-        talks, missing = can_follow_up(made), getattr(made, "missing", "") or None
+        method = hub.workspace.method(name, models=hub.models)
+        supports_follow_up, missing = can_follow_up(method), getattr(method, "missing", "") or None
     except SetupError as error:
         missing = " ".join(str(error).split())
-    paper: dict[str, Any] = {"preset": PRESETS[1], **get_preset_settings(plugin, PRESETS[1])}
+    paper_settings: dict[str, Any] = {
+        "preset": PRESETS[1],
+        **get_preset_settings(plugin, PRESETS[1]),
+    }
     help_texts = parse_setting_help(plugin) if plugin else {}
     settings = [
         SettingView(
             name=key,
-            type=_KINDS[type(value)],
+            type=_TYPE_NAMES[type(value)],
             default=value,
-            paper=paper.get(key, value),
+            paper=paper_settings.get(key, value),
             help=help_texts.get(key, ""),
         )
-        for key, value in (open_settings(plugin) if plugin else {}).items()
+        for key, value in (list_open_settings(plugin) if plugin else {}).items()
     ]
-    first = " ".join((inspect.getdoc(plugin) or "").split()).partition(". ")[0]
+    first_sentence = " ".join((inspect.getdoc(plugin) or "").split()).partition(". ")[0]
     return MethodView(
         name=name,
-        words=first.partition(";")[0].rstrip(".") + "." if first else "",
-        needs_model=plugin is not None and needs_model(plugin),
-        converses=talks,
+        words=first_sentence.partition(";")[0].rstrip(".") + "." if first_sentence else "",
+        needs_model=plugin is not None and is_model_required(plugin),
+        converses=supports_follow_up,
         usable=missing is None,
         missing=missing,
         settings=settings,
@@ -125,7 +130,7 @@ _LOOPBACK_ADDRESSES = frozenset({"127.0.0.1", "::1", "::ffff:127.0.0.1"})
 
 
 class ServerView(BaseModel):
-    """What a page has to know of its server."""
+    """The settings that the page needs."""
 
     name: str = "askgraph"
     version: str
@@ -137,7 +142,7 @@ class ServerView(BaseModel):
 
 
 class LimitsView(BaseModel):
-    """What a caller may use; 0 is no limit."""
+    """The limits of a caller; 0 means no limit."""
 
     requests_per_minute: int
     parallel: int
@@ -147,7 +152,7 @@ class LimitsView(BaseModel):
 
 
 class MeView(BaseModel):
-    """Who asks, and what they may."""
+    """The caller, with scopes and limits."""
 
     id: str
     name: str
@@ -157,41 +162,41 @@ class MeView(BaseModel):
 
 
 @router.get("/server")
-async def server(hub: HubDep) -> ServerView:
-    """Return the settings that a page needs; anybody may read them."""
-    about = {"version": version("askgraph"), "rows": hub.settings.page_rows}
-    return ServerView.model_validate({**vars(hub.settings), **about})
+async def get_server(hub: HubDep) -> ServerView:
+    """Return the settings that the page needs; anybody may read them."""
+    overrides = {"version": version("askgraph"), "rows": hub.settings.page_rows}
+    return ServerView.model_validate({**vars(hub.settings), **overrides})
 
 
 @router.get("/me")
-async def me(caller: Caller) -> MeView:
-    """Return the caller, with their scopes and limits."""
+async def get_caller(caller: Caller) -> MeView:
+    """Return the caller, with scopes and limits."""
     graphs = None if caller.graphs is None else sorted(caller.graphs)
-    about = {"scopes": sorted(caller.scopes), "graphs": graphs, "limits": vars(caller.limits)}
-    return MeView.model_validate({**vars(caller), **about})
+    overrides = {"scopes": sorted(caller.scopes), "graphs": graphs, "limits": vars(caller.limits)}
+    return MeView.model_validate({**vars(caller), **overrides})
 
 
 @methods_router.get("/methods")
-async def methods(hub: HubDep, caller: Asker) -> MethodsView:
-    """Return the methods and models, with what questions cost with them on this server so far."""
-    return await choices(hub)
+async def list_methods(hub: HubDep, caller: Asker) -> MethodsView:
+    """Return the methods and models, with the average costs of questions on this server."""
+    return await list_choices(hub)
 
 
-_PROBED = 1.5  # seconds for the store, below those that a probe waits
+_PROBE_TIMEOUT_SECONDS = 1.5  # seconds for the store, below those that a probe waits
 
 
 @health_router.get("/healthz")
-async def alive() -> dict[str, str]:
-    """Report that the process answers."""
+async def check_alive() -> dict[str, str]:
+    """Report that the process responds."""
     return {"status": "alive"}
 
 
 @health_router.get("/readyz", responses={503: {"description": "It starts, stops or has no store."}})
-async def ready(request: Request, response: Response) -> dict[str, str]:
-    """Report whether to send requests here: not while it starts or stops, nor without a store."""
+async def check_ready(request: Request, response: Response) -> dict[str, str]:
+    """Report whether to route requests here: not at startup, at shutdown or without a store."""
     hub: Hub | None = getattr(request.app.state, "hub", None)
     status = "starting" if hub is None else "ready" if hub.ready else "stopping"
-    if hub is not None and hub.ready and not await hub.store_answers(_PROBED):
+    if hub is not None and hub.ready and not await hub.check_store(_PROBE_TIMEOUT_SECONDS):
         status = "the store does not answer"
     if status != "ready":
         response.status_code = 503
@@ -201,8 +206,8 @@ async def ready(request: Request, response: Response) -> dict[str, str]:
 @router.get("/socket", include_in_schema=False)
 @router.get("/sessions/{id}/socket", include_in_schema=False)
 async def answer_websocket() -> Response:
-    """Tell clients of the former WebSocket what takes its place."""
-    return problem_response(
+    """Tell clients of the former WebSocket what replaces it."""
+    return to_problem_response(
         Problem(
             type="urn:askgraph:problem:gone",
             title="There is no WebSocket any more",
@@ -214,17 +219,17 @@ async def answer_websocket() -> Response:
 
 
 @health_router.get("/metrics", response_class=Response)
-async def metrics(request: Request, hub: HubDep) -> Response:
-    """Return metrics in Prometheus' text format, to callers whom the settings allow."""
+async def get_metrics(request: Request, hub: HubDep) -> Response:
+    """Return metrics in Prometheus' text format, to callers that the settings allow."""
     match hub.settings.metrics:
         case "admin":
-            (await caller_of(request, hub)).check("admin")
+            (await identify_caller(request, hub)).require_scope("admin")
         case "loopback":
             # Not by way of a proxy here, which may ask for another machine.
-            credentials = credentials_of(request)
-            if credentials.client not in _LOOPBACK_ADDRESSES or credentials.by_proxy:
-                raise Missing("metrics are read on this machine only; see the setting 'metrics'")
+            credentials = get_credentials(request)
+            if credentials.client not in _LOOPBACK_ADDRESSES or credentials.is_forwarded:
+                raise NotFound("metrics are read on this machine only; see the setting 'metrics'")
         case "off":
-            raise Missing("metrics are off; see the setting 'metrics'")
-    counted: Metrics = request.app.state.metrics
-    return Response(counted.text(), media_type=counted.content_type)
+            raise NotFound("metrics are off; see the setting 'metrics'")
+    server_metrics: Metrics = request.app.state.metrics
+    return Response(server_metrics.render(), media_type=server_metrics.content_type)

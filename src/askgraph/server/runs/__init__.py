@@ -1,4 +1,4 @@
-"""Runs, a question's way through the server; here on the wire: requests, answers, states."""
+"""Runs of questions: the models of requests and responses, and checked requests to run."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,76 +10,76 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph import plugins
-from askgraph.answers.codec import answer_object
+from askgraph.answers.codec import to_json_object
 from askgraph.errors import SetupError
 from askgraph.methods import Method
-from askgraph.server.auth import NotAllowed, Principal
+from askgraph.server.auth import NotAllowedError, Principal
 from askgraph.server.problems import Problem
 from askgraph.server.settings import ServeSettings
-from askgraph.server.store.tables import new_id
-from askgraph.sparql.judge import form_of
+from askgraph.server.store.tables import generate_id
+from askgraph.sparql.judge import get_query_form
 from askgraph.sparql.results import GraphResult, Result, Row, SelectResult, Term, Truncation
 from askgraph.sparql.vocabulary import XSD
-from askgraph.trace import Earlier, Outcome, Question, attempt_of
+from askgraph.trace import Outcome, PreviousQuestion, Question, get_attempt
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.models import Models
-from askgraph.workspace.settings import model_tables
+from askgraph.workspace.settings import load_model_tables
 
-_STRING = f"{XSD}string"
+_XSD_STRING = f"{XSD}string"
 State = Choice["queued", "running", "done", "failed", "cancelled", "handed_back"]
 Form = Choice["SELECT", "ASK", "CONSTRUCT"]
-MOST_QUESTION = 4000
-Plain = str | int | float | bool | None
-LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
-"""A tag of BCP 47, as `de` or `de-AT`."""
+MAX_QUESTION_CHARACTERS = 4000
+JsonScalar = str | int | float | bool | None
+LANGUAGE_TAG_PATTERN = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
+"""Matches a BCP 47 tag, for example `de` or `de-AT`."""
 
 Language = Annotated[
     str,
     Field(
-        pattern=LANGUAGE_TAG,
+        pattern=LANGUAGE_TAG_PATTERN,
         max_length=50,
         description="The language of labels and words: a BCP 47 tag.",
     ),
 ]
 
 
-class Body(BaseModel):
-    """A request's body: it has no fields that are not known, and no text with an `odd_character`.
+class RequestBody(BaseModel):
+    """A request body without unknown fields and without invalid characters.
 
-    No store keeps such text, and no graph has a term with one.
+    The store cannot keep such text, and no term of a graph contains it.
     """
 
     model_config = ConfigDict(extra="forbid")
 
     @field_validator("*")
     @classmethod
-    def _of_characters(cls, value: object) -> object:
-        if odd := odd_character(value):
-            raise ValueError(f"holds {odd}, which no text here may: leave it out")
+    def _check_characters(cls, value: object) -> object:
+        if invalid := find_invalid_character(value):
+            raise ValueError(f"holds {invalid}, which no text here may: leave it out")
         return value
 
 
-_ODD = re.compile("[\0\ud800-\udfff]")
+_INVALID_CHARACTER = re.compile("[\0\ud800-\udfff]")
 
 
-def odd_character(value: object) -> str:
-    """Return the first NUL or half of a character in a value as JSON has it, in words, if any."""
+def find_invalid_character(value: object) -> str:
+    """Describe the first NUL or lone surrogate in a JSON value; "" if there is none."""
     match value:
         case str():
-            found = _ODD.search(value)
-            if found is None:
+            match = _INVALID_CHARACTER.search(value)
+            if match is None:
                 return ""
-            what = "a NUL" if found[0] == "\0" else "half of a character"
-            return f"{what} (U+{ord(found[0]):04X})"
+            description = "a NUL" if match[0] == "\0" else "half of a character"
+            return f"{description} (U+{ord(match[0]):04X})"
         case list():
-            return next(filter(None, map(odd_character, value)), "")
+            return next(filter(None, map(find_invalid_character, value)), "")
         case dict():
-            return odd_character([*value.keys(), *value.values()])
+            return find_invalid_character([*value.keys(), *value.values()])
         case _:
             return ""
 
 
-class Cell(BaseModel):
+class CellView(BaseModel):
     """One term of a result."""
 
     type: Choice["iri", "literal", "blank", "triple"]
@@ -89,8 +89,8 @@ class Cell(BaseModel):
     language: str | None = Field(None, description="The language tag of a literal.")
 
 
-class CutView(BaseModel):
-    """Who cut a result off, and why."""
+class TruncationView(BaseModel):
+    """Who truncated a result, and why."""
 
     by: Choice["askgraph", "server"]
     reason: str
@@ -100,61 +100,63 @@ class TableView(BaseModel):
     """The result of a query: rows, a boolean, or triples."""
 
     columns: list[str]
-    cells: list[list[Cell | None]] = Field(description="Rows of cells; null if unbound.")
+    cells: list[list[CellView | None]] = Field(description="Rows of cells; null if unbound.")
     boolean: bool | None = Field(None, description="The answer of an ASK query.")
-    triples: list[tuple[Cell, Cell, Cell]] | None = Field(
+    triples: list[tuple[CellView, CellView, CellView]] | None = Field(
         None, description="What a CONSTRUCT or DESCRIBE query gives."
     )
     form: Form = Field("SELECT", description="CONSTRUCT also stands for DESCRIBE.")
     total: int = Field(description="Rows or triples in all, also those not sent.")
-    truncated: CutView | None = None
+    truncated: TruncationView | None = None
     seconds: float = 0.0
 
 
-def cell_of(term: Term | None, labels: Mapping[str, str]) -> Cell | None:
-    """Return a term as a cell; None if it is unbound."""
+def to_cell(term: Term | None, labels: Mapping[str, str]) -> CellView | None:
+    """Convert a term to a cell; None if it is unbound."""
     match term:
         case None:
             return None
         case NamedNode():
-            return Cell(type="iri", value=term.value, label=labels.get(term.value))
+            return CellView(type="iri", value=term.value, label=labels.get(term.value))
         case BlankNode():
-            return Cell(type="blank", value=f"_:{term.value}")
+            return CellView(type="blank", value=f"_:{term.value}")
         case Literal():
-            typed = not term.language and term.datatype.value != _STRING
-            return Cell(
+            has_datatype = not term.language and term.datatype.value != _XSD_STRING
+            return CellView(
                 type="literal",
                 value=term.value,
-                datatype=term.datatype.value if typed else None,
+                datatype=term.datatype.value if has_datatype else None,
                 language=term.language or None,
             )
         case Triple():
-            return Cell(type="triple", value=str(term))
+            return CellView(type="triple", value=str(term))
 
 
-def cells_of(
+def to_cells(
     rows: Sequence[Row], labels: Mapping[str, str], *, limit: int | None = None
-) -> list[list[Cell | None]]:
-    """Return rows of terms as rows of cells, at most `limit`."""
-    return [[cell_of(term, labels) for term in row] for row in rows[:limit]]
+) -> list[list[CellView | None]]:
+    """Convert at most `limit` rows of terms to rows of cells."""
+    return [[to_cell(term, labels) for term in row] for row in rows[:limit]]
 
 
-def cut_of(truncated: Truncation | None) -> CutView | None:
-    """Return who cut a result off; None if it is whole."""
-    return CutView(by=truncated.by, reason=truncated.reason) if truncated else None
+def to_truncation_view(truncated: Truncation | None) -> TruncationView | None:
+    """Convert a truncation; None if the result is complete."""
+    return TruncationView(by=truncated.by, reason=truncated.reason) if truncated else None
 
 
-def table_of(result: Result, labels: Mapping[str, str], *, limit: int | None = None) -> TableView:
-    """Return a result of any form with at most `limit` rows or triples in it."""
+def to_table_view(
+    result: Result, labels: Mapping[str, str], *, limit: int | None = None
+) -> TableView:
+    """Convert a result of any form, with at most `limit` rows or triples."""
     match result:
         case bool():
             return TableView(form="ASK", columns=[], cells=[], boolean=result, total=1)
         case SelectResult():
             return TableView(
                 columns=list(result.variables),
-                cells=cells_of(result.rows, labels, limit=limit),
+                cells=to_cells(result.rows, labels, limit=limit),
                 total=len(result.rows),
-                truncated=cut_of(result.truncated),
+                truncated=to_truncation_view(result.truncated),
                 seconds=round(result.seconds, 6),
             )
         case GraphResult():
@@ -162,24 +164,26 @@ def table_of(result: Result, labels: Mapping[str, str], *, limit: int | None = N
                 form="CONSTRUCT",
                 columns=[],
                 cells=[],
-                triples=[_triple(row, labels) for row in result.table.rows[:limit]],
+                triples=[_to_triple_cells(row, labels) for row in result.table.rows[:limit]],
                 total=len(result.triples),
-                truncated=cut_of(result.truncated),
+                truncated=to_truncation_view(result.truncated),
                 seconds=round(result.seconds, 6),
             )
 
 
-def _triple(row: Row, labels: Mapping[str, str]) -> tuple[Cell, Cell, Cell]:
+def _to_triple_cells(row: Row, labels: Mapping[str, str]) -> tuple[CellView, CellView, CellView]:
     subject, predicate, value = (
-        cell_of(term, labels) or Cell(type="blank", value="") for term in row
+        to_cell(term, labels) or CellView(type="blank", value="") for term in row
     )
     return subject, predicate, value
 
 
-class AskBody(Body):
-    """A question, of which graphs it is asked, and how."""
+class AskBody(RequestBody):
+    """A question, the graphs to ask, and how to answer it."""
 
-    question: str = Field(min_length=1, max_length=MOST_QUESTION, description="In one's own words.")
+    question: str = Field(
+        min_length=1, max_length=MAX_QUESTION_CHARACTERS, description="In one's own words."
+    )
     graphs: list[str] | None = Field(
         None, max_length=20, description="Names of graphs; may be left out if there is one."
     )
@@ -190,7 +194,7 @@ class AskBody(Body):
     settings: dict[str, bool | int | float | str] = Field(
         default_factory=dict, max_length=50, description="Settings of the method."
     )
-    language: str | None = Field(None, pattern=LANGUAGE_TAG, description="A BCP 47 tag.")
+    language: str | None = Field(None, pattern=LANGUAGE_TAG_PATTERN, description="A BCP 47 tag.")
     session: str | None = Field(None, max_length=64, description="A session that it belongs to.")
     after: str | None = Field(None, max_length=64, description="The run that it follows.")
     seconds: float | None = Field(
@@ -200,39 +204,39 @@ class AskBody(Body):
     anew: bool = Field(False, description="Also if an answer was confirmed before.")
 
 
-class ChooseBody(Body):
-    """Which of the readings that were offered is meant."""
+class ChooseBody(RequestBody):
+    """The interpretation that the user chose."""
 
     option: int = Field(ge=0, le=1000, description="Its place in `options`, from 0.")
 
 
-class FeedbackBody(Body):
+class FeedbackBody(RequestBody):
     """Whether an answer is right."""
 
     verdict: Choice["right", "wrong"]
     comment: str = Field("", max_length=4000)
 
 
-class ConfirmBody(Body):
-    """That a query answers the question; without one, the run's own."""
+class ConfirmBody(RequestBody):
+    """A confirmation that a query answers the question; without a query, the run's own."""
 
     query: str | None = Field(None, min_length=1, max_length=100_000)
 
 
-class EditBody(Body):
+class EditBody(RequestBody):
     """Another query for a question: the caller's own, or a changed one."""
 
     query: str = Field(min_length=1, max_length=100_000)
 
 
-class ShareBody(Body):
-    """Whether others who may ask its graphs may read a run, or a board, by its address."""
+class ShareBody(RequestBody):
+    """Whether others with access to its graphs may read a run or board by its address."""
 
     shared: bool
 
 
 class FeedbackView(BaseModel):
-    """What somebody said of an answer."""
+    """Feedback on an answer."""
 
     verdict: Choice["right", "wrong"]
     comment: str = ""
@@ -247,22 +251,22 @@ class EvidenceView(BaseModel):
 
 
 class OptionView(BaseModel):
-    """One reading of an ambiguous question."""
+    """One interpretation of an ambiguous question."""
 
     words: str
     count: int = Field(description="The number of its rows.")
     query: str
 
 
-class MissingView(BaseModel):
-    """Words of a question that the graph knows nothing by."""
+class UnknownWordsView(BaseModel):
+    """Words of a question that match nothing in the graph."""
 
     words: str
     names: list[str] = Field(description="Names of the graph to put in their place.")
 
 
-class ConfirmedView(BaseModel):
-    """That the query was confirmed for the same question before."""
+class ConfirmationView(BaseModel):
+    """An earlier confirmation of the query for the same question."""
 
     question: str
     when: str
@@ -272,7 +276,7 @@ class ConfirmedView(BaseModel):
 
 
 class UsageView(BaseModel):
-    """What a question cost besides time."""
+    """The cost of a question, except its time."""
 
     requests: int
     llm_calls: int
@@ -283,7 +287,7 @@ class UsageView(BaseModel):
 
 
 class AnswerView(BaseModel):
-    """An answer, a refusal or a question back; the keys of `askgraph ask --json`, and cells."""
+    """An answer, refusal or clarification: the keys of `askgraph ask --json`, plus cells."""
 
     status: Choice["answer", "clarification", "refusal", "edited"] = Field(
         description="`edited` if a person wrote the query, not a method."
@@ -291,7 +295,7 @@ class AnswerView(BaseModel):
     sparql: str | None
     graph: str | None
     columns: list[str]
-    rows: list[list[Plain]]
+    rows: list[list[JsonScalar]]
     boolean: bool | None
     answer_columns: list[str]
     ordered: bool
@@ -304,16 +308,16 @@ class AnswerView(BaseModel):
     labels: dict[str, str]
     evidence: list[EvidenceView]
     why_empty: str | None
-    truncated: CutView | None
+    truncated: TruncationView | None
     cut_short: str | None
-    confirmed: ConfirmedView | None
+    confirmed: ConfirmationView | None
     clarification: str | None
     options: list[OptionView]
     reason: str | None
-    missing: list[MissingView] = Field([], description="Words that no reading stands for.")
+    missing: list[UnknownWordsView] = Field([], description="Words that no reading stands for.")
     seconds: float
     usage: UsageView
-    cells: list[list[Cell | None]] = Field(description="The rows as typed cells.")
+    cells: list[list[CellView | None]] = Field(description="The rows as typed cells.")
     total: int = Field(description="The number of rows in all, also of those not sent.")
     form: Form = Field(
         "SELECT", description="Of CONSTRUCT, which stands for DESCRIBE too, rows are triples."
@@ -321,13 +325,13 @@ class AnswerView(BaseModel):
 
 
 class EarlierView(BaseModel):
-    """A question that was asked before in the same conversation."""
+    """An earlier question of the same conversation."""
 
     question: str
 
 
 class RunView(BaseModel):
-    """A question, where it stands, and what came of it."""
+    """A question with its state and outcome."""
 
     id: str
     session: str
@@ -367,7 +371,7 @@ class RunSummary(BaseModel):
     changes: str | None = Field(description="The run whose answer this is a change of.")
 
 
-class NextView(BaseModel):
+class NextQuestionsView(BaseModel):
     """Questions that may follow an answer."""
 
     questions: list[str] = Field(description="To be asked after the run, in the same session.")
@@ -380,16 +384,16 @@ class RunsView(BaseModel):
     more: bool = Field(description="Whether there are older ones.")
 
 
-def answer_view(outcome: Outcome, *, limit: int) -> AnswerView:
-    """Return an outcome with at most `limit` rows."""
-    best = attempt_of(outcome)
-    told = answer_object(outcome, limit=limit)
+def to_answer_view(outcome: Outcome, *, limit: int) -> AnswerView:
+    """Convert an outcome, with at most `limit` rows."""
+    best = get_attempt(outcome)
+    answer_fields = to_json_object(outcome, limit=limit)
     rows = () if best is None or best.boolean is not None else best.result.rows
-    cells = cells_of(rows, best.labels if best else {}, limit=limit)
-    form = (form_of(best.query) or "SELECT") if best else "SELECT"
+    cells = to_cells(rows, best.labels if best else {}, limit=limit)
+    form = (get_query_form(best.query) or "SELECT") if best else "SELECT"
     return AnswerView.model_validate(
         {
-            **told,
+            **answer_fields,
             "cells": cells,
             "total": len(rows),
             "form": "CONSTRUCT" if form == "DESCRIBE" else form,
@@ -397,16 +401,21 @@ def answer_view(outcome: Outcome, *, limit: int) -> AnswerView:
     )
 
 
-_TIMES = 10  # how far a caller's number may go beyond the default
+_MAX_SETTING_FACTOR = 10  # how far a caller's number may go beyond the default
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A question on its way: the graphs it is asked of, its method, its session.
+    """A question that is ready to run.
 
-    `begins` says that the session is a new one, `changes` is the run whose answer a person
-    changed. After `seconds` the best comes that was found, after `timeout` (in seconds) nothing
-    does. With `anew` an answer that was confirmed before is not taken.
+    Attributes:
+        graphs: names of the graphs to ask.
+        seconds: after these, the method returns the best answer so far.
+        timeout: after these seconds, the run fails.
+        ignore_confirmed: do not reuse a confirmed answer.
+        after: the id of the run that it follows.
+        changes: the id of the run whose answer a person changed.
+        starts_session: the session is new.
     """
 
     question: Question
@@ -417,22 +426,27 @@ class RunRequest:
     session: str = ""
     seconds: float | None = None
     timeout: float | None = None
-    anew: bool = False
+    ignore_confirmed: bool = False
     after: str | None = None
     changes: str | None = None
-    begins: bool = False
+    starts_session: bool = False
 
-    def made(self, workspace: Workspace, models: Models) -> Method:
-        """Return the method, ready to answer."""
-        given = {"model": self.model, "seconds": self.seconds}
-        chosen = dict(self.settings) | {name: one for name, one in given.items() if one}
-        return workspace.method(self.method, chosen, models=models, confirmed=not self.anew)
+    def build_method(self, workspace: Workspace, models: Models) -> Method:
+        """Build the method, ready to answer."""
+        limits = {"model": self.model, "seconds": self.seconds}
+        settings = dict(self.settings) | {name: value for name, value in limits.items() if value}
+        return workspace.method(
+            self.method, settings, models=models, confirmed=not self.ignore_confirmed
+        )
 
 
-def to_request(body: AskBody, graphs: tuple[str, ...], earlier: tuple[Earlier, ...]) -> RunRequest:
-    """Return the request of a caller, in its session or a new one.
+def to_request(
+    body: AskBody, graphs: tuple[str, ...], earlier: tuple[PreviousQuestion, ...]
+) -> RunRequest:
+    """Convert the body of a caller's request, in its session or a new one.
 
-    Raises `SetupError` if the question is nothing but spaces.
+    Raises:
+        SetupError: the question is blank.
     """
     check_question(body.question)
     return RunRequest(
@@ -441,76 +455,79 @@ def to_request(body: AskBody, graphs: tuple[str, ...], earlier: tuple[Earlier, .
         body.method or DEFAULT_METHOD,
         body.model,
         body.settings,
-        body.session or new_id(),
+        body.session or generate_id(),
         seconds=body.seconds,
         timeout=body.timeout,
-        anew=body.anew,
+        ignore_confirmed=body.anew,
         after=body.after,
-        begins=body.session is None,
+        starts_session=body.session is None,
     )
 
 
 def check_question(question: str) -> None:
-    """Raise `SetupError` for a question without a word."""
+    """Raise `SetupError` if a question is blank."""
     if not question.strip():
         raise SetupError("the question is empty: ask something, as 'Which moons are there?'")
 
 
-def method_names(settings: ServeSettings) -> list[str]:
-    """Return the methods that callers may choose, as they are written: `graph-search`."""
-    known = [name.replace("_", "-") for name in plugins.list_names("method")]
+def list_method_names(settings: ServeSettings) -> list[str]:
+    """Return the methods that callers may choose, spelled like `graph-search`."""
+    names = [name.replace("_", "-") for name in plugins.list_names("method")]
     if not settings.methods:
-        return known
-    wanted = [name.replace("_", "-") for name in settings.methods]
-    return [name for name in known if name in wanted]
+        return names
+    enabled = [name.replace("_", "-") for name in settings.methods]
+    return [name for name in names if name in enabled]
 
 
-def model_names(workspace: Workspace) -> list[str]:
-    """Return the language models that callers may choose: those with a table in the workspace."""
-    return list(model_tables(workspace.folder))
+def list_model_names(workspace: Workspace) -> list[str]:
+    """Return the language models that callers may choose: the workspace's model tables."""
+    return list(load_model_tables(workspace.folder))
 
 
 def check_choice(
-    asked: RunRequest, caller: Principal, server: ServeSettings, models: Sequence[str]
+    request: RunRequest, caller: Principal, server: ServeSettings, models: Sequence[str]
 ) -> None:
-    """Check the choices of a caller.
+    """Check a caller's choice of method, model and settings.
 
-    Anybody may change the preset and switches of a method and, within ten times their default,
-    numbers; paths, addresses and names of variables need the scope `admin`. Raises
-    `SetupError` for a choice that does not exist, `NotAllowed` for one that is not theirs.
+    Anybody may change the preset and switches of a method and, up to ten times the default,
+    numbers; paths, addresses and names of variables need the scope `admin`.
+
+    Raises:
+        SetupError: the choice does not exist.
+        NotAllowed: the caller may not choose it.
     """
-    names = method_names(server)
-    if asked.method.replace("_", "-") not in names:
-        raise SetupError(f"no method {asked.method!r} here; there are {', '.join(names)}")
-    if caller.may("admin"):
+    names = list_method_names(server)
+    if request.method.replace("_", "-") not in names:
+        raise SetupError(f"no method {request.method!r} here; there are {', '.join(names)}")
+    if caller.has_scope("admin"):
         return
-    if asked.model is not None and asked.model not in models:
-        there = ", ".join(models) or "none"
-        raise NotAllowed(f"the model {asked.model!r} is none of this server's: {there}")
-    plugin = plugins.load("method", asked.method)
-    defaults = open_settings(plugin)
-    for name, value in asked.settings.items():
+    if request.model is not None and request.model not in models:
+        choices = ", ".join(models) or "none"
+        raise NotAllowedError(f"the model {request.model!r} is none of this server's: {choices}")
+    plugin = plugins.load("method", request.method)
+    defaults = list_open_settings(plugin)
+    for name, value in request.settings.items():
         if name not in defaults:
-            there = ", ".join(defaults) or "none"
-            raise NotAllowed(
-                f"{name!r} is no setting of {asked.method!r} that can be chosen here: {there}"
+            choices = ", ".join(defaults) or "none"
+            raise NotAllowedError(
+                f"{name!r} is no setting of {request.method!r} that can be chosen here: {choices}"
             )
         default = defaults[name]
         if isinstance(value, bool) or isinstance(default, bool | str):
             continue
-        most = max(abs(default) * _TIMES, 1)
-        if isinstance(value, int | float) and abs(value) > most:
-            raise NotAllowed(f"{name!r} may be at most {most:g} here, not {value:g}")
+        max_value = max(abs(default) * _MAX_SETTING_FACTOR, 1)
+        if isinstance(value, int | float) and abs(value) > max_value:
+            raise NotAllowedError(f"{name!r} may be at most {max_value:g} here, not {value:g}")
 
 
-def open_settings(plugin: Any) -> dict[str, bool | int | float | str]:
-    """Return the settings of a method that anybody may change: its preset, switches, numbers."""
+def list_open_settings(plugin: Any) -> dict[str, bool | int | float | str]:
+    """Return the settings of a method that anybody may change, with their defaults."""
     if not is_dataclass(plugin):
         return {}
     return {
-        one.name: one.default
-        for one in fields(plugin)
-        if one.init
-        and isinstance(one.default, bool | int | float | str)
-        and (one.name == "preset" or not isinstance(one.default, str))
+        plugin_field.name: plugin_field.default
+        for plugin_field in fields(plugin)
+        if plugin_field.init
+        and isinstance(plugin_field.default, bool | int | float | str)
+        and (plugin_field.name == "preset" or not isinstance(plugin_field.default, str))
     }

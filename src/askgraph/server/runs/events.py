@@ -1,4 +1,4 @@
-"""The bounded queue that runs wait in, the event log that many may read, and steps in words."""
+"""The bounded queue that runs wait in, the event log with many readers, and steps in words."""
 
 import asyncio
 import contextlib
@@ -9,48 +9,48 @@ from contextlib import asynccontextmanager
 from itertools import islice
 from typing import Any, Literal
 
-from askgraph.server.auth import TooMany
+from askgraph.server.auth import LimitExceededError
 from askgraph.trace import Draft, Findings, ModelTurn, Prompt, Step, Thought, ToolUse
 
 EventName = Literal["run", "queued", "step", "outcome", "problem", "cancelled", "handed_back"]
-ENDS = frozenset({"outcome", "problem", "cancelled", "handed_back"})
-"""The events that end the log."""
+FINAL_EVENTS = frozenset({"outcome", "problem", "cancelled", "handed_back"})
+"""Names of the events that end the log."""
 
 Event = Mapping[str, object]
-"""`event`, its name; `id`, of which question; `seq`, its place, from 0; and its content."""
+"""An event: `event` (its name), `id` (of the run), `seq` (its index from 0), and its content."""
 
 
-class Events:
-    """A log of events that grows until it is ended; readers wait for those to come."""
+class EventLog:
+    """A log of events that grows until a final event; readers wait for new events."""
 
     def __init__(self, id: str) -> None:
         self._id = id
         self._events: list[Event] = []
-        self._more, self._end = asyncio.Event(), asyncio.Event()
+        self._next_event, self._end = asyncio.Event(), asyncio.Event()
         self._readers = 0
 
     @property
-    def ended(self) -> bool:
-        """Whether no event comes any more."""
+    def has_ended(self) -> bool:
+        """Whether the log is complete."""
         return self._end.is_set()
 
     @property
-    def readers(self) -> int:
-        """The number of readers."""
+    def reader_count(self) -> int:
+        """The number of current readers."""
         return self._readers
 
     def add(self, event: EventName, **content: object) -> None:
-        """Append an event; those of `ENDS` end the list, and whatever comes later is dropped."""
-        if self.ended:
+        """Append an event; events of `FINAL_EVENTS` end the log, and later events are dropped."""
+        if self.has_ended:
             return
         self._events.append({"event": event, "id": self._id, "seq": len(self._events), **content})
-        if event in ENDS:
+        if event in FINAL_EVENTS:
             self._end.set()
-        more, self._more = self._more, asyncio.Event()
-        more.set()
+        next_event, self._next_event = self._next_event, asyncio.Event()
+        next_event.set()
 
-    async def last(self) -> Event:
-        """Wait for the end as a reader, and return the event that it is."""
+    async def wait_for_end(self) -> Event:
+        """Wait, as a reader, for the final event and return it."""
         self._readers += 1
         try:
             await self._end.wait()
@@ -59,24 +59,24 @@ class Events:
             self._readers -= 1
 
     async def read(self, after: int = -1) -> AsyncGenerator[Event, None]:
-        """Yield all events after the one with this `seq`, those to come too, to the last one."""
+        """Yield the events after the one with this `seq`, waiting for new ones until the last."""
         self._readers += 1
         try:
-            at = max(after + 1, 0)
+            index = max(after + 1, 0)
             while True:
-                more = self._more
-                while at < len(self._events):
-                    yield self._events[at]
-                    at += 1
-                if self.ended:
+                next_event = self._next_event
+                while index < len(self._events):
+                    yield self._events[index]
+                    index += 1
+                if self.has_ended:
                     return
-                await more.wait()
+                await next_event.wait()
         finally:
             self._readers -= 1
 
 
-async def shield(work: Coroutine[Any, Any, None]) -> None:
-    """Do some work, however often this is cancelled meanwhile, and raise what the work raises."""
+async def run_shielded(work: Coroutine[Any, Any, None]) -> None:
+    """Complete a coroutine despite cancellations, and raise the errors that it raises."""
     task = asyncio.create_task(work)
     while not task.done():
         with contextlib.suppress(asyncio.CancelledError):
@@ -84,122 +84,131 @@ async def shield(work: Coroutine[Any, Any, None]) -> None:
     task.result()
 
 
-_LONGEST = 160
-_MENTIONS = 6
+_MAX_LINE_CHARACTERS = 160
+_MAX_MENTIONS = 6
 
 
-def words_of(step: Step) -> str:
-    """Return a step in one line, clipped; empty for an outcome."""
+def describe_step(step: Step) -> str:
+    """Describe a step in one line, clipped; "" for an outcome."""
     match step:
         case Findings(mentions=mentions):
-            read = [f"{m.words!r} is the {m.kind} {m.label or m.target!r}" for m in mentions]
-            more = ["…"] if len(read) > _MENTIONS else []
-            return one_line("; ".join([*read[:_MENTIONS], *more]) or "no word of it is known")
+            descriptions = [
+                f"{m.words!r} is the {m.kind} {m.label or m.target!r}" for m in mentions
+            ]
+            ellipsis = ["…"] if len(descriptions) > _MAX_MENTIONS else []
+            return clip_line(
+                "; ".join([*descriptions[:_MAX_MENTIONS], *ellipsis]) or "no word of it is known"
+            )
         case Draft(query=query, words=words):
-            return one_line(f"considers: {words or _body(query)}")
+            return clip_line(f"considers: {words or _remove_prefixes(query)}")
         case Thought(text=text):
-            return one_line(text)
+            return clip_line(text)
         case Prompt(purpose=purpose):
-            return one_line(f"tells a model ({purpose})")
+            return clip_line(f"tells a model ({purpose})")
         case ModelTurn(choice=choice):
             calls = [call.name for call in choice.calls]
-            said = f"calls {', '.join(calls)}" if calls else choice.text or choice.refusal
-            return one_line(f"the model: {said}")
-        case ToolUse(tool=tool, arguments=arguments, observation=seen):
-            given = ", ".join(json.dumps(one, ensure_ascii=False) for one in arguments.values())
-            return one_line(f"{tool}({given}): {seen.text}")
+            action = f"calls {', '.join(calls)}" if calls else choice.text or choice.refusal
+            return clip_line(f"the model: {action}")
+        case ToolUse(tool=tool, arguments=arguments, observation=observed):
+            arguments_text = ", ".join(
+                json.dumps(argument, ensure_ascii=False) for argument in arguments.values()
+            )
+            return clip_line(f"{tool}({arguments_text}): {observed.text}")
         case _:
             return ""
 
 
-def _body(query: str) -> str:
-    """A query without its PREFIX lines."""
+def _remove_prefixes(query: str) -> str:
+    """Remove the PREFIX lines of a query."""
     return " ".join(line for line in query.splitlines() if not line.startswith("PREFIX "))
 
 
-def one_line(text: str, most: int = _LONGEST) -> str:
-    """Return a text on one line of at most `most` characters, without control characters."""
-    plain = "".join(sign if sign.isprintable() else " " for sign in text[: 4 * most])
-    words = " ".join(plain.split())
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+def clip_line(text: str, max_characters: int = _MAX_LINE_CHARACTERS) -> str:
+    """Clip a text to one line of at most `max_characters`, without control characters."""
+    printable = "".join(
+        character if character.isprintable() else " " for character in text[: 4 * max_characters]
+    )
+    line = " ".join(printable.split())
+    return line if len(line) <= max_characters else f"{line[: max_characters - 1]}…"
 
 
-Report = Callable[[int], None]
-_FIRST = 10  # of those that wait get their place each time
+PositionReport = Callable[[int], None]
+_MAX_REPORTED_POSITIONS = 10  # of those that wait get their place each time
 
 
-class Queue:
-    """Lets `parallel` in at once; up to `queue` wait.
+class TurnQueue:
+    """Admits `parallel` users at once; at most `queue` wait.
 
-    Those that wait hear how many are ahead: at the start, and each time among the first ten.
+    Waiting users receive their position: at first, and whenever they move within the first ten.
     """
 
-    def __init__(self, parallel: int, queue: int, *, what: str = "questions") -> None:
+    def __init__(self, parallel: int, max_waiting: int, *, noun: str = "questions") -> None:
         self._parallel = parallel
-        self._queue = queue
-        self._what = what
-        self._inside = 0
-        self._waiting: deque[tuple[asyncio.Future[None], Report]] = deque()
+        self._max_waiting = max_waiting
+        self._noun = noun
+        self._active_count = 0
+        self._waiting: deque[tuple[asyncio.Future[None], PositionReport]] = deque()
 
     @property
-    def inside(self) -> int:
-        """The number of those whose turn it is."""
-        return self._inside
+    def active_count(self) -> int:
+        """The number of users whose turn it is."""
+        return self._active_count
 
     @property
-    def waiting(self) -> int:
-        """The number of those that wait."""
+    def waiting_count(self) -> int:
+        """The number of waiting users."""
         return len(self._waiting)
 
     @property
-    def full(self) -> bool:
-        """Whether the next one has to wait."""
-        return self._inside >= self._parallel or bool(self._waiting)
+    def is_full(self) -> bool:
+        """Whether the next user has to wait."""
+        return self._active_count >= self._parallel or bool(self._waiting)
 
     @asynccontextmanager
-    async def turn(self, report: Report) -> AsyncIterator[None]:
-        """Wait for a turn and hold it; `report` gets its place, from 1.
+    async def wait_turn(self, report: PositionReport) -> AsyncIterator[None]:
+        """Wait for a turn and hold it; `report` receives the position, from 1.
 
-        Raises `TooMany` if too many wait already.
+        Raises:
+            TooMany: too many users are waiting already.
         """
-        if self.full:
-            if len(self._waiting) >= self._queue:
-                raise TooMany(
-                    f"{len(self._waiting):,} {self._what} wait already; ask again a little later",
+        if self.is_full:
+            if len(self._waiting) >= self._max_waiting:
+                raise LimitExceededError(
+                    f"{len(self._waiting):,} {self._noun} wait already; ask again a little later",
                     retry_after=10.0,
                 )
-            place = asyncio.get_running_loop().create_future(), report
-            self._waiting.append(place)
+            entry = asyncio.get_running_loop().create_future(), report
+            self._waiting.append(entry)
             report(len(self._waiting))
             try:
-                await place[0]
+                await entry[0]
             except asyncio.CancelledError:
-                if place in self._waiting:
-                    self._waiting.remove(place)
-                    self._report_first()
-                elif place[0].done() and not place[0].cancelled():
-                    self._inside -= 1  # it was let in while it gave up
-                    self._let_in()
+                if entry in self._waiting:
+                    self._waiting.remove(entry)
+                    self._report_positions()
+                elif entry[0].done() and not entry[0].cancelled():
+                    self._active_count -= 1  # it was let in while it gave up
+                    self._admit_waiting()
                 raise
         else:
-            self._inside += 1
+            self._active_count += 1
         try:
             yield
         finally:
-            self._inside -= 1
-            self._let_in()
+            self._active_count -= 1
+            self._admit_waiting()
 
-    def _let_in(self) -> None:
-        let = False
-        while self._waiting and self._inside < self._parallel:
+    def _admit_waiting(self) -> None:
+        has_admitted = False
+        while self._waiting and self._active_count < self._parallel:
             waiter, _ = self._waiting.popleft()
             if not waiter.done():
                 waiter.set_result(None)
-                self._inside += 1
-                let = True
-        if let:
-            self._report_first()
+                self._active_count += 1
+                has_admitted = True
+        if has_admitted:
+            self._report_positions()
 
-    def _report_first(self) -> None:
-        for ahead, (_, report) in enumerate(islice(self._waiting, _FIRST), 1):
-            report(ahead)
+    def _report_positions(self) -> None:
+        for position, (_, report) in enumerate(islice(self._waiting, _MAX_REPORTED_POSITIONS), 1):
+            report(position)

@@ -1,4 +1,4 @@
-"""Answers on their way to a caller: as streams; by another reading or query; confirmed."""
+"""Deliver answers: stream them, choose an interpretation, edit the query, confirm it."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ import anyio
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
-from askgraph.answers import AnswerBuilder, chosen_answer
+from askgraph.answers import AnswerBuilder, answer_option
 from askgraph.endpoint import Counted, run
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
@@ -20,13 +20,13 @@ from askgraph.graph.examples import digest_result
 from askgraph.methods import can_search_indices
 from askgraph.server.auth import Principal
 from askgraph.server.hub import Hub
-from askgraph.server.problems import Failed, Problem
+from askgraph.server.problems import Problem, RunFailed
 from askgraph.server.runs import RunRequest, RunView
 from askgraph.server.runs.events import Event
-from askgraph.server.runs.lifecycle import Run
-from askgraph.server.store.tables import RunRow, Verified, new_id
-from askgraph.sparql.judge import form_of
-from askgraph.sparql.lexer import with_declared
+from askgraph.server.runs.lifecycle import ActiveRun
+from askgraph.server.store.tables import RunRow, VerifiedAnswer, generate_id
+from askgraph.sparql.judge import get_query_form
+from askgraph.sparql.lexer import declare_prefixes
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import (
     Answer,
@@ -37,84 +37,87 @@ from askgraph.trace import (
     Thought,
     Trace,
     Usage,
-    attempt_of,
+    get_attempt,
 )
-from askgraph.trace.codec import Head
-from askgraph.workspace.next_questions import following
+from askgraph.trace.codec import TraceHead
+from askgraph.workspace.next_questions import suggest_next_questions
 
-_QUIET = 15.0  # seconds after which a comment keeps the connection alive
-Value = TypeVar("Value")
-
-
-def event_stream(events: AsyncGenerator[Event, None]) -> StreamingResponse:
-    """Return a response that sends events as they come, and closes `events` when it is left."""
-    return text_stream(_to_texts(events))
+_KEEP_ALIVE_SECONDS = 15.0  # seconds after which a comment keeps the connection alive
+ResultT = TypeVar("ResultT")
 
 
-def text_stream(texts: AsyncGenerator[str, None]) -> StreamingResponse:
-    """Return a response that sends events that are text already; see `event_stream`."""
+def stream_events(events: AsyncGenerator[Event, None]) -> StreamingResponse:
+    """Return a response that sends events as they come, and closes `events` on disconnect."""
+    return stream_texts(_format_events(events))
+
+
+def stream_texts(texts: AsyncGenerator[str, None]) -> StreamingResponse:
+    """Return a response that sends formatted events; see `stream_events`."""
     return StreamingResponse(
-        _keep_alive(texts),
+        _send_keep_alive(texts),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
 
 
-async def _to_texts(events: AsyncGenerator[Event, None]) -> AsyncGenerator[str, None]:
+async def _format_events(events: AsyncGenerator[Event, None]) -> AsyncGenerator[str, None]:
     async with aclosing(events):
         async for event in events:
             data = json.dumps(event, ensure_ascii=False)
             yield f"event: {event['event']}\nid: {event['seq']}\ndata: {data}\n\n"
 
 
-async def _keep_alive(texts: AsyncGenerator[str, None]) -> AsyncIterator[str]:
+async def _send_keep_alive(texts: AsyncGenerator[str, None]) -> AsyncIterator[str]:
     async with aclosing(texts):
-        coming: asyncio.Task[str | None] = asyncio.ensure_future(anext(texts, None))
+        next_text: asyncio.Task[str | None] = asyncio.ensure_future(anext(texts, None))
         try:
             while True:
-                done, _ = await asyncio.wait({coming}, timeout=_QUIET)
+                done, _ = await asyncio.wait({next_text}, timeout=_KEEP_ALIVE_SECONDS)
                 if not done:
                     yield ": still at it\n\n"
                     continue
-                text = coming.result()
+                text = next_text.result()
                 if text is None:
                     return
                 yield text
-                coming = asyncio.ensure_future(anext(texts, None))
+                next_text = asyncio.ensure_future(anext(texts, None))
         finally:
-            if not coming.done():
-                coming.cancel()
-                await asyncio.wait({coming})
+            if not next_text.done():
+                next_text.cancel()
+                await asyncio.wait({next_text})
 
 
-async def unless_disconnected(request: Request, work: Awaitable[Value]) -> Value:
-    """Return the result of some work, which is cancelled when the client disconnects."""
-    task = asyncio.ensure_future(work)
+async def cancel_on_disconnect(request: Request, awaitable: Awaitable[ResultT]) -> ResultT:
+    """Return the result of an awaitable; cancel it when the client disconnects."""
+    task = asyncio.ensure_future(awaitable)
 
     async def wait_for_disconnect() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    gone = asyncio.ensure_future(wait_for_disconnect())
+    disconnect_task = asyncio.ensure_future(wait_for_disconnect())
     try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({task, disconnect_task}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
             task.cancel()
         return await task
     finally:
-        gone.cancel()
+        disconnect_task.cancel()
 
 
-def read_steps(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
-    """Yield the steps of a run up to its outcome, its places in the queue first, as thoughts.
+def read_steps(hub: Hub, run: ActiveRun) -> AsyncGenerator[Step, None]:
+    """Yield the steps of a run up to its outcome; positions in the queue come first, as thoughts.
 
-    Closed early, the run is cancelled. Raises `Failed` if it failed or was stopped.
+    Closing the iterator early cancels the run.
+
+    Raises:
+        RunFailed: the run failed or was stopped.
     """
-    return _steps(hub, run, run.steps)  # this list, which a run that has ended lets go of
+    return _read_steps(hub, run, run.steps)  # this list, which a run that has ended lets go of
 
 
-async def _steps(hub: Hub, run: Run, steps: list[Step]) -> AsyncGenerator[Step, None]:
-    at = 0
+async def _read_steps(hub: Hub, run: ActiveRun, steps: list[Step]) -> AsyncGenerator[Step, None]:
+    index = 0
     try:
         async with aclosing(hub.runs.read(run)) as events:
             async for event in events:
@@ -124,31 +127,32 @@ async def _steps(hub: Hub, run: Run, steps: list[Step]) -> AsyncGenerator[Step, 
                         ahead = "one question is" if is_next else f"{event['ahead']} are"
                         yield Thought(f"waits: {ahead} before it")
                     case "step":
-                        yield steps[at]
-                        at += 1
+                        yield steps[index]
+                        index += 1
                     case "outcome":
                         yield steps[-1]
                     case "problem":
-                        raise Failed(Problem.model_validate(event["problem"]))
+                        raise RunFailed(Problem.model_validate(event["problem"]))
                     case "cancelled" | "handed_back":
-                        raise Failed(Problem.stopped())
+                        raise RunFailed(Problem.for_stop())
     finally:
-        if not run.events.ended:
+        if not run.events.has_ended:
             with anyio.CancelScope(shield=True):
                 await hub.runs.cancel(run.id)
 
 
-_COURTESY = 5.0  # seconds for what is behind an answer, or why it is empty
+_MAX_EVIDENCE_SECONDS = 5.0  # seconds for what is behind an answer, or why it is empty
 
 
-async def choose_reading(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
-    """Return a new run whose answer is the reading at a place in the options of another run.
+async def choose_interpretation(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
+    """Return a new run with the answer of the chosen interpretation of a clarification.
 
-    Raises `SetupError` if the run asked nothing back, or had no such option; `QueryError` and
-    `ServiceError` if the reading's query fails.
+    Raises:
+        SetupError: the run asked no clarification, or has no such option.
+        QueryError, ServiceError: the query of the interpretation fails.
     """
-    row = await hub.records.own(id, caller)
-    trace, head, outcome = await hub.records.outcome(id, caller)
+    row = await hub.records.load_own_run(id, caller)
+    trace, head, outcome = await hub.records.load_outcome(id, caller)
     if not isinstance(outcome, Clarification):
         raise SetupError(f"question {id!r} asked nothing back: there is nothing to choose")
     if option >= len(outcome.options):
@@ -157,61 +161,64 @@ async def choose_reading(hub: Hub, id: str, option: int, caller: Principal) -> R
         )
     graph = outcome.best.graph if outcome.best else row.graphs[0]
     began = time.perf_counter()
-    spoken = await hub.records.view(id, caller)
-    languages = [spoken.language] if spoken.language else []
-    async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
-        answer = await chosen_answer(
+    view = await hub.records.load_view(id, caller)
+    languages = [view.language] if view.language else []
+    async with hub.graphs.lease(graph, caller) as open_graph, hub.queries.wait_turn(graph):
+        answer = await answer_option(
             outcome.options[option],
             outcome,
-            opened,
+            open_graph,
             languages=languages,
             timeout=hub.settings.query_timeout,
             limit=hub.settings.max_rows,
         )
-    return await _keep_change(hub, row, trace, head, answer, caller, began=began)
+    return await _save_change(hub, row, trace, head, answer, caller, began=began)
 
 
 async def edit_answer(hub: Hub, id: str, query: str, caller: Principal) -> RunView:
-    """Return a new run for the question of another one, answered by a query of the caller's.
+    """Return a new run for the same question, answered by the caller's query.
 
-    It goes on in the run's own conversation, or if that is somebody else's in a new one. Raises
-    `NotAllowed` if the caller may run no queries, `QueryError` and `ServiceError` if it fails.
+    It belongs to the run's conversation if that is the caller's, else to a new one.
+
+    Raises:
+        NotAllowed: the caller may not run queries.
+        QueryError, ServiceError: the query fails.
     """
-    row, spoken = await hub.records.row(id, caller), await hub.records.view(id, caller)
-    caller.check("query")
-    trace, head, outcome = await hub.records.outcome(id, caller)
-    before = attempt_of(outcome)
-    graph, _ = _attempt(row)
+    row, view = await hub.records.load_run(id, caller), await hub.records.load_view(id, caller)
+    caller.require_scope("query")
+    trace, head, outcome = await hub.records.load_outcome(id, caller)
+    attempt = get_attempt(outcome)
+    graph, _ = _get_attempt(row)
     began = time.perf_counter()
-    async with hub.graphs.lease(graph, caller) as opened:
+    async with hub.graphs.lease(graph, caller) as open_graph:
         answer = await answer_query(
             hub,
             query,
-            opened,
-            languages=[spoken.language or "en"],
-            context=set(before.result.variables) - set(before.answer_columns) if before else (),
+            open_graph,
+            languages=[view.language or "en"],
+            context=set(attempt.result.variables) - set(attempt.answer_columns) if attempt else (),
         )
-    return await _keep_change(hub, row, trace, head, answer, caller, began=began)
+    return await _save_change(hub, row, trace, head, answer, caller, began=began)
 
 
-async def suggest_following(
-    hub: Hub, asked: Question, outcome: Outcome, caller: Principal, *, seconds: float = 10.0
+async def build_next_questions(
+    hub: Hub, question: Question, outcome: Outcome, caller: Principal, *, seconds: float = 10.0
 ) -> tuple[str, ...]:
     """Return questions that may follow an answer; see `askgraph.workspace.next_questions`."""
     if not isinstance(outcome, Answer):
         return ()
     method = await asyncio.to_thread(hub.workspace.method)
     async with hub.graphs.lease(
-        outcome.graph, caller, searched=can_search_indices(method)
+        outcome.graph, caller, with_indices=can_search_indices(method)
     ) as graph:
-        return await following(
-            asked,
+        return await suggest_next_questions(
+            question,
             outcome,
             method,
             graph,
             timeout=hub.settings.query_timeout,
             seconds=seconds,
-            turn=lambda: hub.queries.turn(graph.name),
+            enter_turn=lambda: hub.queries.wait_turn(graph.name),
         )
 
 
@@ -225,101 +232,107 @@ async def answer_query(
     context: Collection[str] = (),
     timeout: float | None = None,
 ) -> Answer:
-    """Return the answer of a query that a person wrote, read back, with what is behind its rows.
+    """Run a query that a person wrote and return its answer, in words and with evidence.
 
-    `columns` answer, if the result has them; without any, those do that are not `context`. Raises
-    as `Queries.read` and `Queries.run` do.
+    Args:
+        columns: the columns that answer, if the result has them; by default all except `context`.
+
+    Raises:
+        As `QueryRunner.check` and `QueryRunner.run`.
     """
     seconds = hub.settings.query_timeout
-    ready = await asyncio.to_thread(hub.queries.read, query, graph)
+    checked_query = await asyncio.to_thread(hub.queries.check, query, graph)
     endpoint = Counted(graph.endpoint)
-    asked = replace(graph, endpoint=endpoint)
-    result = await hub.queries.run(ready, asked, timeout=timeout)
-    courtesy = min(seconds, _COURTESY)
-    builder = AnswerBuilder(asked, languages, seconds, evidence_seconds=courtesy)
-    async with hub.queries.turn(graph.name):
-        there = result.variables if isinstance(result, SelectResult) else ()
-        columns = columns or [name for name in there if name not in context]
-        built = await builder.written(ready.text, result, columns=columns)
-    spent = 0.0 if isinstance(result, bool) else result.seconds
-    return replace(built, query=query, usage=Usage(spent, endpoint.requests), chosen=True)
+    counted_graph = replace(graph, endpoint=endpoint)
+    result = await hub.queries.run(checked_query, counted_graph, timeout=timeout)
+    evidence_seconds = min(seconds, _MAX_EVIDENCE_SECONDS)
+    builder = AnswerBuilder(counted_graph, languages, seconds, evidence_seconds=evidence_seconds)
+    async with hub.queries.wait_turn(graph.name):
+        variables = result.variables if isinstance(result, SelectResult) else ()
+        columns = columns or [name for name in variables if name not in context]
+        answer = await builder.build_user_answer(checked_query.text, result, columns=columns)
+    query_seconds = 0.0 if isinstance(result, bool) else result.seconds
+    return replace(answer, query=query, usage=Usage(query_seconds, endpoint.requests), chosen=True)
 
 
-async def _keep_change(
+async def _save_change(
     hub: Hub,
     row: RunRow,
     trace: Trace,
-    head: Head,
+    head: TraceHead,
     answer: Answer,
     caller: Principal,
     *,
     began: float,
 ) -> RunView:
-    """Keep a new run that answers the question of another one as a person wants it."""
+    """Store a new run that answers the question of another one as a person decided."""
     is_own = row.owner == caller.id
-    asked = RunRequest(
+    request = RunRequest(
         trace.question,
         row.graphs,
         row.method,
         row.model,
         dict(row.settings),
-        (row.session or "") if is_own else new_id(),
+        (row.session or "") if is_own else generate_id(),
         after=row.after if is_own else None,
         changes=row.id,
-        begins=not is_own,
+        starts_session=not is_own,
     )
     steps = trace.steps[:-1] if is_own or row.after is None else ()
-    now = Trace(trace.question, trace.method, (*steps, answer))
+    new_trace = Trace(trace.question, trace.method, (*steps, answer))
 
-    async def kept() -> RunView:
-        new = await hub.records.begin(asked, caller, "running")
-        told = [hub.records.mask(step) for step in now.steps]
-        spent = round(time.perf_counter() - began, 6)
-        await hub.records.ended(new, "done", now, head, told, None, spent)
-        return await hub.records.view(new, caller)
+    async def save() -> RunView:
+        id = await hub.records.begin(request, caller, "running")
+        masked_steps = [hub.records.mask_step(step) for step in new_trace.steps]
+        seconds = round(time.perf_counter() - began, 6)
+        await hub.records.finish(id, "done", new_trace, head, masked_steps, None, seconds)
+        return await hub.records.load_view(id, caller)
 
     # A caller who goes away in the middle leaves no run that never ends.
-    return await asyncio.shield(asyncio.create_task(kept()))
+    return await asyncio.shield(asyncio.create_task(save()))
 
 
-async def confirm_answer(hub: Hub, id: str, query: str | None, caller: Principal) -> Verified:
-    """Keep a query, by default the run's own, as the one that answers the run's question.
+async def confirm_answer(hub: Hub, id: str, query: str | None, caller: Principal) -> VerifiedAnswer:
+    """Store a query, by default the run's own, as the confirmed answer to the run's question.
 
-    It takes the place of what the caller confirmed for the same question before. Raises
-    `SetupError` if there is nothing to confirm, `NotAllowed` if the query is the caller's and
-    they may run none, `QueryError` and `ServiceError` if the query fails.
+    It replaces what the caller confirmed for the same question before.
+
+    Raises:
+        SetupError: the run has no query to confirm, or depends on an earlier question.
+        NotAllowed: the query is not the run's own, and the caller may not run queries.
+        QueryError, ServiceError: the query fails.
     """
-    row = await hub.records.row(id, caller)
-    graph, own = _attempt(row)
+    row = await hub.records.load_run(id, caller)
+    graph, run_query = _get_attempt(row)
     if row.after is not None:
         raise SetupError(
             f"{row.question!r} goes on from an earlier question: ask it in words that stand alone, "
             "then confirm that answer"
         )
-    wanted = query or own
-    if wanted is None:
+    confirmed_query = query or run_query
+    if confirmed_query is None:
         raise SetupError(f"{row.question!r} came to no query: there is nothing to confirm")
-    if wanted != own:
-        caller.check("query")
-    async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
-        text = with_declared(wanted.strip(), opened.prefixes.namespaces)
+    if confirmed_query != run_query:
+        caller.require_scope("query")
+    async with hub.graphs.lease(graph, caller) as open_graph, hub.queries.wait_turn(graph):
+        text = declare_prefixes(confirmed_query.strip(), open_graph.prefixes.namespaces)
         result = await run(
-            opened.endpoint,
-            form_of(text),
+            open_graph.endpoint,
+            get_query_form(text),
             text,
             timeout=hub.settings.query_timeout,
             limit=hub.settings.max_rows,
         )
         outcome = digest_result(result)
-        verified = Verified(
-            new_id(),
+        verified = VerifiedAnswer(
+            generate_id(),
             graph,
             " ".join(row.question.split()),
             text,
             caller.id,
             outcome.rows,
             language=row.language,
-            snapshot=opened.snapshot,
+            snapshot=open_graph.snapshot,
             digest=outcome.digest,
             by=caller.name,
             run=row.id,
@@ -328,8 +341,8 @@ async def confirm_answer(hub: Hub, id: str, query: str | None, caller: Principal
     return verified
 
 
-def _attempt(row: RunRow) -> tuple[str, str | None]:
-    """The graph and the query of a run's answer, or of its best attempt."""
+def _get_attempt(row: RunRow) -> tuple[str, str | None]:
+    """Return the graph and the query of a run's answer or best attempt."""
     answer = row.answer or {}
     graph, query = answer.get("graph"), answer.get("sparql")
     return (

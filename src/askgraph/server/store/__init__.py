@@ -1,9 +1,9 @@
-"""The server's store, in SQLite or PostgreSQL: a method that has returned is on disk.
+"""The server's store, in SQLite or PostgreSQL: when a method returns, its data is on disk.
 
     store = await Store.open("serve.db")
-    await store.begin_run(RunRow(new_id(), "anonymous", "Which moons …?", ("space",), "grasp"))
+    await store.begin_run(RunRow(generate_id(), "anonymous", "Which moons …?", ("space",), "grasp"))
 
-Each method is one transaction, and raises `DatabaseFailed` if the database fails.
+Each method is one transaction, and raises `DatabaseError` if the database fails.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from askgraph.server.store.database import (
     Database,
     PostgresqlDatabase,
     SqliteDatabase,
-    database_url,
+    parse_database_url,
 )
 from askgraph.server.store.migrations import migrate
 from askgraph.server.store.runs import RunStore
@@ -25,9 +25,11 @@ class Store(RunStore, CallerStore):
 
     @classmethod
     async def open(cls, url: str) -> "Store":
-        """Open the database at a URL or a file's path, and bring its tables up to date.
+        """Open the database at a URL or file path, and migrate its tables.
 
-        Raises `SetupError` if the address is no good, `DatabaseFailed` if there is nothing.
+        Raises:
+            SetupError: the address is invalid.
+            DatabaseError: the database is unavailable.
         """
         database = await open_database(url)
         try:
@@ -43,11 +45,12 @@ class Store(RunStore, CallerStore):
 
 
 async def open_database(address: str) -> Database:
-    """Return the database at a URL or a file's path.
+    """Open the database at a URL or file path.
 
-    Raises `SetupError` if the address is no good, or the file is no database.
+    Raises:
+        SetupError: the address is invalid, or the file is not a database.
     """
-    url = database_url(address)
+    url = parse_database_url(address)
     if url.get_backend_name() == "sqlite":
         return await asyncio.to_thread(SqliteDatabase, url)
     return PostgresqlDatabase(url)

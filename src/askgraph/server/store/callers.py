@@ -1,6 +1,6 @@
-"""Callers in the store: API keys, use, feedback, what they confirm, and boards of pinned answers.
+"""Data of callers in the store: API keys, usage, feedback, verified answers, and boards.
 
-Usage is counted for all processes together.
+Usage is counted over all processes.
 """
 
 import asyncio
@@ -26,21 +26,21 @@ from sqlalchemy import (
 )
 
 from askgraph.graph.examples import normalize_question
-from askgraph.server.auth import OwnLimits
-from askgraph.server.store.database import Area, pack, row_as, values_of
+from askgraph.server.auth import LimitOverrides
+from askgraph.server.store.database import BaseStore, compress, to_record, to_values
 from askgraph.server.store.tables import (
     BoardRow,
+    CallerUsage,
     Feedback,
     Json,
     KeyRow,
     PinRow,
-    Used,
-    Verified,
-    ago,
+    VerifiedAnswer,
     boards,
     feedback,
+    get_timestamp,
+    get_timestamp_before,
     keys,
-    now,
     pins,
     runs,
     usage,
@@ -48,8 +48,8 @@ from askgraph.server.store.tables import (
     verified_versions,
 )
 
-_TOUCHED = 60.0  # seconds; to the second it interests nobody, and each is a write
-_ADDED = text(
+_KEY_USE_INTERVAL_SECONDS = 60.0  # seconds; to the second it interests nobody, and each is a write
+_ADD_USAGE = text(
     'INSERT INTO usage (principal, "window", requests, tokens, money) '
     "VALUES (:principal, :window, :requests, :tokens, :money) "
     'ON CONFLICT (principal, "window") DO UPDATE SET '
@@ -57,68 +57,69 @@ _ADDED = text(
     "tokens = usage.tokens + excluded.tokens, money = usage.money + excluded.money "
     "RETURNING requests, tokens, money"
 )
-_RAISED = text(
+_RAISE_VERSION = text(
     "INSERT INTO verified_versions (graph, version) VALUES (:graph, 1) "
     "ON CONFLICT (graph) DO UPDATE SET version = verified_versions.version + 1"
 )
 
 
-class CallerStore(Area):
-    """What belongs to callers: keys, use, feedback, verified answers, boards."""
+class CallerStore(BaseStore):
+    """Data of callers: keys, usage, feedback, verified answers, boards."""
 
     # API keys, each with its scopes, graphs and limits.
 
     async def add_key(self, key: KeyRow) -> None:
-        """Keep a new key."""
-        values = values_of(
+        """Store a new key."""
+        values = to_values(
             key,
             keys,
             scopes=sorted(key.scopes),
             graphs=None if key.graphs is None else sorted(key.graphs),
             limits=asdict(key.limits),
         )
-        await self._changed(insert(keys).values(values))
+        await self._execute(insert(keys).values(values))
 
-    async def keys(self) -> list[KeyRow]:
-        """Return all keys, also those that are no longer valid, the oldest first."""
+    async def list_keys(self) -> list[KeyRow]:
+        """Return all keys, including invalid ones, the oldest first."""
         return [
-            _key(row) for row in await self._rows(select(keys).order_by(keys.c.created, keys.c.id))
+            _to_key(row)
+            for row in await self._fetch_rows(select(keys).order_by(keys.c.created, keys.c.id))
         ]
 
-    async def key(self, id: str) -> KeyRow | None:
-        """Return the key of an id, None if there is none."""
-        row = await self._row(select(keys).where(keys.c.id == id))
-        return None if row is None else _key(row)
+    async def get_key(self, id: str) -> KeyRow | None:
+        """Return the key with an id, or None if it does not exist."""
+        row = await self._fetch_row(select(keys).where(keys.c.id == id))
+        return None if row is None else _to_key(row)
 
-    async def revoke(self, id: str) -> bool:
-        """Make a key worthless from now on; whether there was one that was not yet."""
-        changed = update(keys).where(keys.c.id == id, keys.c.revoked.is_(None))
-        return await self._changed(changed.values(revoked=now())) > 0
+    async def revoke_key(self, id: str) -> bool:
+        """Revoke a key; return whether it existed and was not revoked yet."""
+        statement = update(keys).where(keys.c.id == id, keys.c.revoked.is_(None))
+        return await self._execute(statement.values(revoked=get_timestamp())) > 0
 
-    async def touch(self, key: KeyRow) -> None:
-        """Note that a key was used, to the minute."""
-        if key.used is not None and key.used > ago(_TOUCHED):
+    async def record_key_use(self, key: KeyRow) -> None:
+        """Record the time of a key's use, to the minute."""
+        if key.used is not None and key.used > get_timestamp_before(_KEY_USE_INTERVAL_SECONDS):
             return
-        await self._changed(update(keys).where(keys.c.id == key.id).values(used=now()))
+        await self._execute(update(keys).where(keys.c.id == key.id).values(used=get_timestamp()))
 
     # Requests of this minute; requests, tokens and money of this day, by caller.
 
-    async def count(self, principal: str, requests: int) -> Used:
-        """Count requests of a caller and return the sums, this call's included.
+    async def count_requests(self, principal: str, requests: int) -> CallerUsage:
+        """Add requests of a caller and return the sums including them.
 
-        No two calls see the same sum of requests, in whatever processes.
+        No two calls return the same sum of requests, in any process.
         """
         return await self._database.write(
             lambda connection: add_usage(connection, principal, requests)
         )
 
-    async def used(self, principal: str) -> Used:
-        """Return the use of a caller, without adding to it."""
-        minute, day = _windows(datetime.now(UTC))
-        wanted = select(usage).where(usage.c.principal == principal)
-        found = {row.window: row for row in await self._rows(wanted)}
-        current, today = found.get(minute), found.get(day)
-        return Used(
+    async def get_usage(self, principal: str) -> CallerUsage:
+        """Return the usage of a caller."""
+        minute, day = _get_windows(datetime.now(UTC))
+        statement = select(usage).where(usage.c.principal == principal)
+        rows_by_window = {row.window: row for row in await self._fetch_rows(statement)}
+        current, today = rows_by_window.get(minute), rows_by_window.get(day)
+        return CallerUsage(
             current.requests if current else 0,
             today.requests if today else 0,
             today.tokens if today else 0,
@@ -127,255 +128,260 @@ class CallerStore(Area):
 
     # Opinions on answers: one a person and run.
 
-    async def put_feedback(self, given: Feedback) -> bool:
-        """Keep an opinion on a run, in place of the person's last; False without the run."""
-        before = delete(feedback).where(
-            feedback.c.run == given.run, feedback.c.owner == given.owner
+    async def put_feedback(self, new_feedback: Feedback) -> bool:
+        """Store a person's feedback on a run in place of the last; return False without the run."""
+        delete_statement = delete(feedback).where(
+            feedback.c.run == new_feedback.run, feedback.c.owner == new_feedback.owner
         )
 
-        def put(connection: Connection) -> bool:
-            there = select(runs.c.id).where(runs.c.id == given.run)
-            if connection.execute(there).first() is None:
+        def replace_feedback(connection: Connection) -> bool:
+            run_statement = select(runs.c.id).where(runs.c.id == new_feedback.run)
+            if connection.execute(run_statement).first() is None:
                 return False
-            connection.execute(before)
-            connection.execute(insert(feedback).values(values_of(given, feedback)))
+            connection.execute(delete_statement)
+            connection.execute(insert(feedback).values(to_values(new_feedback, feedback)))
             return True
 
-        return await self._database.write(put)
+        return await self._database.write(replace_feedback)
 
-    async def feedback(self, run: str) -> list[Feedback]:
-        """Return the opinions on a run, the latest first."""
-        wanted = select(feedback).where(feedback.c.run == run).order_by(feedback.c.created.desc())
-        return [row_as(Feedback, row) for row in await self._rows(wanted)]
+    async def list_feedback(self, run: str) -> list[Feedback]:
+        """Return the feedback on a run, the latest first."""
+        statement = (
+            select(feedback).where(feedback.c.run == run).order_by(feedback.c.created.desc())
+        )
+        return [to_record(Feedback, row) for row in await self._fetch_rows(statement)]
 
     # Queries that people confirmed; each graph has a version that grows with every change.
 
-    async def put_verified(self, one: Verified) -> None:
-        """Keep a verified answer, in place of its owner's for the same question on the graph."""
-        plain = normalize_question(one.question)
-        language = one.language or ""
-        values = values_of(one, verified, plain=plain, language=language)
-        same = delete(verified).where(
-            verified.c.graph == one.graph,
+    async def put_verified(self, answer: VerifiedAnswer) -> None:
+        """Store a verified answer, replacing its owner's one for the same question on the graph."""
+        plain = normalize_question(answer.question)
+        language = answer.language or ""
+        values = to_values(answer, verified, plain=plain, language=language)
+        delete_statement = delete(verified).where(
+            verified.c.graph == answer.graph,
             verified.c.plain == plain,
             verified.c.language == language,
-            verified.c.owner == one.owner,
+            verified.c.owner == answer.owner,
         )
 
-        def put(connection: Connection) -> None:
-            _raise_version(connection, one.graph)  # first: it is what two writers wait for
-            connection.execute(same)
+        def replace_answer(connection: Connection) -> None:
+            _raise_version(connection, answer.graph)  # first: it is what two writers wait for
+            connection.execute(delete_statement)
             connection.execute(insert(verified).values(values))
 
-        await self._database.write(put)
+        await self._database.write(replace_answer)
 
-    async def withdraw(self, id: str) -> bool:
-        """Delete a verified answer; whether there was one."""
-        return bool(await self._withdrawn(verified.c.id == id))
+    async def delete_verified(self, id: str) -> bool:
+        """Delete a verified answer; return whether it existed."""
+        return bool(await self._delete_verified(verified.c.id == id))
 
-    async def withdraw_run(self, run: str, owner: str | None = None) -> int:
-        """Delete the verified answers of a run, by this owner or by all; returns how many."""
-        wanted = verified.c.run == run
-        return await self._withdrawn(
-            wanted if owner is None else wanted & (verified.c.owner == owner)
+    async def delete_verified_of_run(self, run: str, owner: str | None = None) -> int:
+        """Delete the verified answers of a run, of one owner or all; return their number."""
+        condition = verified.c.run == run
+        return await self._delete_verified(
+            condition if owner is None else condition & (verified.c.owner == owner)
         )
 
-    async def withdraw_graph(self, graph: str) -> int:
-        """Delete all verified answers of a graph; returns how many there were."""
-        return await self._withdrawn(verified.c.graph == graph)
+    async def delete_verified_of_graph(self, graph: str) -> int:
+        """Delete all verified answers of a graph; return their number."""
+        return await self._delete_verified(verified.c.graph == graph)
 
-    async def verified(self, graph: str) -> list[Verified]:
+    async def list_verified(self, graph: str) -> list[VerifiedAnswer]:
         """Return the verified answers of a graph, the latest last."""
-        wanted = select(verified).where(verified.c.graph == graph)
+        statement = select(verified).where(verified.c.graph == graph)
         return [
-            _verified(row)
-            for row in await self._rows(wanted.order_by(verified.c.when, verified.c.id))
+            _to_verified(row)
+            for row in await self._fetch_rows(statement.order_by(verified.c.when, verified.c.id))
         ]
 
-    async def verified_of(self, runs: list[str]) -> list[Verified]:
-        """Return the verified answers of some runs."""
-        wanted = select(verified).where(verified.c.run.in_(runs))
-        return [_verified(row) for row in await self._rows(wanted)]
+    async def list_verified_of_runs(self, runs: list[str]) -> list[VerifiedAnswer]:
+        """Return the verified answers of the given runs."""
+        statement = select(verified).where(verified.c.run.in_(runs))
+        return [_to_verified(row) for row in await self._fetch_rows(statement)]
 
-    async def verified_version(self, graph: str) -> int:
-        """Return a number that is another one whenever the verified answers of a graph are."""
-        wanted = select(verified_versions.c.version).where(verified_versions.c.graph == graph)
-        row = await self._row(wanted)
+    async def get_verified_version(self, graph: str) -> int:
+        """Return a number that grows with each change of a graph's verified answers."""
+        statement = select(verified_versions.c.version).where(verified_versions.c.graph == graph)
+        row = await self._fetch_row(statement)
         return 0 if row is None else row.version
 
-    async def _withdrawn(self, wanted: ColumnElement[bool]) -> int:
-        graphs = select(verified.c.graph).where(wanted).distinct().order_by(verified.c.graph)
+    async def _delete_verified(self, condition: ColumnElement[bool]) -> int:
+        graphs = select(verified.c.graph).where(condition).distinct().order_by(verified.c.graph)
 
-        def withdrawn(connection: Connection) -> int:
+        def delete_rows(connection: Connection) -> int:
             for graph in connection.execute(graphs).scalars().all():
                 _raise_version(connection, graph)
-            return connection.execute(delete(verified).where(wanted)).rowcount
+            return connection.execute(delete(verified).where(condition)).rowcount
 
-        return await self._database.write(withdrawn)
+        return await self._database.write(delete_rows)
 
     # Boards: each belongs to its owner, and its pins to it.
 
-    async def add_board(self, board: BoardRow, *, at_most: int) -> bool:
-        """Keep a new board; False, and nothing is kept, if its owner has `at_most` already."""
+    async def add_board(self, board: BoardRow, *, limit: int) -> bool:
+        """Store a new board; return False if its owner has `limit` boards already."""
 
-        def added(connection: Connection) -> bool:
-            owned = select(func.count()).where(boards.c.owner == board.owner)
-            if connection.execute(owned).scalar_one() >= at_most:
+        def insert_board(connection: Connection) -> bool:
+            statement = select(func.count()).where(boards.c.owner == board.owner)
+            if connection.execute(statement).scalar_one() >= limit:
                 return False
-            connection.execute(insert(boards).values(values_of(board, boards)))
+            connection.execute(insert(boards).values(to_values(board, boards)))
             return True
 
-        return await self._database.write(added)
+        return await self._database.write(insert_board)
 
-    async def board(self, id: str) -> BoardRow | None:
-        """Return a board, None if there is none."""
-        row = await self._row(_boards().where(boards.c.id == id))
-        return None if row is None else row_as(BoardRow, row)
+    async def get_board(self, id: str) -> BoardRow | None:
+        """Return a board, or None if it does not exist."""
+        row = await self._fetch_row(_select_boards().where(boards.c.id == id))
+        return None if row is None else to_record(BoardRow, row)
 
-    async def boards(self, owner: str) -> list[BoardRow]:
-        """Return the boards of an owner, the one changed last first."""
-        wanted = _boards().where(boards.c.owner == owner)
-        rows = await self._rows(wanted.order_by(boards.c.changed.desc(), boards.c.id))
-        return [row_as(BoardRow, row) for row in rows]
+    async def list_boards(self, owner: str) -> list[BoardRow]:
+        """Return the boards of an owner, the most recently changed first."""
+        statement = _select_boards().where(boards.c.owner == owner)
+        rows = await self._fetch_rows(statement.order_by(boards.c.changed.desc(), boards.c.id))
+        return [to_record(BoardRow, row) for row in rows]
 
-    async def add_pin(self, pin: PinRow, *, at_most: int) -> bool:
-        """Keep a new pin at the end of its board; False without it, or with `at_most` pins."""
-        values = values_of(pin, pins, base=await pack(pin.base), latest=None, checked=None)
+    async def add_pin(self, pin: PinRow, *, limit: int) -> bool:
+        """Append a pin to its board; return False without the board or with `limit` pins."""
+        values = to_values(pin, pins, base=await compress(pin.base), latest=None, checked=None)
 
-        def added(connection: Connection) -> bool:
-            if not _touched(connection, pin.board):
+        def insert_pin(connection: Connection) -> bool:
+            if not _touch_board(connection, pin.board):
                 return False
-            place = len(_order(connection, pin.board))
-            if place >= at_most:
+            position = len(_list_pin_ids(connection, pin.board))
+            if position >= limit:
                 return False
-            connection.execute(insert(pins).values({**values, "place": place}))
+            connection.execute(insert(pins).values({**values, "place": position}))
             return True
 
-        return await self._database.write(added)
+        return await self._database.write(insert_pin)
 
-    async def pins(self, board: str) -> list[PinRow]:
+    async def list_pins(self, board: str) -> list[PinRow]:
         """Return the pins of a board in their order."""
-        rows = await self._rows(select(pins).where(pins.c.board == board).order_by(pins.c.place))
-        return await asyncio.to_thread(_read, rows)
+        rows = await self._fetch_rows(
+            select(pins).where(pins.c.board == board).order_by(pins.c.place)
+        )
+        return await asyncio.to_thread(_to_pins, rows)
 
-    async def change_pin(self, board: str, id: str, **values: object) -> bool:
-        """Give a pin another `title` or `shown`; whether the board has it."""
-        changed = update(pins).where(pins.c.board == board, pins.c.id == id).values(**values)
-        return await self._changed(changed) > 0
+    async def update_pin(self, board: str, id: str, **values: object) -> bool:
+        """Change the `title` or `shown` of a pin; return whether the board has it."""
+        statement = update(pins).where(pins.c.board == board, pins.c.id == id).values(**values)
+        return await self._execute(statement) > 0
 
-    async def move_pin(self, board: str, id: str, place: int) -> bool:
-        """Put a pin at a place of its board, from 0, or the last; whether the board has it."""
+    async def move_pin(self, board: str, id: str, position: int) -> bool:
+        """Move a pin to a position of its board, from 0; return whether the board has it."""
 
-        def moved(connection: Connection) -> bool:
-            _touched(connection, board)
-            order = _order(connection, board)
+        def reorder(connection: Connection) -> bool:
+            _touch_board(connection, board)
+            order = _list_pin_ids(connection, board)
             if id not in order:
                 return False
             order.remove(id)
-            order.insert(place, id)
-            _put_in_order(connection, order)
+            order.insert(position, id)
+            _write_order(connection, order)
             return True
 
-        return await self._database.write(moved)
+        return await self._database.write(reorder)
 
     async def delete_pin(self, board: str, id: str) -> bool:
-        """Delete a pin; whether the board had it."""
+        """Delete a pin; return whether the board had it."""
 
-        def deleted(connection: Connection) -> bool:
-            _touched(connection, board)
-            gone = delete(pins).where(pins.c.board == board, pins.c.id == id)
-            if not connection.execute(gone).rowcount:
+        def delete_row(connection: Connection) -> bool:
+            _touch_board(connection, board)
+            statement = delete(pins).where(pins.c.board == board, pins.c.id == id)
+            if not connection.execute(statement).rowcount:
                 return False
-            _put_in_order(connection, _order(connection, board))
+            _write_order(connection, _list_pin_ids(connection, board))
             return True
 
-        return await self._database.write(deleted)
+        return await self._database.write(delete_row)
 
     async def put_latest(self, id: str, latest: Json, checked: str) -> bool:
-        """Keep what the query of a pin gave at a time; whether there is the pin."""
-        values = {"latest": await pack(latest), "checked": checked}
-        return await self._changed(update(pins).where(pins.c.id == id).values(values)) > 0
+        """Store the result and time of a check of a pin; return whether the pin exists."""
+        values = {"latest": await compress(latest), "checked": checked}
+        return await self._execute(update(pins).where(pins.c.id == id).values(values)) > 0
 
     async def accept_latest(self, board: str) -> int:
-        """Make the latest results of a board those that later ones are compared with.
+        """Make the latest results of a board the base of later comparisons.
 
-        Returns for how many pins there was one.
+        Returns:
+            The number of pins that had a latest result.
         """
-        fresh = update(pins).where(pins.c.board == board, pins.c.latest.is_not(None))
-        return await self._changed(
-            fresh.values(base=pins.c.latest, seen=pins.c.checked, latest=None, checked=None)
+        statement = update(pins).where(pins.c.board == board, pins.c.latest.is_not(None))
+        return await self._execute(
+            statement.values(base=pins.c.latest, seen=pins.c.checked, latest=None, checked=None)
         )
 
 
 def add_usage(
     connection: Connection, principal: str, requests: int, tokens: int = 0, money: float = 0.0
-) -> Used:
-    """Add to the use of a caller, in a transaction that does more than that."""
-    spent = {"principal": principal, "requests": requests, "tokens": tokens, "money": money}
-    minute, day = _windows(datetime.now(UTC))
-    today = connection.execute(_ADDED, {**spent, "window": day}).one()
-    current = connection.execute(_ADDED, {**spent, "window": minute}).one()
+) -> CallerUsage:
+    """Add to the usage of a caller within a running transaction, and return the sums."""
+    parameters = {"principal": principal, "requests": requests, "tokens": tokens, "money": money}
+    minute, day = _get_windows(datetime.now(UTC))
+    today = connection.execute(_ADD_USAGE, {**parameters, "window": day}).one()
+    current = connection.execute(_ADD_USAGE, {**parameters, "window": minute}).one()
     if current.requests == requests:
-        _forget(connection, principal, minute, day)
-    return Used(current.requests, today.requests, today.tokens, today.money)
+        _delete_old_windows(connection, principal, minute, day)
+    return CallerUsage(current.requests, today.requests, today.tokens, today.money)
 
 
-def _windows(time: datetime) -> tuple[str, str]:
-    """Names of the minute and of the day that a time is in."""
+def _get_windows(time: datetime) -> tuple[str, str]:
+    """Return the names of the minute and of the day that contain a time."""
     return time.strftime("minute %Y-%m-%dT%H:%M"), time.strftime("day %Y-%m-%d")
 
 
-def _forget(connection: Connection, principal: str, minute: str, day: str) -> None:
-    """Delete the caller's minutes that are over, and an address's days, once a minute."""
+def _delete_old_windows(connection: Connection, principal: str, minute: str, day: str) -> None:
+    """Delete the caller's past minutes, and past days of an address."""
     windows = [usage.c.window.like("minute %") & (usage.c.window < minute)]
     if principal.startswith("address:"):  # of people without an account no more is kept than needed
         windows.append(usage.c.window.like("day %") & (usage.c.window < day))
     connection.execute(delete(usage).where(usage.c.principal == principal, or_(*windows)))
 
 
-def _key(row: Row[Any]) -> KeyRow:
-    return row_as(
+def _to_key(row: Row[Any]) -> KeyRow:
+    return to_record(
         KeyRow,
         row,
         scopes=frozenset(row.scopes),
         graphs=None if row.graphs is None else frozenset(row.graphs),
-        limits=OwnLimits(**row.limits),
+        limits=LimitOverrides(**row.limits),
     )
 
 
 def _raise_version(connection: Connection, graph: str) -> None:
-    connection.execute(_RAISED, {"graph": graph})
+    connection.execute(_RAISE_VERSION, {"graph": graph})
 
 
-def _verified(row: Row[Any]) -> Verified:
-    return row_as(Verified, row, language=row.language or None)
+def _to_verified(row: Row[Any]) -> VerifiedAnswer:
+    return to_record(VerifiedAnswer, row, language=row.language or None)
 
 
-def _boards() -> Select[Any]:
+def _select_boards() -> Select[Any]:
     count = select(func.count()).where(pins.c.board == boards.c.id).scalar_subquery()
     return select(boards, count.label("pins"))
 
 
-def _touched(connection: Connection, board: str) -> bool:
-    """Note that a board is changed, for which others that change it wait; whether it is there."""
-    changed = update(boards).where(boards.c.id == board).values(changed=now())
-    return connection.execute(changed).rowcount > 0
+def _touch_board(connection: Connection, board: str) -> bool:
+    """Update a board's time of change, which locks it; return whether it exists."""
+    statement = update(boards).where(boards.c.id == board).values(changed=get_timestamp())
+    return connection.execute(statement).rowcount > 0
 
 
-def _order(connection: Connection, board: str) -> list[str]:
-    wanted = select(pins.c.id).where(pins.c.board == board).order_by(pins.c.place)
-    return list(connection.execute(wanted).scalars())
+def _list_pin_ids(connection: Connection, board: str) -> list[str]:
+    statement = select(pins.c.id).where(pins.c.board == board).order_by(pins.c.place)
+    return list(connection.execute(statement).scalars())
 
 
-def _put_in_order(connection: Connection, order: list[str]) -> None:
-    for place, id in enumerate(order):
-        connection.execute(update(pins).where(pins.c.id == id).values(place=place))
+def _write_order(connection: Connection, order: list[str]) -> None:
+    for position, id in enumerate(order):
+        connection.execute(update(pins).where(pins.c.id == id).values(place=position))
 
 
-def _read(rows: Sequence[Row[Any]]) -> list[PinRow]:
-    """The pins of rows; that takes a while, if they have many answers with many rows."""
+def _to_pins(rows: Sequence[Row[Any]]) -> list[PinRow]:
+    """Convert rows to pins; with large answers this takes a while."""
     return [
-        row_as(
+        to_record(
             PinRow,
             row,
             base=json.loads(zlib.decompress(row.base)),

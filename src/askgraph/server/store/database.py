@@ -1,4 +1,4 @@
-"""Databases by their addresses, SQLite or PostgreSQL, and transactions to read or write in."""
+"""Databases by their addresses, SQLite or PostgreSQL, and transactions for reading and writing."""
 
 import asyncio
 import json
@@ -34,27 +34,27 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.dml import UpdateBase
 
 from askgraph.errors import ServiceError, SetupError
-from askgraph.server.store.tables import UNDER_WAY, Json, now
+from askgraph.server.store.tables import ACTIVE_STATES, Json, get_timestamp
 
 Result = TypeVar("Result")
 Record = TypeVar("Record")
-Work = Callable[[Connection], Result]
+Transaction = Callable[[Connection], Result]
 """Work in a transaction; it waits for nothing but the database."""
 
 _POSTGRESQL = ("postgres", "postgresql", "postgresql+asyncpg")
-_LONG = 100_000  # characters that take about a millisecond
-_LIKE = "postgresql://user:password@host/name, or the path of a file (SQLite)"
+_MAX_INLINE_CHARACTERS = 100_000  # characters that take about a millisecond
+_ADDRESS_EXAMPLES = "postgresql://user:password@host/name, or the path of a file (SQLite)"
 
 
-class DatabaseFailed(ServiceError):
-    """The database did not do it: not there, too busy, full, or its answer makes no sense."""
+class DatabaseError(ServiceError):
+    """The database is unavailable, overloaded or full, or returned invalid data."""
 
 
 class Database(ABC):
-    """Transactions on one database; each either happens as a whole or not at all.
+    """Transactions on one database, each of them atomic.
 
-    Writes are on disk when the transaction has ended. A transaction goes on to its end if its
-    caller is cancelled. Both kinds raise `DatabaseFailed`. The `name` is the address without its
+    A write is on disk when its transaction has ended. A transaction runs to its end even if its
+    caller is cancelled. Both kinds raise `DatabaseError`. The `name` is the address without its
     password.
     """
 
@@ -62,88 +62,92 @@ class Database(ABC):
     name: str
 
     @abstractmethod
-    async def write(self, work: Work[Result]) -> Result:
-        """Return the result of work that writes; an error undoes its writes."""
+    async def write(self, work: Transaction[Result]) -> Result:
+        """Run work that writes, and return its result; an error rolls its writes back."""
 
-    async def read(self, work: Work[Result]) -> Result:
-        """Return the result of work that only reads."""
+    async def read(self, work: Transaction[Result]) -> Result:
+        """Run work that only reads, and return its result."""
         return await self.write(work)
 
     @abstractmethod
     async def close(self) -> None:
-        """Close all connections, once the work under way has ended."""
+        """Close all connections after the running work has ended."""
 
 
-class Area:
+class BaseStore:
     """Methods on some tables of a database; each is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def _rows(self, wanted: Select[Any]) -> Sequence[Row[Any]]:
-        return await self._database.read(lambda connection: connection.execute(wanted).all())
+    async def _fetch_rows(self, statement: Select[Any]) -> Sequence[Row[Any]]:
+        return await self._database.read(lambda connection: connection.execute(statement).all())
 
-    async def _row(self, wanted: Select[Any]) -> Row[Any] | None:
-        return await self._database.read(lambda connection: connection.execute(wanted).first())
+    async def _fetch_row(self, statement: Select[Any]) -> Row[Any] | None:
+        return await self._database.read(lambda connection: connection.execute(statement).first())
 
-    async def _changed(self, statement: UpdateBase) -> int:
-        """Execute a statement and return the number of its rows."""
+    async def _execute(self, statement: UpdateBase) -> int:
+        """Execute a statement and return the number of affected rows."""
         return await self._database.write(lambda connection: connection.execute(statement).rowcount)
 
-    async def change(self, table: Table, id: str, **values: object) -> bool:
-        """Give a row other values, and the time if it notes when it `changed`; False without it."""
-        times = {"changed": now()} if "changed" in table.c else {}
-        return await self._changed(update(table).where(table.c.id == id).values(values | times)) > 0
+    async def update_row(self, table: Table, id: str, **values: object) -> bool:
+        """Set values of a row, and its `changed` time if it has one; return whether it exists."""
+        times = {"changed": get_timestamp()} if "changed" in table.c else {}
+        return await self._execute(update(table).where(table.c.id == id).values(values | times)) > 0
 
-    async def delete(self, table: Table, id: str) -> bool:
-        """Delete a row with all that belongs to it; False if there is none."""
-        return await self._changed(delete(table).where(table.c.id == id)) > 0
+    async def delete_row(self, table: Table, id: str) -> bool:
+        """Delete a row and its dependent rows; return whether it existed."""
+        return await self._execute(delete(table).where(table.c.id == id)) > 0
 
-    async def ask_to_cancel(self, table: Table, id: str) -> bool:
-        """Ask the process of a run or job to stop it; whether it was under way."""
-        changed = update(table).where(table.c.id == id, table.c.state.in_(UNDER_WAY))
-        return await self._changed(changed.values(cancel_wanted=True)) > 0
+    async def request_cancel(self, table: Table, id: str) -> bool:
+        """Ask the process of a run or job to stop it; return whether it was active."""
+        statement = update(table).where(table.c.id == id, table.c.state.in_(ACTIVE_STATES))
+        return await self._execute(statement.values(cancel_wanted=True)) > 0
 
 
-def row_as(kind: type[Record], row: Row[Any], **changed: object) -> Record:
-    """Return a row as a dataclass with fields of the same names; `changed` replaces some."""
+def to_record(record_type: type[Record], row: Row[Any], **replacements: object) -> Record:
+    """Convert a row to a dataclass with fields of the same names; `replacements` override some."""
     content = row._mapping
-    names = [one.name for one in fields(kind) if one.name in content]  # type: ignore[arg-type]
-    return kind(**{**{name: content[name] for name in names}, **changed})
+    all_fields = fields(record_type)  # type: ignore[arg-type]
+    names = [field.name for field in all_fields if field.name in content]
+    return record_type(**{**{name: content[name] for name in names}, **replacements})
 
 
-def values_of(record: object, table: Table, **changed: object) -> dict[str, object]:
-    """Return a dataclass as the values of the columns that have its names, and `changed`."""
+def to_values(record: object, table: Table, **replacements: object) -> dict[str, object]:
+    """Return the column values of a dataclass; `replacements` override or add some."""
     names = [column.name for column in table.c if hasattr(record, column.name)]
-    return {**{name: getattr(record, name) for name in names}, **changed}
+    return {**{name: getattr(record, name) for name in names}, **replacements}
 
 
-async def pack(content: str | Json) -> bytes:
-    """Return a text, or an object as JSON, as compressed bytes."""
+async def compress(content: str | Json) -> bytes:
+    """Compress a text, or an object as JSON."""
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    if len(text) < _LONG:
+    if len(text) < _MAX_INLINE_CHARACTERS:
         return zlib.compress(text.encode())
     return await asyncio.to_thread(lambda: zlib.compress(text.encode()))
 
 
-async def unpack(content: bytes) -> str:
-    """Return the text that was packed."""
-    if len(content) < _LONG // 10:
+async def decompress(content: bytes) -> str:
+    """Return the text that was compressed."""
+    if len(content) < _MAX_INLINE_CHARACTERS // 10:
         return zlib.decompress(content).decode()
     return await asyncio.to_thread(lambda: zlib.decompress(content).decode())
 
 
-def database_url(text: str) -> URL:
-    """Return the address of a database: `postgresql://…`, `sqlite:///FILE`, or a file's path.
+def parse_database_url(text: str) -> URL:
+    """Return the URL of a database: `postgresql://…`, `sqlite:///FILE`, or a file path.
 
-    Raises `SetupError` if it is none of them.
+    Raises:
+        SetupError: the text is none of these.
     """
     if "://" not in text:
         return URL.create("sqlite", database=str(Path(text).expanduser()))
     try:
         url = make_url(text)
     except (ArgumentError, ValueError) as error:
-        raise SetupError(f"the database's address cannot be read; it is like {_LIKE}") from error
+        raise SetupError(
+            f"the database's address cannot be read; it is like {_ADDRESS_EXAMPLES}"
+        ) from error
     if url.drivername in _POSTGRESQL:
         mode = url.query.get("sslmode")
         if mode is not None:
@@ -152,34 +156,39 @@ def database_url(text: str) -> URL:
     if url.drivername == "sqlite" and url.database not in (None, "", ":memory:"):
         return url
     raise SetupError(
-        f"a database at {url.render_as_string()!r} is of no use here; its address is like {_LIKE}"
+        f"a database at {url.render_as_string()!r} is of no use here; its address is like "
+        f"{_ADDRESS_EXAMPLES}"
     )
 
 
-def to_error(name: str, error: Exception) -> DatabaseFailed:
-    """Return an error of a database's driver as ours."""
+def to_database_error(name: str, error: Exception) -> DatabaseError:
+    """Convert an error of a database driver."""
     reason = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
-    room = "; make room, then do the same again" if "disk is full" in reason else ""
-    return DatabaseFailed(f"the database {name} failed: {reason}{room}")
+    hint = "; make room, then do the same again" if "disk is full" in reason else ""
+    return DatabaseError(f"the database {name} failed: {reason}{hint}")
 
 
-_READERS = 4
-_TOGETHER = 100  # pieces of work that are written in one transaction
-_BUSY = 30.0  # seconds to wait for other processes that write to the same file
-_PAUSE = 0.02
+_READER_COUNT = 4
+_MAX_BATCHED_WRITES = 100  # pieces of work that are written in one transaction
+_LOCK_TIMEOUT_SECONDS = 30.0  # seconds to wait for other processes that write to the same file
+_RETRY_SECONDS = 0.02
 _PRAGMAS = ("synchronous=FULL", "foreign_keys=ON")
 
 
 @dataclass(frozen=True, eq=False)
-class _Wanted:
-    """Work that is to be written, and where its result is waited for."""
+class _QueuedWrite:
+    """Work that waits to be written, and the future of its result."""
 
-    work: Work[Any]
-    end: "Future[Any]" = field(default_factory=Future)
+    work: Transaction[Any]
+    future: "Future[Any]" = field(default_factory=Future)
 
 
 class SqliteDatabase(Database):
-    """A `Database` in a file; `SetupError` if it cannot be made, or is none."""
+    """A `Database` in a file.
+
+    Raises:
+        SetupError: the file cannot be created or is not a database.
+    """
 
     is_sqlite = True
 
@@ -190,36 +199,36 @@ class SqliteDatabase(Database):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-            _let_read_beside_writer(path)
+            _enable_write_ahead_log(path)
         except (OSError, sqlite3.Error) as error:
             reason = getattr(error, "strerror", None) or error
             raise SetupError(f"the database {path} cannot be opened: {reason}") from error
-        engine = create_engine(url, connect_args={"timeout": _BUSY})
-        event.listen(engine, "connect", _prepare)
-        event.listen(engine, "begin", _begin)
+        engine = create_engine(url, connect_args={"timeout": _LOCK_TIMEOUT_SECONDS})
+        event.listen(engine, "connect", _configure_connection)
+        event.listen(engine, "begin", _begin_transaction)
         self._engine = engine
-        self._writing = self._engine.execution_options(writes=True)
-        self._readers = ThreadPoolExecutor(_READERS, "store-reader")
+        self._write_engine = self._engine.execution_options(writes=True)
+        self._readers = ThreadPoolExecutor(_READER_COUNT, "store-reader")
         self._writer = ThreadPoolExecutor(1, "store-writer")
-        self._wanted: deque[_Wanted] = deque()
+        self._write_queue: deque[_QueuedWrite] = deque()
         self._closed = False
 
-    async def read(self, work: Work[Result]) -> Result:
-        """Return the result of work that only reads."""
+    async def read(self, work: Transaction[Result]) -> Result:
+        """Run work that only reads, and return its result."""
         self._check_open()
         return await asyncio.wrap_future(self._readers.submit(self._read, work))
 
-    async def write(self, work: Work[Result]) -> Result:
-        """Return the result of work that writes; an error undoes its writes."""
+    async def write(self, work: Transaction[Result]) -> Result:
+        """Run work that writes, and return its result; an error rolls its writes back."""
         self._check_open()
-        wanted = _Wanted(work)
-        self._wanted.append(wanted)
-        self._writer.submit(self._write)
-        result: Result = await asyncio.shield(asyncio.wrap_future(wanted.end))
+        queued = _QueuedWrite(work)
+        self._write_queue.append(queued)
+        self._writer.submit(self._write_batch)
+        result: Result = await asyncio.shield(asyncio.wrap_future(queued.future))
         return result
 
     async def close(self) -> None:
-        """Close all connections, once the work under way has ended."""
+        """Close all connections after the running work has ended."""
         self._closed = True
         await asyncio.to_thread(self._writer.shutdown)
         await asyncio.to_thread(self._readers.shutdown)
@@ -227,65 +236,68 @@ class SqliteDatabase(Database):
 
     def _check_open(self) -> None:
         if self._closed:
-            raise DatabaseFailed(f"the database {self.name} is closed: the server shuts down")
+            raise DatabaseError(f"the database {self.name} is closed: the server shuts down")
 
-    def _read(self, work: Work[Result]) -> Result:
+    def _read(self, work: Transaction[Result]) -> Result:
         try:
             with self._engine.begin() as connection:
                 return work(connection)
         except SQLAlchemyError as error:
-            raise to_error(self.name, error) from error
+            raise to_database_error(self.name, error) from error
 
-    def _write(self) -> None:
-        """Do all the work that waits in one transaction, then report to those who wait for it."""
-        together = [self._wanted.popleft() for _ in range(min(_TOGETHER, len(self._wanted)))]
-        if not together:
+    def _write_batch(self) -> None:
+        """Do all queued work in one transaction, then report the results."""
+        batch = [
+            self._write_queue.popleft()
+            for _ in range(min(_MAX_BATCHED_WRITES, len(self._write_queue)))
+        ]
+        if not batch:
             return  # it was done together with what came before it
         try:
-            with self._writing.begin() as connection:
-                ends = [self._end_of(one, connection) for one in together]
+            with self._write_engine.begin() as connection:
+                reports = [self._run_queued(queued, connection) for queued in batch]
         except SQLAlchemyError as error:
-            problem = to_error(self.name, error)
+            problem = to_database_error(self.name, error)
             problem.__cause__ = error
-            ends = [partial(one.end.set_exception, problem) for one in together]
-        for end in ends:
-            end()
+            reports = [partial(queued.future.set_exception, problem) for queued in batch]
+        for report in reports:
+            report()
 
-    def _end_of(self, wanted: _Wanted, connection: Connection) -> Callable[[], None]:
-        """Do some work and return the call that reports its result, once it is on disk."""
+    def _run_queued(self, queued: _QueuedWrite, connection: Connection) -> Callable[[], None]:
+        """Do queued work and return the call that reports its result after the commit."""
         try:
             with connection.begin_nested():
-                result = wanted.work(connection)
+                result = queued.work(connection)
         except SQLAlchemyError as error:
-            problem = to_error(self.name, error)
+            problem = to_database_error(self.name, error)
             problem.__cause__ = error
-            return partial(wanted.end.set_exception, problem)
+            return partial(queued.future.set_exception, problem)
         except BaseException as error:  # noqa: BLE001 - it is raised where the work was wanted
-            return partial(wanted.end.set_exception, error)
-        return partial(wanted.end.set_result, result)
+            return partial(queued.future.set_exception, error)
+        return partial(queued.future.set_result, result)
 
 
-def _let_read_beside_writer(path: Path) -> None:
-    """Turn on the write-ahead log, which the file remembers.
+def _enable_write_ahead_log(path: Path) -> None:
+    """Enable the write-ahead log, a setting that stays with the file.
 
-    SQLite does not wait here for another process that does the same at this moment.
+    SQLite does not wait for another process that does the same at this moment, so retry.
     """
-    until = time.monotonic() + _BUSY
-    connection = sqlite3.connect(path, timeout=_BUSY)
+    deadline = time.monotonic() + _LOCK_TIMEOUT_SECONDS
+    connection = sqlite3.connect(path, timeout=_LOCK_TIMEOUT_SECONDS)
     try:
         while True:
             try:
                 connection.execute("PRAGMA journal_mode=WAL")
                 return
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
-            time.sleep(_PAUSE)
+            time.sleep(_RETRY_SECONDS)
     finally:
         connection.close()
 
 
-def _prepare(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+def _configure_connection(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
     connection.isolation_level = None  # transactions are begun below, not by the driver
     cursor = connection.cursor()
     for pragma in _PRAGMAS:
@@ -293,13 +305,13 @@ def _prepare(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
     cursor.close()
 
 
-def _begin(connection: Connection) -> None:
+def _begin_transaction(connection: Connection) -> None:
     # A transaction that reads first and then writes fails where another has written in between.
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-_CONNECTIONS = 10
+_POOL_SIZE = 10
 
 
 class PostgresqlDatabase(Database):
@@ -310,37 +322,37 @@ class PostgresqlDatabase(Database):
     def __init__(self, url: URL) -> None:
         self.name = url.render_as_string()
         try:
-            self._pooled = create_async_engine(url, pool_pre_ping=True, pool_size=_CONNECTIONS)
+            self._engine = create_async_engine(url, pool_pre_ping=True, pool_size=_POOL_SIZE)
         except ImportError as error:
             raise SetupError(
                 "a PostgreSQL database needs the package asyncpg: pip install "
                 "'askgraph[postgresql]'"
             ) from error
-        self._under_way: set[asyncio.Task[Any]] = set()
+        self._active_tasks: set[asyncio.Task[Any]] = set()
 
-    async def write(self, work: Work[Result]) -> Result:
-        """Return the result of work that writes; an error undoes its writes."""
+    async def write(self, work: Transaction[Result]) -> Result:
+        """Run work that writes, and return its result; an error rolls its writes back."""
         # A connection that is left in the middle cannot be used again: a hundred callers who hang
         # up would cost a hundred new connections.
-        task = asyncio.create_task(self._done(work))
-        self._under_way.add(task)
-        task.add_done_callback(self._ended)
+        task = asyncio.create_task(self._run(work))
+        self._active_tasks.add(task)
+        task.add_done_callback(self._discard_task)
         return await asyncio.shield(task)
 
     async def close(self) -> None:
-        """Close all connections, once the work under way has ended."""
-        if self._under_way:
-            await asyncio.wait(self._under_way)
-        await self._pooled.dispose()
+        """Close all connections after the running work has ended."""
+        if self._active_tasks:
+            await asyncio.wait(self._active_tasks)
+        await self._engine.dispose()
 
-    async def _done(self, work: Work[Result]) -> Result:
+    async def _run(self, work: Transaction[Result]) -> Result:
         try:
-            async with self._pooled.begin() as connection:
+            async with self._engine.begin() as connection:
                 return await connection.run_sync(work)
         except (SQLAlchemyError, OSError) as error:
-            raise to_error(self.name, error) from error
+            raise to_database_error(self.name, error) from error
 
-    def _ended(self, task: "asyncio.Task[Any]") -> None:
-        self._under_way.discard(task)
+    def _discard_task(self, task: "asyncio.Task[Any]") -> None:
+        self._active_tasks.discard(task)
         if not task.cancelled():
             task.exception()  # where nobody waits for it any more, nobody misses it

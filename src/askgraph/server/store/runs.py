@@ -1,6 +1,6 @@
-"""Questions and answers in the store, their sessions, and the processes and jobs that work.
+"""Questions and answers in the store, their sessions, and server processes and jobs.
 
-A process that is silent is taken to be dead, and what it was doing is handed back.
+A process that sends no heartbeat counts as dead; its work is handed back.
 """
 
 import json
@@ -28,46 +28,46 @@ from sqlalchemy import (
 )
 
 from askgraph.server.store.callers import add_usage
-from askgraph.server.store.database import Area, pack, row_as, unpack, values_of
+from askgraph.server.store.database import BaseStore, compress, decompress, to_record, to_values
 from askgraph.server.store.tables import (
-    UNDER_WAY,
+    ACTIVE_STATES,
     JobRow,
     Json,
     RunRow,
     RunState,
     SessionRow,
-    ago,
+    format_timestamp,
+    get_timestamp,
+    get_timestamp_before,
     jobs,
-    now,
     processes,
     runs,
     sessions,
-    time_text,
 )
 
-_LISTED = [column for column in runs.c if column.name not in ("answer", "trace", "folded")]
+_LIST_COLUMNS = [column for column in runs.c if column.name not in ("answer", "trace", "folded")]
 # What each question executes, made once: SQLAlchemy takes longer to make it than to execute it.
-_BEGUN, _SESSION = insert(runs), insert(sessions)
-_CHANGED = (
+_INSERT_RUN, _INSERT_SESSION = insert(runs), insert(sessions)
+_TOUCH_SESSION = (
     update(sessions).where(sessions.c.id == bindparam("which")).values(changed=bindparam("at"))
 )
-_STARTED = (
+_START_RUN = (
     update(runs)
     .where(runs.c.id == bindparam("which"), runs.c.state == "queued")
     .values(state="running", process=bindparam("by"))
 )
-_FINISHED = (
+_FINISH_RUN = (
     update(runs)
-    .where(runs.c.id == bindparam("which"), runs.c.state.in_((*UNDER_WAY, "handed_back")))
+    .where(runs.c.id == bindparam("which"), runs.c.state.in_((*ACTIVE_STATES, "handed_back")))
     .returning(runs.c.counted_as)
 )
-_LISTED_JOBS = 50
-_LATEST = 200  # runs that costs are averaged over
+_MAX_LISTED_JOBS = 50
+_MAX_AVERAGED_RUNS = 200  # runs that costs are averaged over
 
 
 @dataclass(frozen=True)
-class Cost:
-    """Averages a question: seconds, tokens and money, over so many `questions`."""
+class AverageCost:
+    """Average seconds, tokens and money of a question, over the given number of `questions`."""
 
     questions: int
     seconds: float
@@ -75,54 +75,58 @@ class Cost:
     money: float
 
 
-SILENT = 30.0
-"""Seconds without a beat after which a process is taken to be dead."""
-_PROGRESS = ("state", "about", "progress", "problem", "process", "changed")
+MAX_SILENCE_SECONDS = 30.0
+"""Seconds without a heartbeat after which a process counts as dead."""
+_JOB_PROGRESS_COLUMNS = ("state", "about", "progress", "problem", "process", "changed")
 
 
-class RunStore(Area):
+class RunStore(BaseStore):
     """Sessions, runs and jobs, and the processes that work on them."""
 
     # Conversations: each belongs to its owner.
 
     async def add_session(self, session: SessionRow) -> None:
-        """Keep a new session."""
-        values = values_of(session, sessions)
-        await self._database.write(lambda connection: connection.execute(_SESSION, values))
+        """Store a new session."""
+        values = to_values(session, sessions)
+        await self._database.write(lambda connection: connection.execute(_INSERT_SESSION, values))
 
-    async def session(self, id: str) -> SessionRow | None:
-        """Return a session, None if there is none."""
-        row = await self._row(_selected().where(sessions.c.id == id))
-        return None if row is None else row_as(SessionRow, row)
+    async def get_session(self, id: str) -> SessionRow | None:
+        """Return a session, or None if it does not exist."""
+        row = await self._fetch_row(_select_sessions().where(sessions.c.id == id))
+        return None if row is None else to_record(SessionRow, row)
 
-    async def sessions(self, owner: str, *, limit: int = 50) -> list[SessionRow]:
-        """Return the sessions of an owner, the one changed last first."""
-        wanted = _selected().where(sessions.c.owner == owner)
-        wanted = wanted.order_by(sessions.c.changed.desc(), sessions.c.id).limit(limit)
-        return [row_as(SessionRow, row) for row in await self._rows(wanted)]
+    async def list_sessions(self, owner: str, *, limit: int = 50) -> list[SessionRow]:
+        """Return the sessions of an owner, the most recently changed first."""
+        statement = _select_sessions().where(sessions.c.owner == owner)
+        statement = statement.order_by(sessions.c.changed.desc(), sessions.c.id).limit(limit)
+        return [to_record(SessionRow, row) for row in await self._fetch_rows(statement)]
 
     # Questions, asked or being asked: each belongs to its owner.
 
     async def begin_run(
-        self, run: RunRow, *, at_most: int = 0, session: SessionRow | None = None
+        self, run: RunRow, *, limit: int = 0, session: SessionRow | None = None
     ) -> bool:
-        """Keep a new run; False, and nothing is kept, if `at_most` are under way already.
+        """Store a new run, unless `limit` runs of the same caller are active already.
 
-        With `session`, that is kept as well: the new one which the run begins.
+        Active runs of all processes count if they have the same `counted_as`. Concurrent calls
+        cannot exceed the limit together; 0 means no limit.
 
-        Those are counted that have the same `counted_as`, in all processes, and no two of them
-        pass the limit together. 0 is no limit.
+        Args:
+            session: a new session to store with the run.
+
+        Returns:
+            Whether the run was stored.
         """
 
-        def begun(connection: Connection) -> bool:
-            if at_most and self._under_way(connection, run.counted_as or run.owner) >= at_most:
+        def insert_run(connection: Connection) -> bool:
+            if limit and self._count_active_runs(connection, run.counted_as or run.owner) >= limit:
                 return False
             if session is not None:
-                values = values_of(session, sessions, changed=run.created)
-                connection.execute(_SESSION, values)
+                values = to_values(session, sessions, changed=run.created)
+                connection.execute(_INSERT_SESSION, values)
             elif run.session is not None:
-                connection.execute(_CHANGED, {"which": run.session, "at": run.created})
-            values = values_of(
+                connection.execute(_TOUCH_SESSION, {"which": run.session, "at": run.created})
+            values = to_values(
                 run,
                 runs,
                 folded=run.question.casefold(),
@@ -130,16 +134,16 @@ class RunStore(Area):
                 answer=None,
                 cancel_wanted=False,
             )
-            connection.execute(_BEGUN, values)
+            connection.execute(_INSERT_RUN, values)
             return True
 
-        return await self._database.write(begun)
+        return await self._database.write(insert_run)
 
-    async def run_started(self, id: str, process: str) -> bool:
-        """Keep that a run has left the queue of a process; whether it was still waiting."""
+    async def start_run(self, id: str, process: str) -> bool:
+        """Mark a queued run as running in a process; return whether it was still queued."""
         values = {"which": id, "by": process}
         return await self._database.write(
-            lambda connection: connection.execute(_STARTED, values).rowcount > 0
+            lambda connection: connection.execute(_START_RUN, values).rowcount > 0
         )
 
     async def finish_run(
@@ -155,50 +159,52 @@ class RunStore(Area):
         tokens: int = 0,
         money: float = 0.0,
     ) -> bool:
-        """Keep the end of a run; False if it was deleted or had ended before.
+        """Store the end of a run and count its costs.
 
-        Its costs are counted with it. A run that was handed back, since its process was thought
-        dead, may still end.
+        A run that was handed back, because its process seemed dead, may still finish.
+
+        Returns:
+            Whether the run was stored; False if it was deleted or had ended before.
         """
         values = {
             "state": state,
             "status": status,
-            "answer": None if answer is None else await pack(answer),
-            "trace": None if trace is None else await pack(trace),
+            "answer": None if answer is None else await compress(answer),
+            "trace": None if trace is None else await compress(trace),
             "problem": None if problem is None else dict(problem),
             "seconds": seconds,
             "tokens": tokens,
             "money": money,
-            "finished": now(),
+            "finished": get_timestamp(),
         }
 
-        def finished(connection: Connection) -> bool:
-            found = connection.execute(_FINISHED, {"which": id, **values})
-            whose = found.scalar_one_or_none()
-            if whose is not None and (tokens or money):
-                add_usage(connection, whose, 0, tokens, money)
-            return whose is not None
+        def update_run(connection: Connection) -> bool:
+            updated = connection.execute(_FINISH_RUN, {"which": id, **values})
+            principal = updated.scalar_one_or_none()
+            if principal is not None and (tokens or money):
+                add_usage(connection, principal, 0, tokens, money)
+            return principal is not None
 
-        return await self._database.write(finished)
+        return await self._database.write(update_run)
 
-    async def run(self, id: str) -> RunRow | None:
-        """Return a run with its answer, None if there is none."""
-        wanted: Select[Any] = select(*_LISTED, runs.c.answer).where(runs.c.id == id)
-        row = await self._row(wanted)
+    async def get_run(self, id: str) -> RunRow | None:
+        """Return a run with its answer, or None if it does not exist."""
+        statement: Select[Any] = select(*_LIST_COLUMNS, runs.c.answer).where(runs.c.id == id)
+        row = await self._fetch_row(statement)
         if row is None:
             return None
-        run = _run(row)
+        run = _to_run(row)
         if row.answer is None:
             return run
-        answer: Json = json.loads(await unpack(row.answer))
+        answer: Json = json.loads(await decompress(row.answer))
         return replace(run, answer=answer)
 
-    async def trace(self, id: str) -> str | None:
-        """Return the trace of a run as `askgraph trace` reads it, None if none was kept."""
-        row = await self._row(select(runs.c.trace).where(runs.c.id == id))
-        return None if row is None or row.trace is None else await unpack(row.trace)
+    async def get_trace(self, id: str) -> str | None:
+        """Return the trace of a run in the format of `askgraph trace`, or None."""
+        row = await self._fetch_row(select(runs.c.trace).where(runs.c.id == id))
+        return None if row is None or row.trace is None else await decompress(row.trace)
 
-    async def runs(
+    async def list_runs(
         self,
         owner: str,
         *,
@@ -209,65 +215,67 @@ class RunStore(Area):
     ) -> list[RunRow]:
         """Return the runs of an owner without their answers, the latest first.
 
-        `search` is part of the question, whatever the letter case.
+        Args:
+            before: only runs created before this time.
+            search: a part of the question, in any letter case.
         """
-        wanted: Select[Any] = select(*_LISTED).where(runs.c.owner == owner)
+        statement: Select[Any] = select(*_LIST_COLUMNS).where(runs.c.owner == owner)
         if session is not None:
-            wanted = wanted.where(runs.c.session == session)
+            statement = statement.where(runs.c.session == session)
         if before is not None:
-            wanted = wanted.where(runs.c.created < time_text(before))
+            statement = statement.where(runs.c.created < format_timestamp(before))
         if search:
-            wanted = wanted.where(runs.c.folded.contains(search.casefold(), autoescape=True))
-        wanted = wanted.order_by(runs.c.created.desc(), runs.c.id).limit(limit)
-        return [_run(row) for row in await self._rows(wanted)]
+            statement = statement.where(runs.c.folded.contains(search.casefold(), autoescape=True))
+        statement = statement.order_by(runs.c.created.desc(), runs.c.id).limit(limit)
+        return [_to_run(row) for row in await self._fetch_rows(statement)]
 
-    async def questions(self, ids: Collection[str], owner: str) -> dict[str, str]:
-        """Return the questions of those of some runs that belong to an owner, by id."""
-        wanted: Select[Any] = select(runs.c.id, runs.c.question).where(
+    async def get_questions(self, ids: Collection[str], owner: str) -> dict[str, str]:
+        """Return the questions of the given runs that belong to an owner, by id."""
+        statement: Select[Any] = select(runs.c.id, runs.c.question).where(
             runs.c.id.in_(ids), runs.c.owner == owner
         )
-        return {row.id: row.question for row in await self._rows(wanted)} if ids else {}
+        return {row.id: row.question for row in await self._fetch_rows(statement)} if ids else {}
 
-    async def under_way(
+    async def list_active_runs(
         self, owner: str, *, session: str | None = None, run: str | None = None
     ) -> list[str]:
-        """Return the ids of an owner's runs that have not ended: all, of a session, or that one."""
-        wanted: Select[Any] = select(runs.c.id).where(
-            runs.c.owner == owner, runs.c.state.in_(UNDER_WAY)
+        """Return the ids of an owner's active runs: all, those of a session, or a single run."""
+        statement: Select[Any] = select(runs.c.id).where(
+            runs.c.owner == owner, runs.c.state.in_(ACTIVE_STATES)
         )
         if session is not None:
-            wanted = wanted.where(runs.c.session == session)
+            statement = statement.where(runs.c.session == session)
         if run is not None:
-            wanted = wanted.where(runs.c.id == run)
-        return [row.id for row in await self._rows(wanted)]
+            statement = statement.where(runs.c.id == run)
+        return [row.id for row in await self._fetch_rows(statement)]
 
     async def delete_runs(self, owner: str) -> int:
-        """Delete all runs and sessions of an owner; returns how many runs there were."""
+        """Delete all runs and sessions of an owner; return the number of runs."""
 
-        def deleted(connection: Connection) -> int:
-            done = connection.execute(delete(runs).where(runs.c.owner == owner))
+        def delete_rows(connection: Connection) -> int:
+            deleted = connection.execute(delete(runs).where(runs.c.owner == owner))
             connection.execute(delete(sessions).where(sessions.c.owner == owner))
-            return done.rowcount
+            return deleted.rowcount
 
-        return await self._database.write(deleted)
+        return await self._database.write(delete_rows)
 
     async def cancel_wanted(self, process: str) -> list[str]:
-        """Return the ids of the runs that a process is asked to stop."""
-        wanted: Select[Any] = select(runs.c.id).where(
-            runs.c.process == process, runs.c.state.in_(UNDER_WAY), runs.c.cancel_wanted
+        """Return the ids of the active runs that a process should stop."""
+        statement: Select[Any] = select(runs.c.id).where(
+            runs.c.process == process, runs.c.state.in_(ACTIVE_STATES), runs.c.cancel_wanted
         )
-        return [row.id for row in await self._rows(wanted)]
+        return [row.id for row in await self._fetch_rows(statement)]
 
-    async def costs(self) -> dict[str, Cost]:
-        """Return the average costs of a question by method, of the latest that were answered."""
+    async def get_average_costs(self) -> dict[str, AverageCost]:
+        """Return the average costs of a question by method, over the latest finished runs."""
         latest = (
             select(runs.c.method, runs.c.seconds, runs.c.tokens, runs.c.money)
             .where(runs.c.state == "done", runs.c.seconds.is_not(None))
             .order_by(runs.c.created.desc())
-            .limit(_LATEST)
+            .limit(_MAX_AVERAGED_RUNS)
             .subquery()
         )
-        wanted = select(
+        statement = select(
             latest.c.method,
             func.count().label("questions"),
             func.avg(latest.c.seconds).label("seconds"),
@@ -275,24 +283,26 @@ class RunStore(Area):
             func.avg(latest.c.money).label("money"),
         ).group_by(latest.c.method)
         return {
-            row.method: Cost(row.questions, float(row.seconds), float(row.tokens), float(row.money))
-            for row in await self._rows(wanted)
+            row.method: AverageCost(
+                row.questions, float(row.seconds), float(row.tokens), float(row.money)
+            )
+            for row in await self._fetch_rows(statement)
         }
 
-    def _under_way(self, connection: Connection, whose: str) -> int:
-        """Count the runs under way; until this transaction ends, nobody else does."""
+    def _count_active_runs(self, connection: Connection, principal: str) -> int:
+        """Count the active runs of a caller; other counts wait until this transaction ends."""
         if not self._database.is_sqlite:  # there only one writes anyway
             lock = text("SELECT pg_advisory_xact_lock(hashtext(:whose))")
-            connection.execute(lock, {"whose": whose})
-        counted = runs.c.counted_as == whose
-        wanted = select(func.count()).where(counted, runs.c.state.in_(UNDER_WAY))
-        return connection.execute(wanted).scalar_one()
+            connection.execute(lock, {"whose": principal})
+        is_counted = runs.c.counted_as == principal
+        statement = select(func.count()).where(is_counted, runs.c.state.in_(ACTIVE_STATES))
+        return connection.execute(statement).scalar_one()
 
     # Server processes: each beats every few seconds; a silent one's work is handed back.
 
-    async def beat(self, process: str) -> None:
-        """Report that a process is alive, well within `SILENT` seconds."""
-        time = now()
+    async def record_heartbeat(self, process: str) -> None:
+        """Record that a process is alive; call it well within `MAX_SILENCE_SECONDS`."""
+        time = get_timestamp()
         values = {
             "id": process,
             "host": platform.node(),
@@ -300,106 +310,113 @@ class RunStore(Area):
             "started": time,
             "beat": time,
         }
-        changed = update(processes).where(processes.c.id == process).values(beat=time)
+        statement = update(processes).where(processes.c.id == process).values(beat=time)
 
-        def beaten(connection: Connection) -> None:
-            if not connection.execute(changed).rowcount:
+        def upsert_process(connection: Connection) -> None:
+            if not connection.execute(statement).rowcount:
                 connection.execute(insert(processes).values(values))
 
-        await self._database.write(beaten)
+        await self._database.write(upsert_process)
 
-    async def alive(self, *, silent: float = SILENT) -> list[str]:
-        """Return the ids of the processes that beat in the last `silent` seconds."""
-        wanted = select(processes.c.id).where(processes.c.beat > ago(silent))
-        return [row.id for row in await self._rows(wanted.order_by(processes.c.id))]
+    async def list_live_processes(self, *, max_silence: float = MAX_SILENCE_SECONDS) -> list[str]:
+        """Return the ids of the processes with a heartbeat in the last `max_silence` seconds."""
+        statement = select(processes.c.id).where(
+            processes.c.beat > get_timestamp_before(max_silence)
+        )
+        return [row.id for row in await self._fetch_rows(statement.order_by(processes.c.id))]
 
-    async def leave(self, process: str) -> None:
-        """Report that a process ends; its unfinished work is handed back."""
+    async def remove_process(self, process: str) -> None:
+        """Remove a process that ends; its unfinished work is handed back."""
 
-        def left(connection: Connection) -> None:
+        def delete_process(connection: Connection) -> None:
             connection.execute(delete(processes).where(processes.c.id == process))
             _hand_back(connection, lambda table: table.c.process == process)
 
-        await self._database.write(left)
+        await self._database.write(delete_process)
 
-    async def hand_back_orphans(self, *, silent: float = SILENT) -> tuple[str, ...]:
-        """Hand back the work of processes that have not beaten for `silent` seconds.
+    async def hand_back_orphans(
+        self, *, max_silence: float = MAX_SILENCE_SECONDS
+    ) -> tuple[str, ...]:
+        """Hand back the work of processes without a heartbeat for `max_silence` seconds.
 
-        Returns the ids of its jobs, whose uploads nobody clears. A process beats before it begins
-        anything; work of no process is handed back once it is that old.
+        A process records a heartbeat before it starts any work. Work without a process is handed
+        back once it is that old.
+
+        Returns:
+            The ids of the jobs that were handed back; their uploads have to be cleared.
         """
-        since = ago(silent)
-        living = select(processes.c.id)
+        cutoff = get_timestamp_before(max_silence)
+        live_ids = select(processes.c.id)
 
-        def left(table: Table) -> ColumnElement[bool]:
+        def is_orphaned(table: Table) -> ColumnElement[bool]:
             return or_(
-                (table.c.process != "") & table.c.process.not_in(living),
-                (table.c.process == "") & (table.c.created <= since),
+                (table.c.process != "") & table.c.process.not_in(live_ids),
+                (table.c.process == "") & (table.c.created <= cutoff),
             )
 
-        def handed_back(connection: Connection) -> tuple[str, ...]:
-            connection.execute(delete(processes).where(processes.c.beat <= since))
-            return _hand_back(connection, left)
+        def hand_back(connection: Connection) -> tuple[str, ...]:
+            connection.execute(delete(processes).where(processes.c.beat <= cutoff))
+            return _hand_back(connection, is_orphaned)
 
-        return await self._database.write(handed_back)
+        return await self._database.write(hand_back)
 
     # Long work, as the building of a graph: each belongs to its owner.
 
     async def put_job(self, job: JobRow) -> bool:
-        """Keep a job as it is now; False, and nothing is kept, if it had ended before."""
-        values = values_of(job, jobs, changed=now(), cancel_wanted=False)
-        progress = {name: values[name] for name in _PROGRESS}
-        known = select(jobs.c.state).where(jobs.c.id == job.id).with_for_update()
+        """Store the current state of a job; return False if it had ended before."""
+        values = to_values(job, jobs, changed=get_timestamp(), cancel_wanted=False)
+        progress = {name: values[name] for name in _JOB_PROGRESS_COLUMNS}
+        state_statement = select(jobs.c.state).where(jobs.c.id == job.id).with_for_update()
 
-        def put(connection: Connection) -> bool:
-            state = connection.execute(known).scalar_one_or_none()
+        def upsert_job(connection: Connection) -> bool:
+            state = connection.execute(state_statement).scalar_one_or_none()
             if state is None:
                 connection.execute(insert(jobs).values(values))
-            elif state in UNDER_WAY:
+            elif state in ACTIVE_STATES:
                 connection.execute(update(jobs).where(jobs.c.id == job.id).values(progress))
-            return state is None or state in UNDER_WAY
+            return state is None or state in ACTIVE_STATES
 
-        return await self._database.write(put)
+        return await self._database.write(upsert_job)
 
-    async def job(self, id: str) -> JobRow | None:
-        """Return a job, None if there is none."""
-        row = await self._row(select(jobs).where(jobs.c.id == id))
-        return None if row is None else row_as(JobRow, row)
+    async def get_job(self, id: str) -> JobRow | None:
+        """Return a job, or None if it does not exist."""
+        row = await self._fetch_row(select(jobs).where(jobs.c.id == id))
+        return None if row is None else to_record(JobRow, row)
 
-    async def jobs(self, owner: str) -> list[JobRow]:
+    async def list_jobs(self, owner: str) -> list[JobRow]:
         """Return the jobs of an owner, the latest first."""
-        wanted = select(jobs).where(jobs.c.owner == owner)
-        wanted = wanted.order_by(jobs.c.created.desc(), jobs.c.id).limit(_LISTED_JOBS)
-        return [row_as(JobRow, row) for row in await self._rows(wanted)]
+        statement = select(jobs).where(jobs.c.owner == owner)
+        statement = statement.order_by(jobs.c.created.desc(), jobs.c.id).limit(_MAX_LISTED_JOBS)
+        return [to_record(JobRow, row) for row in await self._fetch_rows(statement)]
 
-    async def job_cancel_wanted(self, id: str) -> bool:
-        """Whether a job is to stop."""
-        wanted = select(jobs.c.cancel_wanted).where(jobs.c.id == id)
-        row = await self._row(wanted)
+    async def is_job_cancelled(self, id: str) -> bool:
+        """Return whether a job should stop."""
+        statement = select(jobs.c.cancel_wanted).where(jobs.c.id == id)
+        row = await self._fetch_row(statement)
         return row is not None and row.cancel_wanted
 
 
-def _selected() -> Select[Any]:
+def _select_sessions() -> Select[Any]:
     count = (
         select(func.count()).where(runs.c.session == sessions.c.id).scalar_subquery().label("runs")
     )
     return select(sessions, count)
 
 
-def _run(row: Row[Any]) -> RunRow:
+def _to_run(row: Row[Any]) -> RunRow:
     counted_as = "" if row.counted_as == row.owner else row.counted_as
-    return row_as(RunRow, row, graphs=tuple(row.graphs), counted_as=counted_as, answer=None)
+    return to_record(RunRow, row, graphs=tuple(row.graphs), counted_as=counted_as, answer=None)
 
 
 def _hand_back(
-    connection: Connection, whose: Callable[[Table], ColumnElement[bool]]
+    connection: Connection, is_affected: Callable[[Table], ColumnElement[bool]]
 ) -> tuple[str, ...]:
-    """Hand back the runs and jobs of processes, and return the ids of the jobs."""
+    """Hand back runs and jobs, and return the ids of the jobs."""
     times = {"runs": "finished", "jobs": "changed"}
     ids: tuple[str, ...] = ()
     for table in (runs, jobs):
-        under_way = table.c.state.in_(UNDER_WAY)
-        ended = update(table).where(under_way, whose(table)).returning(table.c.id)
-        values = {"state": "handed_back", times[table.name]: now()}
-        ids = tuple(connection.execute(ended.values(values)).scalars())
+        is_active = table.c.state.in_(ACTIVE_STATES)
+        statement = update(table).where(is_active, is_affected(table)).returning(table.c.id)
+        values = {"state": "handed_back", times[table.name]: get_timestamp()}
+        ids = tuple(connection.execute(statement.values(values)).scalars())
     return ids

@@ -1,4 +1,4 @@
-"""The tables of the store, the same in SQLite and PostgreSQL, and their rows as values."""
+"""The tables of the store, the same in SQLite and PostgreSQL, and dataclasses for their rows."""
 
 import json
 import secrets
@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 
 from askgraph.graph.examples import Confirmation, QueryExample
-from askgraph.server.auth import OwnLimits, Scope
+from askgraph.server.auth import LimitOverrides, Scope
 
 METADATA = MetaData(
     naming_convention={
@@ -38,7 +38,7 @@ METADATA = MetaData(
     }
 )
 
-_KINDS: Mapping[str, TypeEngine[Any]] = {
+_COLUMN_TYPES: Mapping[str, TypeEngine[Any]] = {
     "string16": String(16),
     "string32": String(32),
     "string64": String(64),
@@ -53,32 +53,36 @@ _KINDS: Mapping[str, TypeEngine[Any]] = {
 }
 
 
-def _table(name: str, about: Mapping[str, Any]) -> Table:
-    """Return a table as `tables.json` describes it; `?` behind a type: it may be null."""
-    parents, defaults = about.get("of", {}), about.get("defaults", {})
+def _build_table(name: str, description: Mapping[str, Any]) -> Table:
+    """Build a table from its entry in `tables.json`; a type with `?` is nullable."""
+    parents, defaults = description.get("of", {}), description.get("defaults", {})
     columns = (
         Column(
             column,
-            _KINDS[kind.rstrip("?")],
+            _COLUMN_TYPES[column_type.rstrip("?")],
             *(
-                ForeignKey(f"{parents[one]}.id", ondelete="CASCADE")
-                for one in parents
-                if one == column
+                ForeignKey(f"{parents[parent_column]}.id", ondelete="CASCADE")
+                for parent_column in parents
+                if parent_column == column
             ),
-            primary_key=column in about["key"],
-            nullable=kind.endswith("?"),
+            primary_key=column in description["key"],
+            nullable=column_type.endswith("?"),
             server_default=defaults.get(column),
         )
-        for column, kind in about["columns"].items()
+        for column, column_type in description["columns"].items()
     )
-    unique = (UniqueConstraint(*names) for names in about.get("unique", ()))
+    unique = (UniqueConstraint(*names) for names in description.get("unique", ()))
     return Table(
-        name, METADATA, *columns, *unique, *(Index(None, *n) for n in about.get("indices", ()))
+        name,
+        METADATA,
+        *columns,
+        *unique,
+        *(Index(None, *index_columns) for index_columns in description.get("indices", ())),
     )
 
 
 _TABLES = {
-    name: _table(name, about)
+    name: _build_table(name, about)
     for name, about in json.loads(
         files("askgraph.server.store").joinpath("tables.json").read_text("utf-8")
     ).items()
@@ -93,52 +97,62 @@ Json = Mapping[str, object]
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "handed_back"]
 JobState = RunState
 Verdict = Literal["right", "wrong"]
-UNDER_WAY: tuple[RunState, ...] = ("queued", "running")
+ACTIVE_STATES: tuple[RunState, ...] = ("queued", "running")
 
 
-def now() -> str:
-    """Return the time in UTC, ISO 8601 to the microsecond: later ones sort behind."""
-    return time_text(datetime.now(UTC))
+def get_timestamp() -> str:
+    """Return the current UTC time in ISO 8601 with microseconds, which sorts chronologically."""
+    return format_timestamp(datetime.now(UTC))
 
 
-def ago(seconds: float) -> str:
-    """Return the time so many seconds ago."""
-    return time_text(datetime.now(UTC) - timedelta(seconds=seconds))
+def get_timestamp_before(seconds: float) -> str:
+    """Return the timestamp of the given number of seconds ago."""
+    return format_timestamp(datetime.now(UTC) - timedelta(seconds=seconds))
 
 
-def time_text(time: datetime) -> str:
-    """Return a time as the store keeps it; one without a zone is taken to be UTC."""
-    zoned = time if time.tzinfo else time.replace(tzinfo=UTC)
-    return zoned.astimezone(UTC).isoformat(timespec="microseconds")
+def format_timestamp(time: datetime) -> str:
+    """Format a time as the store keeps it; a time without a zone is taken as UTC."""
+    aware_time = time if time.tzinfo else time.replace(tzinfo=UTC)
+    return aware_time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def new_id() -> str:
-    """Return an id of 128 random bits, in letters that stand in an address as they are."""
+def generate_id() -> str:
+    """Generate an id of 128 random bits, in URL-safe characters."""
     return secrets.token_urlsafe(16)
 
 
 @dataclass(frozen=True)
 class SessionRow:
-    """A conversation; `about` is the page's own data, `runs` how many questions it has."""
+    """A conversation.
+
+    Attributes:
+        about: data of the web page.
+        runs: the number of questions.
+    """
 
     id: str
     owner: str
     title: str = ""
     about: Json = field(default_factory=dict)
-    created: str = field(default_factory=now)
-    changed: str = field(default_factory=now)
+    created: str = field(default_factory=get_timestamp)
+    changed: str = field(default_factory=get_timestamp)
     runs: int = 0
 
 
 @dataclass(frozen=True)
 class RunRow:
-    """A question and how it ended.
+    """A question and its outcome.
 
-    `settings` are the method's, `after` is the run that this one follows up, `changes` the one
-    whose answer a person changed, `process` the one that runs it, `counted_as` the caller whose
-    limit it counts against (empty: its owner). `status` is the kind of outcome: answer,
-    clarification or refusal. `answer` is None in lists, which do not show it. `tokens` and `money`
-    are the costs of models.
+    Attributes:
+        settings: the settings of the method.
+        after: the run that this one follows up.
+        changes: the run whose answer a person changed to get this one.
+        process: the server process that runs it.
+        counted_as: the caller whose limit it counts against; empty: the owner.
+        status: the kind of outcome: answer, clarification or refusal.
+        answer: the answer; None in lists.
+        tokens: tokens of language models.
+        money: cost of language models.
     """
 
     id: str
@@ -155,7 +169,7 @@ class RunRow:
     process: str = ""
     counted_as: str = ""
     state: RunState = "queued"
-    created: str = field(default_factory=now)
+    created: str = field(default_factory=get_timestamp)
     finished: str | None = None
     seconds: float | None = None
     status: str | None = None
@@ -168,20 +182,24 @@ class RunRow:
 
 @dataclass(frozen=True)
 class Feedback:
-    """An opinion on an answer."""
+    """A person's verdict on an answer."""
 
     run: str
     owner: str
     verdict: Verdict
     comment: str = ""
-    created: str = field(default_factory=now)
+    created: str = field(default_factory=get_timestamp)
 
 
 @dataclass(frozen=True)
-class Verified:
-    """A query that somebody confirmed to answer a question on a graph, with its result then.
+class VerifiedAnswer:
+    """A query that a person confirmed for a question on a graph, with its result at that time.
 
-    `rows`, `snapshot` and `digest` are those of `Confirmation`; `by` is the name that is shown.
+    Attributes:
+        rows: the number of rows, as in `Confirmation`.
+        snapshot: see `Confirmation`.
+        digest: see `Confirmation`.
+        by: the display name of the person.
     """
 
     id: str
@@ -195,11 +213,11 @@ class Verified:
     digest: str | None = None
     by: str | None = None
     run: str | None = None
-    when: str = field(default_factory=now)
+    when: str = field(default_factory=get_timestamp)
 
     @property
     def example(self) -> QueryExample:
-        """The same as an example, by which the question is answered when it comes again."""
+        """This answer as an example, with which the same question is answered later."""
         confirmation = Confirmation(
             self.when, self.graph, self.snapshot, self.rows, self.digest, self.by
         )
@@ -210,23 +228,23 @@ class Verified:
 
 @dataclass(frozen=True)
 class KeyRow:
-    """An API key without its secret: `digest` is the SHA-256 of it, in hexadecimal."""
+    """An API key without its secret: `digest` is the hexadecimal SHA-256 of the secret."""
 
     id: str
     name: str
     digest: str
     scopes: frozenset[Scope]
     graphs: frozenset[str] | None = None
-    limits: OwnLimits = field(default_factory=OwnLimits)
-    created: str = field(default_factory=now)
+    limits: LimitOverrides = field(default_factory=LimitOverrides)
+    created: str = field(default_factory=get_timestamp)
     expires: str | None = None
     revoked: str | None = None
     used: str | None = None
 
 
 @dataclass(frozen=True)
-class Used:
-    """Use of a caller: requests in this minute; requests, tokens and money today."""
+class CallerUsage:
+    """Usage of a caller: requests in this minute; requests, tokens and money today."""
 
     minute_requests: int = 0
     day_requests: int = 0
@@ -236,9 +254,12 @@ class Used:
 
 @dataclass(frozen=True)
 class JobRow:
-    """Work that goes on without its caller, as the building of a graph.
+    """A background job, such as building a graph.
 
-    `about` is what was asked for, `progress` how far it is, `problem` why it failed.
+    Attributes:
+        about: the request.
+        progress: the progress so far.
+        problem: the reason of a failure.
     """
 
     id: str
@@ -250,30 +271,35 @@ class JobRow:
     progress: Json = field(default_factory=dict)
     problem: Json | None = None
     process: str = ""
-    created: str = field(default_factory=now)
-    changed: str = field(default_factory=now)
+    created: str = field(default_factory=get_timestamp)
+    changed: str = field(default_factory=get_timestamp)
 
 
 @dataclass(frozen=True)
 class BoardRow:
-    """A board of pinned answers; `pins` is how many it has."""
+    """A board of pinned answers; `pins` is their number."""
 
     id: str
     owner: str
     title: str
     shared: bool = False
-    created: str = field(default_factory=now)
-    changed: str = field(default_factory=now)
+    created: str = field(default_factory=get_timestamp)
+    changed: str = field(default_factory=get_timestamp)
     pins: int = 0
 
 
 @dataclass(frozen=True)
 class PinRow:
-    """An answer on a board, at its `place` from 0.
+    """An answer on a board.
 
-    `run` is the one whose answer it was, `shown` how the page shows it. `base` is the answer as its
-    owner saw it last, at the time `seen`; `latest` what the query gave at the time `checked`, None
-    as long as that was not after `seen`.
+    Attributes:
+        base: the answer as its owner last saw it.
+        run: the run of the answer.
+        shown: how the page displays it.
+        place: its position on the board, from 0.
+        seen: when the owner last saw it.
+        latest: the result of the last check; None if it is not newer than `seen`.
+        checked: when the query was last run again.
     """
 
     id: str
@@ -287,7 +313,7 @@ class PinRow:
     run: str | None = None
     shown: Json = field(default_factory=dict)
     place: int = 0
-    seen: str = field(default_factory=now)
+    seen: str = field(default_factory=get_timestamp)
     latest: Json | None = None
     checked: str | None = None
-    created: str = field(default_factory=now)
+    created: str = field(default_factory=get_timestamp)

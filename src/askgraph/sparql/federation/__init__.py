@@ -1,1 +1,1 @@
-"""Queries over several endpoints: their SERVICE clauses, and what stands around each."""
+"""Queries over several endpoints: their SERVICE clauses, and the patterns around each."""

@@ -1,4 +1,4 @@
-"""Groups of a query as their parts, where these stand in its text, and what they bind."""
+"""Split groups of a query into parts, and find the positions and variables of these."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from askgraph.sparql import (
     Span,
     Union,
     Values,
-    groups_in,
-    outside_groups,
+    find_exists_groups,
+    get_children_outside_groups,
     walk,
 )
 
 Part: TypeAlias = "tuple[Pattern, ...] | Element"
-"""An element of a group; the triple patterns of one subject are one part."""
+"""An element of a group; consecutive triple patterns with the same subject are one part."""
 
 
-def parts_of(group: Group) -> tuple[Part, ...]:
-    """Return the parts of a group; a sub-select beside others is within a group of its own."""
+def split_group(group: Group) -> tuple[Part, ...]:
+    """Return the parts of a group; a sub-select beside other parts is wrapped in its own group."""
     parts: list[Part] = []
     for statement, nodes in groupby(group.elements, lambda node: getattr(node, "statement", None)):
         if statement is not None:
@@ -45,28 +45,28 @@ def parts_of(group: Group) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def groups_of(part: Part) -> tuple[Group, ...]:
-    """Return the groups directly within a part; of a sub-select its WHERE part first."""
+def get_inner_groups(part: Part) -> tuple[Group, ...]:
+    """Return the groups directly within a part; of a sub-select, its WHERE part first."""
     match part:
         case Nested(group=group):
             return (group,)
         case Union(groups=groups):
             return groups
         case Query(where=where):
-            return (where, *groups_around(part))
-        case Filter(condition=read) | Bind(value=read):
-            return tuple(groups_in(read))
+            return (where, *get_modifier_groups(part))
+        case Filter(condition=expression) | Bind(value=expression):
+            return tuple(find_exists_groups(expression))
         case _:
             return ()
 
 
-def groups_around(query: Query) -> tuple[Group, ...]:
+def get_modifier_groups(query: Query) -> tuple[Group, ...]:
     """Return the groups of EXISTS in a query's columns and modifiers."""
-    return tuple(groups_in((query.columns, query.group_by, query.having, query.order)))
+    return tuple(find_exists_groups((query.columns, query.group_by, query.having, query.order)))
 
 
-def span_of(part: Part | Group) -> Span:
-    """Return where a part stands; a sub-select without its braces."""
+def get_span(part: Part | Group) -> Span:
+    """Return the position of a part; of a sub-select, without its braces."""
     if isinstance(part, tuple):
         return cast("Span", part[0].statement)
     assert not isinstance(part, Pattern)  # those are in tuples
@@ -74,54 +74,73 @@ def span_of(part: Part | Group) -> Span:
 
 
 @dataclass(frozen=True)
-class Scope:
-    """Tells what parts bind; `names` are the variables that the text has, without blank nodes."""
+class VariableScope:
+    """Determines which variables parts bind; `names` are the variables without blank nodes."""
 
     names: frozenset[str]
 
-    def certain(self, part: Part | Group) -> frozenset[str]:
+    def get_certain_variables(self, part: Part | Group) -> frozenset[str]:
         """Return the variables that every solution of a part binds."""
         match part:
             case tuple():
-                return frozenset(self._variables(part))
+                return frozenset(self._find_variables(part))
             case Group():
-                return frozenset[str]().union(*map(self.certain, parts_of(part)))
+                return frozenset[str]().union(*map(self.get_certain_variables, split_group(part)))
             case Union(groups=groups):
-                return reduce(frozenset.intersection, map(self.certain, groups))
+                return reduce(frozenset.intersection, map(self.get_certain_variables, groups))
             case Nested(word="OPTIONAL" | "MINUS") | Nested(silent=True):
-                return frozenset(_named(part))
+                return frozenset(_get_name_variable(part))
             case Nested(group=group):
-                return self.certain(group) | frozenset(_named(part))
-            case Query(where=where, values=rows):
-                inside = self.certain(where) | (self.certain(rows) if rows else frozenset())
-                plain = {name.value for name, value in part.columns if value is None}
-                return inside & plain if part.columns else inside
+                return self.get_certain_variables(group) | frozenset(_get_name_variable(part))
+            case Query(where=where, values=values):
+                inner = self.get_certain_variables(where) | (
+                    self.get_certain_variables(values) if values else frozenset()
+                )
+                projected = {name.value for name, value in part.columns if value is None}
+                return inner & projected if part.columns else inner
             case Values() if all(cell is not None for row in part.rows for cell in row):
-                return frozenset(self.possible(part))
+                return frozenset(self.get_possible_variables(part))
             case _:
                 return frozenset()
 
-    def possible(self, part: Part | Group) -> tuple[str, ...]:
-        """Return the variables that a solution of a part may bind, in the order written."""
+    def get_possible_variables(self, part: Part | Group) -> tuple[str, ...]:
+        """Return the variables that a solution of a part may bind, in written order."""
         match part:
             case tuple():
-                return _once(self._variables(part))
+                return _deduplicate(self._find_variables(part))
             case Group():
-                inner = [one for one in parts_of(part) if getattr(one, "word", "") != "MINUS"]
-                return _once(name for one in inner for name in self.possible(one))
+                parts = [
+                    part_of_group
+                    for part_of_group in split_group(part)
+                    if getattr(part_of_group, "word", "") != "MINUS"
+                ]
+                return _deduplicate(
+                    name
+                    for part_of_group in parts
+                    for name in self.get_possible_variables(part_of_group)
+                )
             case Union(groups=groups):
-                return _once(name for group in groups for name in self.possible(group))
+                return _deduplicate(
+                    name for group in groups for name in self.get_possible_variables(group)
+                )
             case Nested(group=group):
-                return _once([*_named(part), *self.possible(group)])
+                return _deduplicate(
+                    [*_get_name_variable(part), *self.get_possible_variables(group)]
+                )
             case Query(columns=columns) if columns:
-                return _once(
+                return _deduplicate(
                     name.value
                     for is_new in (False, True)
                     for name, value in columns
                     if (value is not None) == is_new
                 )
-            case Query(where=where, values=rows):
-                return _once([*self.possible(where), *(self.possible(rows) if rows else ())])
+            case Query(where=where, values=values):
+                return _deduplicate(
+                    [
+                        *self.get_possible_variables(where),
+                        *(self.get_possible_variables(values) if values else ()),
+                    ]
+                )
             case Values(variables=variables):
                 return tuple(name.value for name in variables)
             case Bind(variable=variable):
@@ -129,22 +148,26 @@ class Scope:
             case _:
                 return ()
 
-    def used(self, part: Part) -> frozenset[str]:
+    def get_used_variables(self, part: Part) -> frozenset[str]:
         """Return the variables that a filter or BIND reads outside of its EXISTS."""
         match part:
-            case Filter(condition=read) | Bind(value=read):
-                return frozenset(self._variables(read)) - {*self.possible(part)}
+            case Filter(condition=expression) | Bind(value=expression):
+                return frozenset(self._find_variables(expression)) - {
+                    *self.get_possible_variables(part)
+                }
             case _:
                 return frozenset()
 
-    def _variables(self, part: object) -> Iterator[str]:
-        nodes = walk(part, into=outside_groups)
-        return (one.value for one in nodes if isinstance(one, Variable) and one.value in self.names)
+    def _find_variables(self, part: object) -> Iterator[str]:
+        nodes = walk(part, into=get_children_outside_groups)
+        return (
+            node.value for node in nodes if isinstance(node, Variable) and node.value in self.names
+        )
 
 
-def _named(nested: Nested) -> tuple[str, ...]:
+def _get_name_variable(nested: Nested) -> tuple[str, ...]:
     return (nested.name.value,) if isinstance(nested.name, Variable) else ()
 
 
-def _once(names: Iterable[str]) -> tuple[str, ...]:
+def _deduplicate(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))

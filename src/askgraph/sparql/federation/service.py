@@ -1,4 +1,4 @@
-"""The SERVICE clauses of a query: what they ask, where they stand, and what stands around them."""
+"""Find the SERVICE clauses of a query, with their positions and surroundings."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -8,24 +8,25 @@ from askgraph.errors import ForbiddenQuery, QueryError
 from askgraph.sparql import Bind, Filter, Group, Nested, Query, Span, Union, Values
 from askgraph.sparql.federation.scope import (
     Part,
-    Scope,
-    groups_around,
-    groups_of,
-    parts_of,
-    span_of,
+    VariableScope,
+    get_inner_groups,
+    get_modifier_groups,
+    get_span,
+    split_group,
 )
-from askgraph.sparql.judge import named_services
-from askgraph.sparql.lexer import lexed
+from askgraph.sparql.judge import find_service_names
+from askgraph.sparql.lexer import tokenize
 from askgraph.sparql.parser import parse_query
 
 
 @dataclass(frozen=True)
-class Level:
-    """What one group has around a clause, or around the group with it.
+class SurroundingLevel:
+    """The parts of one group beside a clause, or beside an inner group that contains it.
 
-    Every solution that the clause helps to make satisfies the required ones of `elements`. If
+    Every solution to which the clause contributes satisfies the required ones of `elements`. If
     the clause is `joined`, with nothing optional or negated between, a filter of the group also
-    holds for its own solutions. `graph` is what names the GRAPH that holds the levels within.
+    holds for its own solutions. `graph` is the name of the GRAPH that contains the inner
+    levels.
     """
 
     elements: tuple[Part, ...]
@@ -34,14 +35,18 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Clause:
+class ServiceClause:
     """A part of a query, from `start` to `end`, that another endpoint evaluates.
 
-    That is `SERVICE <target> { body }`, or a whole sub-select in which there is nothing else.
-    `names` are the variables of its solutions, `certain` those that each of them binds, `leading`
-    those that a VALUES in front of `body`, in the same group, may restrict. `around` are the levels
-    around it, innermost first; `graph` is what names the GRAPH that holds the outermost.
-    `alternative` says whether the clause is within a UNION.
+    That is `SERVICE <target> { body }`, or a whole sub-select that contains nothing else.
+
+    Attributes:
+        names: the variables of its solutions.
+        certain: those that each solution binds.
+        leading: those that a VALUES in front of `body`, in the same group, may restrict.
+        around: the levels around it, innermost first.
+        graph: the name of the GRAPH that contains the outermost level.
+        alternative: whether the clause is within a UNION.
     """
 
     target: str
@@ -52,195 +57,218 @@ class Clause:
     names: tuple[str, ...]
     certain: frozenset[str]
     leading: frozenset[str]
-    around: tuple[Level, ...]
+    surrounding_levels: tuple[SurroundingLevel, ...]
     graph: str = ""
-    alternative: bool = False
+    is_alternative: bool = False
 
 
-def clauses(text: str) -> tuple[Clause, ...]:
+def find_clauses(text: str) -> tuple[ServiceClause, ...]:
     """Return the clauses of a checked query in order.
 
-    Raises `ForbiddenQuery` for one that names no address in full, and `QueryError` for one within
-    an EXISTS that would have to be evaluated for each solution of the rest.
+    Raises:
+        ForbiddenQuery: a clause does not give its full address.
+        QueryError: a clause is in an EXISTS and depends on each solution of the rest.
     """
-    query, reader = parse_query(text).tree, _Reader(text, Scope(lexed(text).variables))
-    found = list(reader.in_group(query.where, _Place()))
-    for group in groups_around(query):
-        found += reader.in_group(group, _Place(exists=True))
-    named = named_services(text)
-    if part := next((each.target for each in found if each.target not in named), None):
+    query, reader = (
+        parse_query(text).tree,
+        _ClauseFinder(text, VariableScope(tokenize(text).variable_names)),
+    )
+    clauses = list(reader.find_in_group(query.where, _GroupPosition()))
+    for group in get_modifier_groups(query):
+        clauses += reader.find_in_group(group, _GroupPosition(is_in_exists=True))
+    target_names = find_service_names(text)
+    if partial_target := next(
+        (clause.target for clause in clauses if clause.target not in target_names), None
+    ):
         raise ForbiddenQuery(
-            f"a SERVICE needs its address in full: only a part of <{part}> is there"
+            f"a SERVICE needs its address in full: only a part of <{partial_target}> is there"
         )
-    return tuple(sorted(found, key=lambda clause: clause.start))
+    return tuple(sorted(clauses, key=lambda clause: clause.start))
 
 
-def sole_clause(text: str) -> tuple[Clause, str] | None:
-    """Return the clause of a checked query in which there is nothing else, and what it asks.
+def get_sole_clause(text: str) -> tuple[ServiceClause, str] | None:
+    """Return the clause of a query that contains nothing else, and the query to send for it.
 
-    The query that it asks has the solution modifiers of the whole. None for a query with more in
-    it, for DESCRIBE, which describes what its own endpoint holds, and if SILENT would let the
-    rest go on.
+    That query has the solution modifiers of the outermost one. None for a query with further
+    parts, for DESCRIBE, which describes the content of its own endpoint, and for SILENT, which
+    lets the rest continue after a failure.
     """
     query = parse_query(text).tree
-    if query.form == "DESCRIBE" or groups_around(query):
+    if query.form == "DESCRIBE" or get_modifier_groups(query):
         return None
-    match parts_of(query.where):
+    match split_group(query.where):
         case (Nested(word="SERVICE", silent=False, group=group),):
-            start, end = span_of(query.where)
-            first, last = query.dataset_span or (start, start)
-            pieces = text[:first], text[last:start], text[slice(*span_of(group))], text[end:]
-            return clauses(text)[0], "".join(pieces)
+            start, end = get_span(query.where)
+            datasets_start, datasets_end = query.dataset_span or (start, start)
+            pieces = (
+                text[:datasets_start],
+                text[datasets_end:start],
+                text[slice(*get_span(group))],
+                text[end:],
+            )
+            return find_clauses(text)[0], "".join(pieces)
     return None
 
 
-def called_services(text: str) -> tuple[str, ...]:
-    """Return the addresses that a query calls by SERVICE, in order, none twice; no variables."""
-    return tuple(dict.fromkeys(one for one in named_services(text) if not one.startswith("?")))
+def list_services(text: str) -> tuple[str, ...]:
+    """Return the addresses that a query calls by SERVICE, in order, unique; no variables."""
+    return tuple(
+        dict.fromkeys(name for name in find_service_names(text) if not name.startswith("?"))
+    )
 
 
-def prologue(text: str) -> str:
+def get_prologue(text: str) -> str:
     """Return the PREFIX and BASE lines of a query."""
     return text[: cast("Span", parse_query(text).tree.inner)[0]]
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Where a group stands: the levels around it, and the GRAPH in force within.
+class _GroupPosition:
+    """The position of a group: the levels around it, and the GRAPH that applies within.
 
-    `outermost` is the GRAPH in force for the outermost level. An EXISTS puts the values of outer
-    solutions into the patterns within.
+    `outermost_graph` is the GRAPH that applies to the outermost level. An EXISTS substitutes the
+    values of outer solutions into the patterns within.
     """
 
-    around: tuple[Level, ...] = ()
+    surrounding_levels: tuple[SurroundingLevel, ...] = ()
     graph: str = ""
-    outermost: str = ""
-    exists: bool = False
-    alternative: bool = False
+    outermost_graph: str = ""
+    is_in_exists: bool = False
+    is_alternative: bool = False
 
-    def joined(
-        self, others: tuple[Part, ...], *, graph: str = "", alternative: bool = False
-    ) -> "_Place":
-        """Return the place of a group that is joined with what is beside it."""
+    def enter_joined(
+        self, siblings: tuple[Part, ...], *, graph: str = "", is_alternative: bool = False
+    ) -> "_GroupPosition":
+        """Return the position of a group that is joined with its siblings."""
         return replace(
             self,
-            around=(Level(others, graph=graph), *self.around),
+            surrounding_levels=(SurroundingLevel(siblings, graph=graph), *self.surrounding_levels),
             graph=graph or self.graph,
-            alternative=alternative or self.alternative,
+            is_alternative=is_alternative or self.is_alternative,
         )
 
-    def apart(self, before: tuple[Part, ...] = (), *, exists: bool = False) -> "_Place":
-        """Return the place of a group that is optional, negated or a sub-select.
+    def enter_separate(
+        self, preceding: tuple[Part, ...] = (), *, is_in_exists: bool = False
+    ) -> "_GroupPosition":
+        """Return the position of a group that is optional, negated or a sub-select.
 
-        Further out nothing may restrict it: in `?a … OPTIONAL { ?b … OPTIONAL { SERVICE … } }` a
-        solution left out of the innermost group would let a wrong one of the middle group pass.
+        Parts further out must not restrict it: in `?a … OPTIONAL { ?b … OPTIONAL { SERVICE … } }` a
+        missing solution of the innermost group would let a wrong one of the middle group pass.
         """
-        around = (Level(before, joined=False),) if before else ()
-        exists = exists or self.exists
-        return _Place(around, self.graph, self.graph, exists, self.alternative)
+        levels = (SurroundingLevel(preceding, joined=False),) if preceding else ()
+        is_in_exists = is_in_exists or self.is_in_exists
+        return _GroupPosition(levels, self.graph, self.graph, is_in_exists, self.is_alternative)
 
 
 @dataclass(frozen=True)
-class _Reader:
-    """Finds the clauses of one query."""
+class _ClauseFinder:
+    """Finds the clauses of a query."""
 
     text: str
-    scope: Scope
+    scope: VariableScope
 
-    def in_group(self, group: Group, place: _Place) -> Iterator[Clause]:
-        parts = parts_of(group)
-        for at, part in enumerate(parts):
-            before = parts[:at]
-            others = (*before, *parts[at + 1 :])
+    def find_in_group(self, group: Group, position: _GroupPosition) -> Iterator[ServiceClause]:
+        parts = split_group(group)
+        for index, part in enumerate(parts):
+            preceding = parts[:index]
+            siblings = (*preceding, *parts[index + 1 :])
             match part:
                 case Nested(word="SERVICE"):
-                    yield self.clause(part, place.joined(others))
+                    yield self.build_clause(part, position.enter_joined(siblings))
                     continue
                 case Query():
-                    yield from self.in_select(part, place)
+                    yield from self.find_in_select(part, position)
                     continue
                 case Nested(word="" | "GRAPH", name=name):
-                    inside = place.joined(others, graph="" if name is None else str(name))
+                    inner_position = position.enter_joined(
+                        siblings, graph="" if name is None else str(name)
+                    )
                 case Union():
-                    inside = place.joined(others, alternative=True)
+                    inner_position = position.enter_joined(siblings, is_alternative=True)
                 case Filter():
-                    inside = place.apart(others, exists=True)
+                    inner_position = position.enter_separate(siblings, is_in_exists=True)
                 case _:
-                    inside = place.apart(before, exists=isinstance(part, Bind))
-            for inner in groups_of(part):
-                yield from self.in_group(inner, inside)
+                    inner_position = position.enter_separate(
+                        preceding, is_in_exists=isinstance(part, Bind)
+                    )
+            for inner_group in get_inner_groups(part):
+                yield from self.find_in_group(inner_group, inner_position)
 
-    def in_select(self, select: Query, place: _Place) -> Iterator[Clause]:
-        """Yield a sub-select around one clause alone as a whole, else the clauses within."""
-        where, *others = groups_of(select)
-        match parts_of(where), others:
-            case (Nested(word="SERVICE", silent=False, group=inner) as sole,), []:
-                (start, end), (first, last) = span_of(select), span_of(where)
-                asked = self.text[slice(*span_of(inner))]
-                body = f"{{ {self.text[start:first]}{asked}{self.text[last:end]} }}"
-                yield self.made(sole, select, body, frozenset(), place)
+    def find_in_select(self, select: Query, position: _GroupPosition) -> Iterator[ServiceClause]:
+        """Yield a sub-select around a single clause as one clause, else the clauses within."""
+        where, *modifier_groups = get_inner_groups(select)
+        match split_group(where), modifier_groups:
+            case (Nested(word="SERVICE", silent=False, group=service_group) as service,), []:
+                (start, end), (where_start, where_end) = get_span(select), get_span(where)
+                service_text = self.text[slice(*get_span(service_group))]
+                body = (
+                    f"{{ {self.text[start:where_start]}{service_text}{self.text[where_end:end]} }}"
+                )
+                yield self.create_clause(service, select, body, frozenset(), position)
             case _:
-                yield from self.in_group(where, place.apart())
-                for group in others:
-                    yield from self.in_group(group, place.apart(exists=True))
+                yield from self.find_in_group(where, position.enter_separate())
+                for group in modifier_groups:
+                    yield from self.find_in_group(group, position.enter_separate(is_in_exists=True))
 
-    def clause(self, service: Nested, place: _Place) -> Clause:
+    def build_clause(self, service: Nested, position: _GroupPosition) -> ServiceClause:
         leading = frozenset[str]()
-        for part in parts_of(service.group):
+        for part in split_group(service.group):
             if not isinstance(part, tuple | Filter | Values | Union | Nested):
                 break
             if isinstance(part, Nested) and part.word not in ("", "GRAPH"):
                 break
-            leading |= self.scope.certain(part)
-        start, end = span_of(service.group)
+            leading |= self.scope.get_certain_variables(part)
+        start, end = get_span(service.group)
         body = self.text[start + 1 : end - 1].strip()
-        return self.made(service, service.group, body, leading, place)
+        return self.create_clause(service, service.group, body, leading, position)
 
-    def made(
+    def create_clause(
         self,
         service: Nested,
-        binding: Group | Query,
+        solution_source: Group | Query,
         body: str,
         leading: frozenset[str],
-        place: _Place,
-    ) -> Clause:
-        """The clause of a SERVICE; its solutions are those of `binding`."""
+        position: _GroupPosition,
+    ) -> ServiceClause:
+        """Return the clause of a SERVICE; its solutions are those of `solution_source`."""
         target = str(service.name)
         if not target.startswith("<"):
             raise ForbiddenQuery("a SERVICE to a variable is not run: name the graph")
-        clause = Clause(
+        clause = ServiceClause(
             target[1:-1],
             service.silent,
             body,
-            *span_of(binding if isinstance(binding, Query) else service),
-            self.scope.possible(binding),
-            self.scope.certain(binding),
+            *get_span(solution_source if isinstance(solution_source, Query) else service),
+            self.scope.get_possible_variables(solution_source),
+            self.scope.get_certain_variables(solution_source),
             leading,
-            place.around,
-            place.outermost,
-            place.alternative,
+            position.surrounding_levels,
+            position.outermost_graph,
+            position.is_alternative,
         )
-        if place.exists:
-            self.refuse_correlated(clause, service.group)
+        if position.is_in_exists:
+            self.check_uncorrelated(clause, service.group)
         return clause
 
-    def refuse_correlated(self, clause: Clause, body: Group) -> None:
-        """Refuse a clause whose solutions depend on values that an EXISTS around it puts in."""
-        before, after = self.text[: clause.start], self.text[clause.end :]
-        outside = lexed(before).variables | lexed(after).variables
-        free = (lexed(clause.body).variables - clause.certain) | self.out_of_scope(body)
-        if depends := free & outside:
+    def check_uncorrelated(self, clause: ServiceClause, body: Group) -> None:
+        """Raise `QueryError` if a clause depends on values from around an EXISTS."""
+        text_before, text_after = self.text[: clause.start], self.text[clause.end :]
+        outer_variables = tokenize(text_before).variable_names | tokenize(text_after).variable_names
+        unbound = (
+            tokenize(clause.body).variable_names - clause.certain
+        ) | self.find_unbound_variables(body)
+        if correlated := unbound & outer_variables:
             raise QueryError(
-                f"the SERVICE <{clause.target}> within EXISTS reads ?{min(depends)} of the query"
+                f"the SERVICE <{clause.target}> within EXISTS reads ?{min(correlated)} of the query"
                 " around it: bind it within by a pattern, or write the condition outside of the"
                 " SERVICE"
             )
 
-    def out_of_scope(self, group: Group) -> frozenset[str]:
-        """Return the variables that filters and expressions read and their group does not bind."""
-        found, bound = frozenset[str](), {*self.scope.possible(group)}
-        for part in parts_of(group):
-            found |= self.scope.used(part) - bound
-            for inner in groups_of(part):
-                found |= self.out_of_scope(inner)
-        return found
+    def find_unbound_variables(self, group: Group) -> frozenset[str]:
+        """Return the variables that expressions read and their group does not bind."""
+        unbound, group_variables = frozenset[str](), {*self.scope.get_possible_variables(group)}
+        for part in split_group(group):
+            unbound |= self.scope.get_used_variables(part) - group_variables
+            for inner_group in get_inner_groups(part):
+                unbound |= self.find_unbound_variables(inner_group)
+        return unbound

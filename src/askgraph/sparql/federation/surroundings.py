@@ -1,4 +1,4 @@
-"""Surroundings of a SERVICE clause: patterns that can be asked before it, to restrict it."""
+"""Find patterns around a SERVICE clause that can run before it, to restrict it."""
 
 from __future__ import annotations
 
@@ -21,106 +21,116 @@ from askgraph.sparql import (
     Union,
     Values,
 )
-from askgraph.sparql.federation.scope import Part, Scope, groups_of, parts_of, span_of
-from askgraph.sparql.federation.service import Clause, Level
-from askgraph.sparql.lexer import lexed
-from askgraph.sparql.parser import read
+from askgraph.sparql.federation.scope import (
+    Part,
+    VariableScope,
+    get_inner_groups,
+    get_span,
+    split_group,
+)
+from askgraph.sparql.federation.service import ServiceClause, SurroundingLevel
+from askgraph.sparql.lexer import tokenize
+from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-NAMED = 3
-"""A subject, an object or a row is named: few solutions are to be expected."""
+NAMED_SELECTIVITY = 3
+"""Selectivity of patterns with a fixed subject, object or row: few solutions are expected."""
 
-_COMPARED, _CLASS, _ANYTHING = 2, 1, 0
-_COMPARING = frozenset(["=", "IN", "CONTAINS", "REGEX", "STRSTARTS", "STRENDS"])
+_COMPARISON_SELECTIVITY, _CLASS_SELECTIVITY, _NO_SELECTIVITY = 2, 1, 0
+_SELECTIVE_FUNCTIONS = frozenset(["=", "IN", "CONTAINS", "REGEX", "STRSTARTS", "STRENDS"])
 
 
-def anchoring(group: str, prologue: str = "") -> int:
-    """Return how selective the patterns between the braces of a group look; more is more.
+def estimate_selectivity(group: str, prologue: str = "") -> int:
+    """Return how selective the patterns between the braces of a group look; higher is better.
 
-    3 if a subject or object is named, 2 if a value is compared with one, 1 if only a class
-    is named, 0 else.
+    3 if a subject or object is fixed, 2 if a value is compared with a constant, 1 if only a class
+    is fixed, else 0.
     """
     try:
-        return _of_query(read(f"{prologue}SELECT * WHERE {{ {group} }}"))
+        return _estimate_query(parse_tree(f"{prologue}SELECT * WHERE {{ {group} }}"))
     except QuerySyntaxError:
-        return _ANYTHING  # a guess at the order in which to ask, no judgement of the query
+        return _NO_SELECTIVITY  # a guess at the order in which to ask, no judgement of the query
 
 
-def _of_query(query: Query) -> int:
-    return NAMED if query.limit is not None else _of_group(query.where)
+def _estimate_query(query: Query) -> int:
+    return NAMED_SELECTIVITY if query.limit is not None else _estimate_group(query.where)
 
 
-def _of_group(group: Group) -> int:
-    return max((_anchoring_of(element) for element in group.elements), default=_ANYTHING)
+def _estimate_group(group: Group) -> int:
+    return max((_estimate_element(element) for element in group.elements), default=_NO_SELECTIVITY)
 
 
-def _anchoring_of(element: object) -> int:
+def _estimate_element(element: object) -> int:
     match element:
         case Values():
-            return NAMED
+            return NAMED_SELECTIVITY
         case Pattern():
-            return _of_pattern(element)
+            return _estimate_pattern(element)
         case Filter():
-            return _COMPARED if _compares(element.condition) else _ANYTHING
+            return _COMPARISON_SELECTIVITY if _is_selective(element.condition) else _NO_SELECTIVITY
         case Union():
-            return min(_of_group(group) for group in element.groups)
+            return min(_estimate_group(group) for group in element.groups)
         case Nested(word="" | "GRAPH"):
-            return _of_group(element.group)
+            return _estimate_group(element.group)
         case Query():
-            return _of_query(element)
+            return _estimate_query(element)
         case _:
-            return _ANYTHING
+            return _NO_SELECTIVITY
 
 
-def _of_pattern(pattern: Pattern) -> int:
+def _estimate_pattern(pattern: Pattern) -> int:
     if not isinstance(pattern.subject, Variable):
-        return NAMED
+        return NAMED_SELECTIVITY
     if isinstance(pattern.object, Variable):
-        return _ANYTHING
-    return _CLASS if str(pattern.predicate) == f"<{RDF_TYPE}>" else NAMED
+        return _NO_SELECTIVITY
+    return _CLASS_SELECTIVITY if str(pattern.predicate) == f"<{RDF_TYPE}>" else NAMED_SELECTIVITY
 
 
-def _compares(condition: Expression) -> bool:
+def _is_selective(condition: Expression) -> bool:
     if not isinstance(condition, Call):
         return False
     if condition.name == "||":
-        return all(map(_compares, condition.arguments))
+        return all(map(_is_selective, condition.arguments))
     if condition.name == "&&":
-        return any(map(_compares, condition.arguments))
-    return condition.name in _COMPARING
+        return any(map(_is_selective, condition.arguments))
+    return condition.name in _SELECTIVE_FUNCTIONS
 
 
-_MOODY = frozenset("SERVICE LIMIT OFFSET SAMPLE RAND UUID STRUUID NOW BNODE GROUP_CONCAT".split())
+_NONDETERMINISTIC_WORDS = frozenset(
+    "SERVICE LIMIT OFFSET SAMPLE RAND UUID STRUUID NOW BNODE GROUP_CONCAT".split()
+)
 
 
 @dataclass(frozen=True)
-class Solved:
-    """What stands in the place of a clause that was evaluated, and what that binds for sure."""
+class EvaluatedClause:
+    """The replacement text of an evaluated clause, and the variables that it always binds."""
 
     text: str
     certain: frozenset[str]
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """Patterns that each solution which a clause helps to make satisfies, or none.
+class Restriction:
+    """Patterns that every solution to which a clause contributes satisfies; may be empty.
 
-    `shared` are the variables by which they restrict it. `solved` is the place of the one clause,
-    evaluated before, that they consist of; None if there are patterns to be asked. `anchoring`
-    tells how selective they look.
+    Attributes:
+        shared: the variables that restrict the clause. anchoring: how selective the patterns
+        look; see `estimate_selectivity`. solved: the position of the only clause in the
+        patterns, which was evaluated before; None if
+            the patterns must be queried.
     """
 
     text: str
     shared: tuple[str, ...]
-    anchoring: int
-    solved: int | None = None
+    selectivity: int
+    evaluated_position: int | None = None
 
 
 @dataclass(frozen=True)
-class _Piece:
-    """Some of the patterns: `offered` are variables that they bind, `linked` all that they have.
+class _PatternPiece:
+    """Some of the patterns: `offered` are variables that they bind, `linked` all that they contain.
 
-    A variable that is offered and not `certain` may be unbound only if an expression fails.
+    A variable that is offered and not `certain` is only unbound if an expression fails.
     """
 
     text: str
@@ -128,180 +138,255 @@ class _Piece:
     linked: frozenset[str]
     order: int
     offered: frozenset[str] = field(default_factory=frozenset)
-    used: frozenset[str] = field(default_factory=frozenset)
-    solved: int | None = None
+    used_variables: frozenset[str] = field(default_factory=frozenset)
+    evaluated_position: int | None = None
 
 
-_PATTERN, _BLOCK, _BIND, _FILTER = range(4)
+_PATTERN_ORDER, _BLOCK_ORDER, _BIND_ORDER, _FILTER_ORDER = range(4)
 
 
-def surroundings(
-    text: str, clause: Clause, solved: Mapping[int, Solved], prologue: str
-) -> Surroundings:
-    """Return what restricts a clause most, by the look of it.
+def choose_restriction(
+    text: str,
+    clause: ServiceClause,
+    evaluated_clauses: Mapping[int, EvaluatedClause],
+    prologue: str,
+) -> Restriction:
+    """Return the patterns around a clause that look most selective.
 
-    `solved` are the clauses of the query that were evaluated before, by their place. Left out is
-    all that another evaluation may answer otherwise (LIMIT, RAND), and what is not linked with the
-    clause. Without `shared` variables nothing restricts it.
+    Patterns that another evaluation may answer differently (LIMIT, RAND), and those not linked
+    with the clause, are left out. Without `shared` variables nothing restricts it.
+
+    Args:
+        evaluated_clauses: the clauses of the query that were evaluated before, by position.
     """
-    pieces: list[_Piece] = []
-    for level in clause.around:
+    pieces: list[_PatternPiece] = []
+    for level in clause.surrounding_levels:
         if level.graph and pieces:
-            pieces = [_in_graph(pieces, level.graph)]
-        elif any(piece.order in (_BIND, _FILTER) for piece in pieces):
-            pieces = [_together(pieces)]
-        pieces += _of_level(text, level, solved)
+            pieces = [_wrap_in_graph(pieces, level.graph)]
+        elif any(piece.order in (_BIND_ORDER, _FILTER_ORDER) for piece in pieces):
+            pieces = [_join_pieces(pieces)]
+        pieces += _build_level_pieces(text, level, evaluated_clauses)
     if clause.graph and pieces:
-        pieces = [_in_graph(pieces, clause.graph)]
-    found = [
-        _restriction(clause, connected, prologue) for connected in _components(pieces) if connected
+        pieces = [_wrap_in_graph(pieces, clause.graph)]
+    restrictions = [
+        _build_restriction(clause, component, prologue)
+        for component in _find_components(pieces)
+        if component
     ]
-    return max(found, key=lambda each: (len(each.shared) > 0, each.anchoring), default=_NOTHING)
-
-
-_NOTHING = Surroundings("", (), 0)
-
-
-def beside(clause: Clause) -> frozenset[int]:
-    """Return the places of the elements around a clause, of which some may be clauses too."""
-    return frozenset(_place(element) for level in clause.around for element in level.elements)
-
-
-def filters_on(text: str, clause: Clause) -> tuple[str, ...]:
-    """Return the filters around a clause that its own solutions must pass to count."""
-    found, scope = list[str](), Scope(lexed(text).variables)
-    for level in takewhile(lambda level: level.joined, clause.around):
-        for part in level.elements:
-            if isinstance(part, Filter) and not groups_of(part):
-                written = text[slice(*span_of(part))]
-                judged_there = not _moody(written) and not _calls_an_extension(written)
-                if judged_there and scope.used(part) <= clause.certain:
-                    found.append(written)
-    return tuple(found)
-
-
-def _of_level(text: str, level: Level, solved: Mapping[int, Solved]) -> list[_Piece]:
-    """Return the pieces of one level, in the order in which they may be asked."""
-    pieces: list[_Piece] = []
-    bound = frozenset[str]()
-    for element in level.elements:
-        piece = _of_element(text, element, solved)
-        if piece is None or (piece.order == _BIND and not piece.used <= bound):
-            continue
-        pieces.append(piece)
-        bound |= piece.certain | piece.offered
-    pieces = [piece for piece in pieces if piece.order != _FILTER or piece.used <= bound]
-    taken = frozenset[str]().union(*(p.linked for p in pieces if p.order in (_PATTERN, _BLOCK)))
-    return [
-        piece
-        for piece in sorted(pieces, key=lambda piece: piece.order)
-        if not (piece.order == _BIND and piece.offered & taken)
-    ]
-
-
-def _of_element(text: str, part: Part, solved: Mapping[int, Solved]) -> _Piece | None:
-    written, place = text[slice(*span_of(part))], _place(part)
-    scope = Scope(lexed(text).variables)
-    possible, used = frozenset(scope.possible(part)), scope.used(part)
-    if place in solved:
-        known = solved[place]
-        return _Piece(known.text, known.certain, known.certain | possible, _BLOCK, solved=place)
-    if _moody(written):
-        return None
-    linked = frozenset(token.text for token in lexed(written).all if token.kind == "blank")
-    linked |= possible | used
-    match part:
-        case tuple():
-            return _Piece(written.rstrip(" .\n\r\t") + " .", scope.certain(part), linked, _PATTERN)
-        case Values() | Union() | Nested(word="" | "GRAPH"):
-            return _Piece(written, scope.certain(part), linked, _BLOCK)
-        case Filter() | Bind() if not groups_of(part):
-            order = _BIND if isinstance(part, Bind) else _FILTER
-            return _Piece(written, frozenset(), linked, order, offered=possible, used=used)
-    return None
-
-
-def _place(part: Part) -> int:
-    """Return where a part starts; of a sub-select in braces of its own, where that starts."""
-    if isinstance(part, Nested) and not part.word:
-        match parts_of(part.group):
-            case (Query() as select,):
-                return span_of(select)[0]
-    return span_of(part)[0]
-
-
-def _components(pieces: list[_Piece]) -> list[list[_Piece]]:
-    """Return the pieces that are linked by variables together, filters with all of theirs."""
-    components: list[list[_Piece]] = []
-    for piece in pieces:
-        if piece.order == _FILTER:
-            continue
-        apart = [each for each in components if not _linked(each, piece)]
-        joined = [one for each in components if _linked(each, piece) for one in each]
-        components = [*apart, [*joined, piece]]
-    filters = [piece for piece in pieces if piece.order == _FILTER]
-    return [
-        [*_ordered(each), *(one for one in filters if one.used <= _bound(each))]
-        for each in components
-    ]
-
-
-def _linked(component: list[_Piece], piece: _Piece) -> bool:
-    return any(piece.linked & one.linked for one in component)
-
-
-def _ordered(pieces: list[_Piece]) -> list[_Piece]:
-    return sorted(pieces, key=lambda piece: piece.order)
-
-
-def _bound(pieces: list[_Piece]) -> frozenset[str]:
-    return frozenset[str]().union(*(piece.certain | piece.offered for piece in pieces))
-
-
-def _restriction(clause: Clause, pieces: list[_Piece], prologue: str) -> Surroundings:
-    shared = tuple(name for name in clause.names if name in clause.certain & _bound(pieces))
-    written = " ".join(piece.text for piece in pieces)
-    if any(piece.solved is not None for piece in pieces):
-        alone = pieces[0].solved if len(pieces) == 1 else None
-        return Surroundings(written, shared, NAMED, alone)
-    return Surroundings(written, shared, anchoring(written, prologue))
-
-
-def _in_graph(pieces: list[_Piece], name: str) -> _Piece:
-    inner = _together(pieces)
-    named = frozenset([name[1:]]) if name.startswith(("?", "$")) else frozenset[str]()
-    return _Piece(
-        f"GRAPH {name} {inner.text}",
-        inner.certain | named,
-        inner.linked | named,
-        _BLOCK,
-        offered=inner.offered,
+    return max(
+        restrictions,
+        key=lambda restriction: (len(restriction.shared) > 0, restriction.selectivity),
+        default=_NO_RESTRICTION,
     )
 
 
-def _together(pieces: list[_Piece]) -> _Piece:
-    """Return pieces as one, in braces of its own, with the filters that can be judged there."""
-    asked = [piece for piece in pieces if piece.order != _FILTER]
-    bound = _bound(asked)
-    kept = [*_ordered(asked), *(p for p in pieces if p.order == _FILTER and p.used <= bound)]
-    return _Piece(
-        "{ " + " ".join(piece.text for piece in kept) + " }",
-        frozenset[str]().union(*(piece.certain for piece in asked)),
-        frozenset[str]().union(*(piece.linked for piece in asked)),
-        _BLOCK,
+_NO_RESTRICTION = Restriction("", (), 0)
+
+
+def get_sibling_positions(clause: ServiceClause) -> frozenset[int]:
+    """Return the positions of the elements around a clause, some of which may be clauses too."""
+    return frozenset(
+        _get_position(element) for level in clause.surrounding_levels for element in level.elements
+    )
+
+
+def find_filters(text: str, clause: ServiceClause) -> tuple[str, ...]:
+    """Return the filters around a clause that its own solutions must pass."""
+    filters, scope = list[str](), VariableScope(tokenize(text).variable_names)
+    for level in takewhile(lambda level: level.joined, clause.surrounding_levels):
+        for part in level.elements:
+            if isinstance(part, Filter) and not get_inner_groups(part):
+                filter_text = text[slice(*get_span(part))]
+                is_portable = not _is_nondeterministic(filter_text) and not _has_extension_function(
+                    filter_text
+                )
+                if is_portable and scope.get_used_variables(part) <= clause.certain:
+                    filters.append(filter_text)
+    return tuple(filters)
+
+
+def _build_level_pieces(
+    text: str, level: SurroundingLevel, evaluated_clauses: Mapping[int, EvaluatedClause]
+) -> list[_PatternPiece]:
+    """Return the pieces of one level, in an order in which they may be queried."""
+    pieces: list[_PatternPiece] = []
+    bound = frozenset[str]()
+    for element in level.elements:
+        piece = _build_piece(text, element, evaluated_clauses)
+        if piece is None or (piece.order == _BIND_ORDER and not piece.used_variables <= bound):
+            continue
+        pieces.append(piece)
+        bound |= piece.certain | piece.offered
+    pieces = [
+        piece for piece in pieces if piece.order != _FILTER_ORDER or piece.used_variables <= bound
+    ]
+    linked_variables = frozenset[str]().union(
+        *(
+            pattern_piece.linked
+            for pattern_piece in pieces
+            if pattern_piece.order in (_PATTERN_ORDER, _BLOCK_ORDER)
+        )
+    )
+    return [
+        piece
+        for piece in sorted(pieces, key=lambda piece: piece.order)
+        if not (piece.order == _BIND_ORDER and piece.offered & linked_variables)
+    ]
+
+
+def _build_piece(
+    text: str, part: Part, evaluated_clauses: Mapping[int, EvaluatedClause]
+) -> _PatternPiece | None:
+    part_text, position = text[slice(*get_span(part))], _get_position(part)
+    scope = VariableScope(tokenize(text).variable_names)
+    possible, used_variables = (
+        frozenset(scope.get_possible_variables(part)),
+        scope.get_used_variables(part),
+    )
+    if position in evaluated_clauses:
+        evaluated = evaluated_clauses[position]
+        return _PatternPiece(
+            evaluated.text,
+            evaluated.certain,
+            evaluated.certain | possible,
+            _BLOCK_ORDER,
+            evaluated_position=position,
+        )
+    if _is_nondeterministic(part_text):
+        return None
+    linked = frozenset(
+        token.text for token in tokenize(part_text).all_tokens if token.kind == "blank"
+    )
+    linked |= possible | used_variables
+    match part:
+        case tuple():
+            return _PatternPiece(
+                part_text.rstrip(" .\n\r\t") + " .",
+                scope.get_certain_variables(part),
+                linked,
+                _PATTERN_ORDER,
+            )
+        case Values() | Union() | Nested(word="" | "GRAPH"):
+            return _PatternPiece(part_text, scope.get_certain_variables(part), linked, _BLOCK_ORDER)
+        case Filter() | Bind() if not get_inner_groups(part):
+            order = _BIND_ORDER if isinstance(part, Bind) else _FILTER_ORDER
+            return _PatternPiece(
+                part_text,
+                frozenset(),
+                linked,
+                order,
+                offered=possible,
+                used_variables=used_variables,
+            )
+    return None
+
+
+def _get_position(part: Part) -> int:
+    """Return the start of a part; of a sub-select in its own braces, without the braces."""
+    if isinstance(part, Nested) and not part.word:
+        match split_group(part.group):
+            case (Query() as select,):
+                return get_span(select)[0]
+    return get_span(part)[0]
+
+
+def _find_components(pieces: list[_PatternPiece]) -> list[list[_PatternPiece]]:
+    """Return groups of pieces that are linked by variables, with the filters that apply to them."""
+    components: list[list[_PatternPiece]] = []
+    for piece in pieces:
+        if piece.order == _FILTER_ORDER:
+            continue
+        unlinked = [component for component in components if not _is_linked(component, piece)]
+        linked_pieces = [
+            other_piece
+            for component in components
+            if _is_linked(component, piece)
+            for other_piece in component
+        ]
+        components = [*unlinked, [*linked_pieces, piece]]
+    filters = [piece for piece in pieces if piece.order == _FILTER_ORDER]
+    return [
+        [
+            *_sort_pieces(component),
+            *(
+                other_piece
+                for other_piece in filters
+                if other_piece.used_variables <= _get_bound_variables(component)
+            ),
+        ]
+        for component in components
+    ]
+
+
+def _is_linked(component: list[_PatternPiece], piece: _PatternPiece) -> bool:
+    return any(piece.linked & member.linked for member in component)
+
+
+def _sort_pieces(pieces: list[_PatternPiece]) -> list[_PatternPiece]:
+    return sorted(pieces, key=lambda piece: piece.order)
+
+
+def _get_bound_variables(pieces: list[_PatternPiece]) -> frozenset[str]:
+    return frozenset[str]().union(*(piece.certain | piece.offered for piece in pieces))
+
+
+def _build_restriction(
+    clause: ServiceClause, pieces: list[_PatternPiece], prologue: str
+) -> Restriction:
+    shared_variables = tuple(
+        name for name in clause.names if name in clause.certain & _get_bound_variables(pieces)
+    )
+    text = " ".join(piece.text for piece in pieces)
+    if any(piece.evaluated_position is not None for piece in pieces):
+        position = pieces[0].evaluated_position if len(pieces) == 1 else None
+        return Restriction(text, shared_variables, NAMED_SELECTIVITY, position)
+    return Restriction(text, shared_variables, estimate_selectivity(text, prologue))
+
+
+def _wrap_in_graph(pieces: list[_PatternPiece], name: str) -> _PatternPiece:
+    joined = _join_pieces(pieces)
+    name_variables = frozenset([name[1:]]) if name.startswith(("?", "$")) else frozenset[str]()
+    return _PatternPiece(
+        f"GRAPH {name} {joined.text}",
+        joined.certain | name_variables,
+        joined.linked | name_variables,
+        _BLOCK_ORDER,
+        offered=joined.offered,
+    )
+
+
+def _join_pieces(pieces: list[_PatternPiece]) -> _PatternPiece:
+    """Return pieces as a single one, in its own braces, with the filters that apply within."""
+    patterns = [piece for piece in pieces if piece.order != _FILTER_ORDER]
+    bound = _get_bound_variables(patterns)
+    ordered = [
+        *_sort_pieces(patterns),
+        *(
+            filter_piece
+            for filter_piece in pieces
+            if filter_piece.order == _FILTER_ORDER and filter_piece.used_variables <= bound
+        ),
+    ]
+    return _PatternPiece(
+        "{ " + " ".join(piece.text for piece in ordered) + " }",
+        frozenset[str]().union(*(piece.certain for piece in patterns)),
+        frozenset[str]().union(*(piece.linked for piece in patterns)),
+        _BLOCK_ORDER,
         offered=bound,
     )
 
 
-def _moody(written: str) -> bool:
+def _is_nondeterministic(text: str) -> bool:
     return any(
-        token.kind == "word" and token.text.upper() in _MOODY for token in lexed(written).all
+        token.kind == "word" and token.text.upper() in _NONDETERMINISTIC_WORDS
+        for token in tokenize(text).all_tokens
     )
 
 
-def _calls_an_extension(written: str) -> bool:
-    """Whether a function is called by an IRI, which not every endpoint knows."""
-    given = lexed(written).given
+def _has_extension_function(text: str) -> bool:
+    """Return whether a function is called by an IRI, which some endpoints do not know."""
+    tokens = tokenize(text).tokens
     return any(
-        name.kind in ("iri", "pname") and behind.text == "(" for name, behind in pairwise(given)
+        name.kind in ("iri", "pname") and following.text == "("
+        for name, following in pairwise(tokens)
     )

@@ -1,14 +1,13 @@
-"""Queries made into other queries: repaired, changed in one place, or brought to one form.
+"""Rewrite queries: format or repair them, change one part, or convert them to a canonical form.
 
-Here are the layout of a query that someone wrote, in the notation of its author, and repairs of
-queries as language models write them; whatever is sound stays as it is.
+This module lays out a query in the notation of its author, and repairs queries as language models
+write them; valid parts stay as they are.
 
-    ```sparql … ```, words around it     taken off
-    SELECT COUNT(?x) WHERE …             SELECT (COUNT(?x) AS ?count) WHERE …
-    SERVICE wikibase:label { … }         OPTIONAL { ?x rdfs:label ?xLabel … } where ?xLabel is used
-    a known prefix that is not declared  declared
+    ```sparql … ```, words around it     removed SELECT COUNT(?x) WHERE …             SELECT
+    (COUNT(?x) AS ?count) WHERE … SERVICE wikibase:label { … }         OPTIONAL { ?x
+    rdfs:label ?xLabel … } where ?xLabel is used a known prefix that is not declared  declared
 
-All repairs look at tokens: strings, comments and IRIs are never touched.
+All repairs work on tokens: strings, comments and IRIs never change.
 """
 
 import re
@@ -20,389 +19,448 @@ from itertools import groupby, takewhile
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql import AGGREGATES, Expression, Group, Path, Pattern, Query, Term, Values
-from askgraph.sparql.lexer import Edit, Token, edited, lexed
-from askgraph.sparql.parser import Parsed, parse_query
+from askgraph.sparql import AGGREGATE_NAMES, Expression, Group, Path, Pattern, Query, Term, Values
+from askgraph.sparql.lexer import Edit, Token, apply_edits, tokenize
+from askgraph.sparql.parser import ParsedSparql, parse_query
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.serializer import Lines, Names, Triples
+from askgraph.sparql.serializer import QueryFormatter, ShortNames, TripleBlock
 from askgraph.sparql.vocabulary import RDFS_LABEL, SCHEMA_DESCRIPTION, SKOS_ALT_LABEL, WIKIBASE
 
-_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
+_OPENING_BRACKETS, _CLOSING_BRACKETS = frozenset("([{"), frozenset(")]}")
 
 
-_LABELS = {"Label": RDFS_LABEL, "AltLabel": SKOS_ALT_LABEL, "Description": SCHEMA_DESCRIPTION}
+_LABEL_PREDICATE_BY_SUFFIX = {
+    "Label": RDFS_LABEL,
+    "AltLabel": SKOS_ALT_LABEL,
+    "Description": SCHEMA_DESCRIPTION,
+}
 
 
-def label_service_edits(text: str, language: str) -> tuple[list[Edit], str]:
-    """Return the edits that put patterns for the labels that are used in place of each call."""
-    given = lexed(text).given
-    prefixes = {"wikibase": WIKIBASE, **lexed(text).declared}
+def build_label_service_edits(text: str, language: str) -> tuple[list[Edit], str]:
+    """Return edits that replace each call of the label service by patterns for the used labels."""
+    tokens = tokenize(text).tokens
+    prefixes = {"wikibase": WIKIBASE, **tokenize(text).declared_prefixes}
     edits: list[Edit] = []
-    at = 0
-    while at < len(given):
-        opening = _label_service(given, at, prefixes)
-        closing = None if opening is None else partner(given, opening)
+    index = 0
+    while index < len(tokens):
+        opening = _find_label_service_group(tokens, index, prefixes)
+        closing = None if opening is None else find_closing_bracket(tokens, opening)
         if opening is not None and closing is not None:
-            edits += _service_edits(given, at, opening, closing, language)
-            at = closing
-        at += 1
+            edits += _replace_service_call(tokens, index, opening, closing, language)
+            index = closing
+        index += 1
     return edits, "the label service was replaced by optional labels"
 
 
-def says(token: Token, *words: str) -> bool:
-    """Whether a token is one of these words, in whatever case."""
+def is_word(token: Token, *words: str) -> bool:
+    """Return whether a token is one of some words, in any case."""
     return token.kind == "word" and token.text.upper() in words
 
 
-def partner(given: Sequence[Token], opening: int) -> int | None:
-    """Return the place of the bracket that closes the one at `opening`; None if none does."""
+def find_closing_bracket(tokens: Sequence[Token], opening: int) -> int | None:
+    """Return the index of the bracket that closes the one at `opening`, or None."""
     depth = 0
-    for at in range(opening, len(given)):
-        if given[at].kind == "mark":
-            depth += (given[at].text in _OPENING) - (given[at].text in _CLOSING)
+    for index in range(opening, len(tokens)):
+        if tokens[index].kind == "mark":
+            depth += (tokens[index].text in _OPENING_BRACKETS) - (
+                tokens[index].text in _CLOSING_BRACKETS
+            )
             if depth == 0:
-                return at
+                return index
     return None
 
 
-def _label_service(given: Sequence[Token], at: int, prefixes: Mapping[str, str]) -> int | None:
-    """Where the group of a label service opens that is called here."""
-    if not says(given[at], "SERVICE"):
+def _find_label_service_group(
+    tokens: Sequence[Token], index: int, prefixes: Mapping[str, str]
+) -> int | None:
+    """Return the index where the group of a label service call opens, or None without a call."""
+    if not is_word(tokens[index], "SERVICE"):
         return None
-    target = at + 1 + (at + 1 < len(given) and says(given[at + 1], "SILENT"))
-    if target + 1 >= len(given) or given[target + 1].text != "{":
+    target = index + 1 + (index + 1 < len(tokens) and is_word(tokens[index + 1], "SILENT"))
+    if target + 1 >= len(tokens) or tokens[target + 1].text != "{":
         return None
-    token = given[target]
+    token = tokens[target]
     prefix, _, local = token.text.partition(":")
     iri = token.text[1:-1] if token.kind == "iri" else prefixes.get(prefix, "") + local
     return target + 1 if iri == WIKIBASE + "label" else None
 
 
-def _service_edits(
-    given: Sequence[Token], at: int, opening: int, closing: int, language: str
+def _replace_service_call(
+    tokens: Sequence[Token], index: int, opening: int, closing: int, language: str
 ) -> Iterator[Edit]:
-    """Cut the call out, its dot too if none is needed; put the labels at the group's end."""
-    end = given[closing].end
-    after = given[closing + 1] if closing + 1 < len(given) else None
-    needs_dot = at > 0 and given[at - 1].text not in (".", "{", "}")
-    if after is not None and after.text == "." and not needs_dot:
-        end = after.end
-    is_inside = after is not None and after.text not in (".", "}")
-    yield given[at].start, end, " ." if needs_dot and is_inside else ""
-    outer = _end_of_group(given, closing + 1)
-    if outer is None:
+    """Remove the call, with its dot if unneeded, and add label patterns at the end of the group."""
+    end = tokens[closing].end
+    following = tokens[closing + 1] if closing + 1 < len(tokens) else None
+    needs_dot = index > 0 and tokens[index - 1].text not in (".", "{", "}")
+    if following is not None and following.text == "." and not needs_dot:
+        end = following.end
+    is_inside = following is not None and following.text not in (".", "}")
+    yield tokens[index].start, end, " ." if needs_dot and is_inside else ""
+    group_end = _find_group_end(tokens, closing + 1)
+    if group_end is None:
         return
-    outside = [*given[:at], *given[closing + 1 :]]
-    asked = {**_asked_inside(given[opening + 1 : closing]), **_asked_by_name(outside)}
-    used = {token.text[1:] for token in outside if token.kind == "variable"}
+    outer_tokens = [*tokens[:index], *tokens[closing + 1 :]]
+    labels = {
+        **_find_labels_in_call(tokens[opening + 1 : closing]),
+        **_find_labels_by_name(outer_tokens),
+    }
+    used_variables = {token.text[1:] for token in outer_tokens if token.kind == "variable"}
     patterns = [
-        _optional(thing, predicate, name, languages)
-        for name, (thing, predicate) in asked.items()
-        if name in used
-        for languages in _in_turn(language)
+        _write_optional_label(subject, predicate, name, languages)
+        for name, (subject, predicate) in labels.items()
+        if name in used_variables
+        for languages in _list_languages(language)
     ]
     if patterns:
-        yield given[outer].start, given[outer].start, " ".join(["", *patterns, ""])
+        yield tokens[group_end].start, tokens[group_end].start, " ".join(["", *patterns, ""])
 
 
-def _end_of_group(given: Sequence[Token], at: int) -> int | None:
+def _find_group_end(tokens: Sequence[Token], start: int) -> int | None:
     depth = 0
-    for place in range(at, len(given)):
-        depth += (given[place].text == "{") - (given[place].text == "}")
+    for index in range(start, len(tokens)):
+        depth += (tokens[index].text == "{") - (tokens[index].text == "}")
         if depth < 0:
-            return place
+            return index
     return None
 
 
-def _asked_by_name(outside: Sequence[Token]) -> dict[str, tuple[str, str]]:
-    """Variables that the service fills by their names: `?xLabel` for `?x`."""
+def _find_labels_by_name(outside: Sequence[Token]) -> dict[str, tuple[str, str]]:
+    """Return the variables that the service binds by their names: `?xLabel` for `?x`."""
     names = dict.fromkeys(token.text[1:] for token in outside if token.kind == "variable")
     return {
-        name: (name.removesuffix(ending), predicate)
+        name: (name.removesuffix(suffix), predicate)
         for name in names
-        for ending, predicate in _LABELS.items()
-        if name.endswith(ending) and name.removesuffix(ending) in names
+        for suffix, predicate in _LABEL_PREDICATE_BY_SUFFIX.items()
+        if name.endswith(suffix) and name.removesuffix(suffix) in names
     }
 
 
-def _asked_inside(inside: Sequence[Token]) -> dict[str, tuple[str, str]]:
-    """Variables that patterns within the call name: `?x rdfs:label ?name`."""
-    found: dict[str, tuple[str, str]] = {}
-    for first, predicate, last in zip(inside, inside[1:], inside[2:], strict=False):
-        kinds = first.kind, predicate.kind, last.kind
+def _find_labels_in_call(inside: Sequence[Token]) -> dict[str, tuple[str, str]]:
+    """Return the variables in patterns within the call: `?x rdfs:label ?name`."""
+    labels: dict[str, tuple[str, str]] = {}
+    for subject, predicate, variable in zip(inside, inside[1:], inside[2:], strict=False):
+        kinds = subject.kind, predicate.kind, variable.kind
         local = predicate.text.strip("<>").rsplit("#")[-1].rsplit("/")[-1].rsplit(":")[-1]
-        ending = local[:1].upper() + local[1:]
+        suffix = local[:1].upper() + local[1:]
         if kinds in (("variable", "pname", "variable"), ("variable", "iri", "variable")):
-            found[last.text[1:]] = first.text[1:], _LABELS.get(ending, RDFS_LABEL)
-    return found
+            labels[variable.text[1:]] = (
+                subject.text[1:],
+                _LABEL_PREDICATE_BY_SUFFIX.get(suffix, RDFS_LABEL),
+            )
+    return labels
 
 
-def _in_turn(language: str) -> tuple[tuple[str, ...], ...]:
-    """The languages to try one after another; the last ones are those of no language."""
-    own = [] if language == "en" or not language.replace("-", "").isalnum() else [(language,)]
-    return (*own, ("en",), ("mul", ""))
+def _list_languages(language: str) -> tuple[tuple[str, ...], ...]:
+    """Return the languages to try in turn; the last entry stands for no language."""
+    preferred = [] if language == "en" or not language.replace("-", "").isalnum() else [(language,)]
+    return (*preferred, ("en",), ("mul", ""))
 
 
-def _optional(thing: str, predicate: str, name: str, languages: tuple[str, ...]) -> str:
+def _write_optional_label(
+    subject: str, predicate: str, name: str, languages: tuple[str, ...]
+) -> str:
     tags = ", ".join(f'"{tag}"' for tag in languages)
     condition = f"FILTER(LANG(?{name}) IN ({tags}))"
-    return f"OPTIONAL {{ ?{thing} <{predicate}> ?{name} . {condition} }}"
+    return f"OPTIONAL {{ ?{subject} <{predicate}> ?{name} . {condition} }}"
 
 
-_STARTS = frozenset("PREFIX BASE SELECT ASK CONSTRUCT DESCRIBE".split())
-_UPDATES = frozenset("INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH".split())
-_FENCE = "`"
+_START_KEYWORDS = frozenset("PREFIX BASE SELECT ASK CONSTRUCT DESCRIBE".split())
+_UPDATE_KEYWORDS = frozenset("INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH".split())
+_FENCE_CHARACTER = "`"
 
 
 @dataclass(frozen=True)
-class Repaired:
-    """A query, and what had to be done to it, in words."""
+class RepairedQuery:
+    """A query, and descriptions of its repairs."""
 
     query: str
     notes: tuple[str, ...] = ()
 
 
-def repaired(query: str, *, language: str = "en") -> Repaired:
-    """Return the query without what keeps it from running, if that can be told for sure."""
+def repair_query(query: str, *, language: str = "en") -> RepairedQuery:
+    """Return the query with known faults repaired, where the repair is certain."""
     notes: list[str] = []
-    text = _bare(query)
-    for repair in (label_service_edits, _aggregate_edits):
+    text = _extract_query(query)
+    for repair in (build_label_service_edits, _build_aggregate_edits):
         edits, note = repair(text, language)
         if edits:
-            text = edited(text, sorted(edits))
+            text = apply_edits(text, sorted(edits))
             notes.append(note)
-    return Repaired(text, tuple(notes))
+    return RepairedQuery(text, tuple(notes))
 
 
-def _bare(query: str) -> str:
-    """The query without code fences, words before it and a semicolon after it."""
-    while (inner := _once_bared(query)) != query:
-        query = inner
+def _extract_query(query: str) -> str:
+    """Return the query without code fences, words before it and a semicolon after it."""
+    while (extracted := _extract_query_once(query)) != query:
+        query = extracted
     return query
 
 
-def _once_bared(query: str) -> str:
-    text = _unfenced(query)
-    given = lexed(text).given
-    first = next((at for at in range(len(given)) if _begins(given, at)), None)
-    if first and not any(says(token, *_UPDATES) for token in given[:first]):
-        text = text[given[first].start :]
-        given = lexed(text).given
-    if first is not None and given[-1].text == ";":
-        at = given[-1].start
-        text = text[:at] + text[at + 1 :]
+def _extract_query_once(query: str) -> str:
+    text = _remove_fence(query)
+    tokens = tokenize(text).tokens
+    start_index = next(
+        (index for index in range(len(tokens)) if _is_query_start(tokens, index)), None
+    )
+    if start_index and not any(is_word(token, *_UPDATE_KEYWORDS) for token in tokens[:start_index]):
+        text = text[tokens[start_index].start :]
+        tokens = tokenize(text).tokens
+    if start_index is not None and tokens[-1].text == ";":
+        index = tokens[-1].start
+        text = text[:index] + text[index + 1 :]
     return text
 
 
-def _unfenced(text: str) -> str:
-    """What stands between the first fence and the next one, or the end."""
-    given = lexed(text).given
-    fences = [at for at in range(len(given) - 2) if _is_fence(given, at)]
+def _remove_fence(text: str) -> str:
+    """Return the text between the first fence and the next one, or the end."""
+    tokens = tokenize(text).tokens
+    fences = [index for index in range(len(tokens) - 2) if _is_fence(tokens, index)]
     if not fences:
         return text
     opening = fences[0] + 3
-    while opening < len(given) and given[opening].text == _FENCE:
+    while opening < len(tokens) and tokens[opening].text == _FENCE_CHARACTER:
         opening += 1
-    closing = next((at for at in fences if at >= opening), None)
-    end = len(text) if closing is None else given[closing].start
-    if opening < len(given) and given[opening].kind == "word" and not _begins(given, opening):
+    closing = next((index for index in fences if index >= opening), None)
+    end = len(text) if closing is None else tokens[closing].start
+    if (
+        opening < len(tokens)
+        and tokens[opening].kind == "word"
+        and not _is_query_start(tokens, opening)
+    ):
         opening += 1  # the name of the language
-    start = given[opening].start if opening < len(given) else end
+    start = tokens[opening].start if opening < len(tokens) else end
     return text[start:end].rstrip() if start < end else text
 
 
-def _is_fence(given: Sequence[Token], at: int) -> bool:
-    return all(token.text == _FENCE for token in given[at : at + 3])
+def _is_fence(tokens: Sequence[Token], index: int) -> bool:
+    return all(token.text == _FENCE_CHARACTER for token in tokens[index : index + 3])
 
 
-def _begins(given: Sequence[Token], at: int) -> bool:
-    """Whether a query may begin here: a keyword, and after it what may follow it."""
-    token = given[at]
-    if token.kind != "word" or token.text.upper() not in _STARTS or at + 1 >= len(given):
+def _is_query_start(tokens: Sequence[Token], index: int) -> bool:
+    """Return whether a query may begin here: a keyword with a valid successor."""
+    token = tokens[index]
+    if (
+        token.kind != "word"
+        or token.text.upper() not in _START_KEYWORDS
+        or index + 1 >= len(tokens)
+    ):
         return False
-    after = given[at + 1]
+    following = tokens[index + 1]
     match token.text.upper():
         case "PREFIX":
-            return after.kind == "pname" and after.text.endswith(":")
+            return following.kind == "pname" and following.text.endswith(":")
         case "BASE":
-            return after.kind == "iri"
+            return following.kind == "iri"
         case "SELECT":
             return (
-                after.kind == "variable"
-                or after.text in ("*", "(")
-                or says(after, "DISTINCT", "REDUCED", *AGGREGATES)
+                following.kind == "variable"
+                or following.text in ("*", "(")
+                or is_word(following, "DISTINCT", "REDUCED", *AGGREGATE_NAMES)
             )
         case "DESCRIBE":
-            return after.kind in ("variable", "iri", "pname") or after.text == "*"
+            return following.kind in ("variable", "iri", "pname") or following.text == "*"
         case _:
-            return after.text == "{" or says(after, "WHERE", "FROM")
+            return following.text == "{" or is_word(following, "WHERE", "FROM")
 
 
-def _aggregate_edits(text: str, _: str) -> tuple[list[Edit], str]:
-    """Parentheses and a name for each aggregate that a SELECT clause has bare."""
-    given = lexed(text).given
-    taken = {token.text[1:] for token in given if token.kind == "variable"}
+def _build_aggregate_edits(text: str, _: str) -> tuple[list[Edit], str]:
+    """Return edits that add parentheses and a name to each bare aggregate of a SELECT clause."""
+    tokens = tokenize(text).tokens
+    used_names = {token.text[1:] for token in tokens if token.kind == "variable"}
     edits: list[Edit] = []
-    for at, token in enumerate(given):
-        if says(token, "SELECT"):
-            edits += _column_edits(given, at + 1, taken)
+    for index, token in enumerate(tokens):
+        if is_word(token, "SELECT"):
+            edits += _build_column_edits(tokens, index + 1, used_names)
     return edits, "an aggregate was given parentheses and a name"
 
 
-def _column_edits(given: Sequence[Token], at: int, taken: set[str]) -> Iterator[Edit]:
-    while at < len(given) and not (given[at].text == "{" or says(given[at], "WHERE", "FROM")):
-        is_open = given[at].text == "(" and at + 1 < len(given)
-        inner = at + is_open
-        end = partner(given, inner + 1) if _calls(given, inner) else None
+def _build_column_edits(
+    tokens: Sequence[Token], index: int, used_names: set[str]
+) -> Iterator[Edit]:
+    while index < len(tokens) and not (
+        tokens[index].text == "{" or is_word(tokens[index], "WHERE", "FROM")
+    ):
+        is_open = tokens[index].text == "(" and index + 1 < len(tokens)
+        name_index = index + is_open
+        end = (
+            find_closing_bracket(tokens, name_index + 1)
+            if _is_aggregate_call(tokens, name_index)
+            else None
+        )
         if end is not None:
-            yield from _one_column(given, at, end, taken)
-            at = end
+            yield from _complete_column(tokens, index, end, used_names)
+            index = end
         elif is_open:
-            at = partner(given, at) or len(given)
-        at += 1
+            index = find_closing_bracket(tokens, index) or len(tokens)
+        index += 1
 
 
-def _calls(given: Sequence[Token], at: int) -> bool:
-    return at + 1 < len(given) and says(given[at], *AGGREGATES) and given[at + 1].text == "("
+def _is_aggregate_call(tokens: Sequence[Token], index: int) -> bool:
+    return (
+        index + 1 < len(tokens)
+        and is_word(tokens[index], *AGGREGATE_NAMES)
+        and tokens[index + 1].text == "("
+    )
 
 
-def _one_column(given: Sequence[Token], at: int, end: int, taken: set[str]) -> Iterator[Edit]:
-    """What a column from `at` lacks whose aggregate ends at `end`: `(`, `AS ?name`, `)`."""
-    is_open = given[at].text == "("
-    after = given[end + 1] if end + 1 < len(given) else None
-    close = given[end].end
-    name = f" AS ?{_fresh(given[at + is_open].text.lower(), taken)}"
+def _complete_column(
+    tokens: Sequence[Token], index: int, end: int, used_names: set[str]
+) -> Iterator[Edit]:
+    """Return edits that complete a column whose aggregate ends at `end`: `(`, `AS ?name`, `)`."""
+    is_open = tokens[index].text == "("
+    following = tokens[end + 1] if end + 1 < len(tokens) else None
+    close = tokens[end].end
+    name = f" AS ?{_create_name(tokens[index + is_open].text.lower(), used_names)}"
     if is_open:
-        if after is not None and after.text == ")":
+        if following is not None and following.text == ")":
             yield close, close, name
         return
-    yield given[at].start, given[at].start, "("
-    if after is not None and says(after, "AS") and end + 2 < len(given):
-        last = given[end + 2]
+    yield tokens[index].start, tokens[index].start, "("
+    if following is not None and is_word(following, "AS") and end + 2 < len(tokens):
+        last = tokens[end + 2]
         yield last.end, last.end, ")"
     else:
         yield close, close, name + ")"
 
 
-def _fresh(name: str, taken: set[str]) -> str:
-    found, number = name, 2
-    while found in taken:
-        found, number = f"{name}{number}", number + 1
-    taken.add(found)
-    return found
+def _create_name(name: str, used_names: set[str]) -> str:
+    candidate, number = name, 2
+    while candidate in used_names:
+        candidate, number = f"{name}{number}", number + 1
+    used_names.add(candidate)
+    return candidate
 
 
-def formatted(query: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
-    """Return a query that someone wrote as a careful person writes it; it means the same.
+def lay_out_query(query: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
+    """Return a query in a readable layout; its meaning stays the same.
 
-    Prefixes are those of the map, then the query's own; only those used are declared. Patterns with
-    the same subject stand together, one a line; a pattern written twice is kept once. Lists,
-    parentheses and blank nodes stay as they were written. `labels` (IRI -> label) become comments
-    if the IRI itself does not say the same. Comments before the query stay, others go. An update,
-    text that is no SPARQL 1.1, or too deep, comes back unchanged.
+    Prefixes are those of the map, then the query's own; only used ones are declared. Patterns
+    with the same subject stand together, one per line; duplicate patterns are removed. Lists,
+    parentheses and blank nodes stay as written. Comments before the query stay, others are
+    dropped. An update, invalid SPARQL 1.1, or a query that is nested too deeply is returned
+    unchanged.
+
+    Args:
+        labels: labels by IRI; they become comments unless the IRI itself is readable.
     """
     try:
         parsed = parse_query(query, prefixes.namespaces)
-        names = Names(prefixes.with_prefixes(lexed(query).declared), labels)
-        lines = _AsWritten(names, query, parsed).query(parsed.tree)
+        names = ShortNames(prefixes.add_prefixes(tokenize(query).declared_prefixes), labels)
+        lines = _SourceFormatter(names, query, parsed).write_query_lines(parsed.tree)
     except (QuerySyntaxError, RecursionError):
         return query.strip()
     if parsed.flaw:
         return query.strip()
-    opening = takewhile(lambda token: token.kind == "comment", lexed(query).all)
-    return "".join(f"{one.text.rstrip()}\n" for one in opening) + names.finished(lines)
+    leading_comments = takewhile(lambda token: token.kind == "comment", tokenize(query).all_tokens)
+    return "".join(f"{comment.text.rstrip()}\n" for comment in leading_comments) + names.build_text(
+        lines
+    )
 
 
-class _AsWritten(Lines):
-    """Parts of a tree in the notation of the text that it was parsed from."""
+class _SourceFormatter(QueryFormatter):
+    """Writes parts of a tree in the notation of the text that they were parsed from."""
 
-    def __init__(self, names: Names, text: str, parsed: Parsed) -> None:
+    def __init__(self, names: ShortNames, text: str, parsed: ParsedSparql) -> None:
         super().__init__(names)
         self.text = text
         self.labels = parsed.labels
-        self.variables = lexed(text).variables
-        self.unknown = frozenset(lexed(text).undeclared) - frozenset(names.prefixes.namespaces)
-        self.tags = {each.text.lower(): each.text for each in lexed(text).given}
-        self.inside: Mapping[Term, Sequence[Pattern]] = {}
+        self.variables = tokenize(text).variable_names
+        self.unknown_prefixes = frozenset(tokenize(text).undeclared_prefixes) - frozenset(
+            names.prefixes.namespaces
+        )
+        self.tags = {each.text.lower(): each.text for each in tokenize(text).tokens}
+        self.bracket_patterns: Mapping[Term, Sequence[Pattern]] = {}
 
-    def name(self, iri: NamedNode) -> str:
+    def write_name(self, iri: NamedNode) -> str:
         prefix, _, local = iri.value.partition(":")
-        is_open = prefix in self.unknown and re.fullmatch(r"[\w-]*", local)
-        return iri.value if is_open else super().name(iri)
+        is_open = prefix in self.unknown_prefixes and re.fullmatch(r"[\w-]*", local)
+        return iri.value if is_open else super().write_name(iri)
 
-    def literal(self, literal: Literal) -> str:
+    def write_literal(self, literal: Literal) -> str:
         tag = f"@{literal.language}" if literal.language else ""
-        return str(Literal(literal.value)) + self.tags[tag] if tag else super().literal(literal)
+        return (
+            str(Literal(literal.value)) + self.tags[tag] if tag else super().write_literal(literal)
+        )
 
-    def term(self, term: Term | None) -> str:
-        """A term; a blank node with its patterns, a collection with its members."""
+    def write_term(self, term: Term | None) -> str:
+        """Return a term; a blank node with its patterns, a collection with its members."""
         if not isinstance(term, Variable) or term.value in self.variables:
-            return super().term(term)
+            return super().write_term(term)
         if term.value in self.labels:
             return f"_:{self.labels[term.value]}"
-        patterns = self.inside.get(term, ())
+        patterns = self.bracket_patterns.get(term, ())
         if not patterns or patterns[0].spans:
-            pairs = " ; ".join(f"{verb} {objects}" for verb, objects, _ in self.pairs(patterns))
+            pairs = " ; ".join(
+                f"{verb} {objects}" for verb, objects, _ in self.write_pairs(patterns)
+            )
             return f"[ {pairs} ]" if pairs else "[]"
         members: list[str] = []
         node: Term = term
         while isinstance(node, Variable):
-            first, rest = self.inside[node]
-            members.append(self.term(first.object))
-            node = rest.object
+            first_pattern, rest_pattern = self.bracket_patterns[node]
+            members.append(self.write_term(first_pattern.object))
+            node = rest_pattern.object
         return f"({' '.join(members)})"
 
-    def pairs(self, patterns: Sequence[Pattern]) -> Iterator[tuple[str, str, bool]]:
+    def write_pairs(self, patterns: Sequence[Pattern]) -> Iterator[tuple[str, str, bool]]:
         """Yield predicates with their objects, and whether the predicate is a path."""
-        for _, alike in groupby(patterns, lambda pattern: pattern.spans[1]):
-            some = list(alike)
-            objects = ", ".join(self.term(pattern.object) for pattern in some)
-            yield self.path(some[0].predicate), objects, isinstance(some[0].predicate, Path)
+        for _, group in groupby(patterns, lambda pattern: pattern.spans[1]):
+            same_predicate = list(group)
+            objects = ", ".join(self.write_term(pattern.object) for pattern in same_predicate)
+            yield (
+                self.write_path(same_predicate[0].predicate),
+                objects,
+                isinstance(same_predicate[0].predicate, Path),
+            )
 
-    def is_inside(self, pattern: Pattern) -> bool:
+    def is_in_brackets(self, pattern: Pattern) -> bool:
         """Return whether a pattern belongs to `[ … ]` or `( … )`: its subject is the bracket."""
         if not pattern.spans:
             return True
         start, end = pattern.spans[0]
         return self.text[start:end] == "["
 
-    def body(self, group: Group) -> list[str]:
-        """The lines between the braces of a group; a sub-select in braces of its own keeps them."""
+    def write_body(self, group: Group) -> list[str]:
+        """Return the lines between the braces of a group; a sub-select keeps its own braces."""
         match group.elements:
-            case (Query() as inner,) if inner.span != group.span:
-                return self.element_lines(inner)
-        return super().body(group)
+            case (Query() as subquery,) if subquery.span != group.span:
+                return self.write_element_lines(subquery)
+        return super().write_body(group)
 
-    def ordered(self, expression: Expression, *, descending: bool) -> str:
-        """A key of ORDER BY; the word ASC stays, though it says nothing."""
-        text = super().ordered(expression, descending=descending)
+    def write_order_key(self, expression: Expression, *, descending: bool) -> str:
+        """Return a key of ORDER BY; a redundant ASC stays."""
+        text = super().write_order_key(expression, descending=descending)
         if descending or not isinstance(expression, Variable):
             return text
-        asc = rf"\bASC\s*\(\s*[?$]{re.escape(expression.value)}\s*\)"
-        return f"ASC({text})" if re.search(asc, self.text, re.IGNORECASE) else text
+        asc_pattern = rf"\bASC\s*\(\s*[?$]{re.escape(expression.value)}\s*\)"
+        return f"ASC({text})" if re.search(asc_pattern, self.text, re.IGNORECASE) else text
 
-    def triples(self, patterns: Sequence[Pattern]) -> list[str]:
-        block = Triples()
+    def write_triples(self, patterns: Sequence[Pattern]) -> list[str]:
+        block = TripleBlock()
         for _, statement in groupby(patterns, lambda pattern: pattern.statement):
-            outer, inside = list[Pattern](), defaultdict[Term, list[Pattern]](list)
+            outer, inner = list[Pattern](), defaultdict[Term, list[Pattern]](list)
             for pattern in statement:
-                (inside[pattern.subject] if self.is_inside(pattern) else outer).append(pattern)
-            objects = {pattern.object for some in inside.values() for pattern in some}
-            self.inside = inside
-            subject = outer[0].subject if outer else next(s for s in inside if s not in objects)
-            block.add(self.term(subject), self.pairs(outer))
-        return block.lines()
+                (inner[pattern.subject] if self.is_in_brackets(pattern) else outer).append(pattern)
+            objects = {
+                pattern.object
+                for patterns_of_subject in inner.values()
+                for pattern in patterns_of_subject
+            }
+            self.bracket_patterns = inner
+            subject = outer[0].subject if outer else next(s for s in inner if s not in objects)
+            block.add(self.write_term(subject), self.write_pairs(outer))
+        return block.write_lines()
 
-    def heads(self, query: Query) -> list[str]:
-        first = query.where.elements[:1]
-        is_short = query.template and first and query.template[0] is first[0]
-        return ["CONSTRUCT"] if is_short else super().heads(query)
+    def write_head_lines(self, query: Query) -> list[str]:
+        first_elements = query.where.elements[:1]
+        is_short = query.template and first_elements and query.template[0] is first_elements[0]
+        return ["CONSTRUCT"] if is_short else super().write_head_lines(query)
 
-    def table(self, values: Values) -> tuple[str, list[str]]:
+    def write_table(self, values: Values) -> tuple[str, list[str]]:
         start = values.span[0] + len("VALUES") if values.span else 0
         if len(values.variables) != 1 or self.text[start:].lstrip().startswith("("):
-            return super().table(values)
-        return str(values.variables[0]), [self.term(cell) for (cell,) in values.rows]
+            return super().write_table(values)
+        return str(values.variables[0]), [self.write_term(cell) for (cell,) in values.rows]
 
-    def alternative(self, expression: Expression, level: int) -> str:
-        return self.operand(expression, level)
+    def write_alternative(self, expression: Expression, level: int) -> str:
+        return self.write_operand(expression, level)

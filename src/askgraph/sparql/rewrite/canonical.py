@@ -1,17 +1,17 @@
-"""Texts that say the same as a query: a canonical one, and one that is asked step by step.
+"""Equivalent texts of a query: a canonical one, and one with stepwise existence conditions.
 
-The canonical text is one for all queries that differ only in names, prefixes, layout and order. Two
-queries with the same one have the same solutions on every graph. The reverse does not hold: queries
-can say the same in ways that are not told here.
+The canonical text is the same for all queries that differ only in names, prefixes, layout and
+order. Two queries with the same one have the same solutions on every graph. The reverse does not
+hold: queries can be equivalent in ways that are not detected here.
 
-Conditions of existence in steps are for an engine that looks at each group as a whole.
+Stepwise existence conditions help engines that plan each group as a whole.
 
     FILTER NOT EXISTS { ?t :student ?s . ?t :course ?c . ?c :department :Biology }
     FILTER NOT EXISTS { ?t :student ?s FILTER EXISTS { ?t :course ?c FILTER EXISTS { … } } }
 
 An engine that orders the patterns of such a group without knowing that `?s` is bound, as Oxigraph
-does, goes through all courses for each student, which takes minutes for some ten thousand; of one
-pattern after the other it reads what is at hand.
+does, visits all courses for each student, which takes minutes for some ten thousand; with one
+pattern after the other it only reads matching triples.
 """
 
 import re
@@ -29,104 +29,115 @@ from askgraph.sparql import (
     Path,
     Pattern,
     Query,
+    find_variables,
     transform,
-    variables_of,
 )
-from askgraph.sparql.lexer import edited, lexed, with_declared
-from askgraph.sparql.parser import read
-from askgraph.sparql.serializer import text_of, tree_of
+from askgraph.sparql.lexer import apply_edits, declare_prefixes, tokenize
+from askgraph.sparql.parser import parse_tree
+from askgraph.sparql.serializer import to_text, to_tree
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-VARIABLE = re.compile(r"[?$]\w+")
+VARIABLE_PATTERN = re.compile(r"[?$]\w+")
 
 
-def canonical_query(query: str, *, prefixes: Mapping[str, str] | None = None) -> str:
+def canonicalize_query(query: str, *, prefixes: Mapping[str, str] | None = None) -> str:
     """Return the query with full IRIs, numbered variables, and patterns and filters in order.
 
-    Patterns are put in order within each run of them, filters at the end of their group. Of a query
-    that cannot be read, what is returned is its text without comments and layout.
+    Patterns are sorted within each run of them, filters at the end of their group. For a query
+    that cannot be parsed, the result is its text without comments and layout.
     """
     try:
-        return canonical_text(read(with_declared(query, prefixes or {})))
+        return canonicalize_tree(parse_tree(declare_prefixes(query, prefixes or {})))
     except QuerySyntaxError:
-        return " ".join(token.text for token in lexed(query).given)
+        return " ".join(token.text for token in tokenize(query).tokens)
 
 
-def canonical_text(tree: Query) -> str:
-    """Return the same of a query that is read already."""
-    return _numbered(text_of(transform(tree, _in_order)))
+def canonicalize_tree(tree: Query) -> str:
+    """Return the canonical text of a query that is already parsed."""
+    return _number_variables(to_text(transform(tree, _sort_group)))
 
 
-def _in_order(node: object) -> object:
-    """A group with its elements in order; all else as it is."""
-    return Group(_elements_in_order(node)) if isinstance(node, Group) else node
+def _sort_group(node: object) -> object:
+    """Return a group with its elements sorted; other nodes unchanged."""
+    return Group(_sort_elements(node)) if isinstance(node, Group) else node
 
 
-def _elements_in_order(group: Group) -> tuple[Element, ...]:
-    found: list[Element] = []
+def _sort_elements(group: Group) -> tuple[Element, ...]:
+    sorted_elements: list[Element] = []
     run: list[Element] = []
     for element in group.elements:
         if isinstance(element, Pattern):
             run.append(element)
         elif not isinstance(element, Filter):
-            found += [*sorted(run, key=_nameless), element]
+            sorted_elements += [*sorted(run, key=_mask_variables), element]
             run = []
     filters = [element for element in group.elements if isinstance(element, Filter)]
-    return (*found, *sorted(run, key=_nameless), *sorted(filters, key=_nameless))
+    return (
+        *sorted_elements,
+        *sorted(run, key=_mask_variables),
+        *sorted(filters, key=_mask_variables),
+    )
 
 
-def _nameless(element: Element) -> str:
-    """The text of an element, every variable alike."""
-    return VARIABLE.sub("?", text_of(element))
+def _mask_variables(element: Element) -> str:
+    """Return the text of an element with all variables masked."""
+    return VARIABLE_PATTERN.sub("?", to_text(element))
 
 
-def _numbered(text: str) -> str:
+def _number_variables(text: str) -> str:
     names: dict[str, str] = {}
-    return edited(
+    return apply_edits(
         text,
         (
             (token.start, token.end, names.setdefault(token.text[1:], f"?v{len(names)}"))
-            for token in lexed(text).all
+            for token in tokenize(text).all_tokens
             if token.kind == "variable"
         ),
     )
 
 
-_NAME = NamedNode("urn:name")
-_VALUE = Literal("value")
+_IRI_PLACEHOLDER = NamedNode("urn:name")
+_LITERAL_PLACEHOLDER = Literal("value")
 
 
-def skeleton(query: str, *, prefixes: Mapping[str, str] | None = None) -> str:
-    """Return one text for all queries that are put together alike, whatever they ask about.
+def build_skeleton(query: str, *, prefixes: Mapping[str, str] | None = None) -> str:
+    """Return one text for all queries with the same structure, whatever they ask about.
 
-    One placeholder stands for every IRI but `rdf:type`, one for every literal and for the numbers
-    of LIMIT and OFFSET; variables are numbered, and the order and repetition of patterns, prefixes
-    and layout are gone. Kept are the form, DISTINCT, the patterns and how variables join them,
-    functions, groups, and the direction of an order. `prefixes` may be used without declaring them.
-    Raises `QuerySyntaxError` if the query cannot be read.
+    One placeholder replaces every IRI except `rdf:type`, another one every literal and the numbers
+    of LIMIT and OFFSET. Variables are numbered; the order and repetition of patterns, prefixes and
+    layout are removed. The form, DISTINCT, patterns with their joins, functions, groups and the
+    direction of an order are kept.
+
+    Args:
+        prefixes: namespaces of prefixes that the query uses without declaring them.
+
+    Raises:
+        QuerySyntaxError: the query cannot be parsed.
     """
-    tree = read(with_declared(query, prefixes or {}))
-    return canonical_text(transform(transform(tree, _once), _unnamed))
+    tree = parse_tree(declare_prefixes(query, prefixes or {}))
+    return canonicalize_tree(
+        transform(transform(tree, _remove_duplicate_triples), _replace_by_placeholder)
+    )
 
 
-def _once(node: object) -> object:
-    """A group without the triples that are written again: they add nothing, as a path might."""
+def _remove_duplicate_triples(node: object) -> object:
+    """Return a group without duplicate triples, which add nothing, unlike duplicate paths."""
     if not isinstance(node, Group):
         return node
-    kept: dict[Element | int, Element] = {}
-    for at, element in enumerate(node.elements):
-        plain = isinstance(element, Pattern) and not isinstance(element.predicate, Path)
-        kept.setdefault(element if plain else at, element)
-    return Group(tuple(kept.values()))
+    unique_elements: dict[Element | int, Element] = {}
+    for index, element in enumerate(node.elements):
+        is_triple = isinstance(element, Pattern) and not isinstance(element.predicate, Path)
+        unique_elements.setdefault(element if is_triple else index, element)
+    return Group(tuple(unique_elements.values()))
 
 
-def _unnamed(node: object) -> object:
-    """A placeholder for what names something; a query without its numbers and graphs."""
+def _replace_by_placeholder(node: object) -> object:
+    """Return a placeholder for an IRI or literal; a query without its numbers and graphs."""
     match node:
         case NamedNode():
-            return node if node.value == RDF_TYPE else _NAME
+            return node if node.value == RDF_TYPE else _IRI_PLACEHOLDER
         case Literal():
-            return _VALUE
+            return _LITERAL_PLACEHOLDER
         case Query():
             limit = None if node.limit is None else 1
             return replace(node, limit=limit, offset=1 if node.offset else None, datasets=())
@@ -134,68 +145,81 @@ def _unnamed(node: object) -> object:
             return node
 
 
-_EXISTENCE = ("EXISTS", "NOT EXISTS")
-_TYPE = NamedNode(RDF_TYPE)
+_EXISTS_NAMES = ("EXISTS", "NOT EXISTS")
+_RDF_TYPE_NODE = NamedNode(RDF_TYPE)
 
 
-def stepwise(query: str) -> str:
-    """Return a SELECT or ASK query with its conditions of existence step by step.
+def nest_existence_conditions(query: str) -> str:
+    """Return a SELECT or ASK query with stepwise existence conditions.
 
-    What cannot be read, or has none with several patterns, stays the very same text.
+    The text is returned unchanged if it cannot be parsed, or has no such condition with several
+    patterns.
     """
     try:
-        tree = tree_of(query)
+        tree = to_tree(query)
     except QueryError:
         return query
     if tree.form == "SELECT" and not tree.columns:  # what a star stands for would have more columns
         return query
-    changed: Query = transform(tree, lambda part: _group(part) if type(part) is Group else part)
-    return str(query if changed is tree else text_of(changed))
+    nested: Query = transform(
+        tree, lambda part: _nest_in_group(part) if type(part) is Group else part
+    )
+    return str(query if nested is tree else to_text(nested))
 
 
-def _group(group: Group) -> Group:
-    """A group with those conditions in steps that share a variable with what else is in it."""
-    elements = tuple(_element(one, group) for one in group.elements)
-    changed = any(new is not old for new, old in zip(elements, group.elements, strict=True))
-    return Group(elements) if changed else group
+def _nest_in_group(group: Group) -> Group:
+    """Return a group with its conditions nested that share a variable with the rest of it."""
+    elements = tuple(_nest_element(element, group) for element in group.elements)
+    is_changed = any(
+        new_element is not old_element
+        for new_element, old_element in zip(elements, group.elements, strict=True)
+    )
+    return Group(elements) if is_changed else group
 
 
-def _element(element: Element, group: Group) -> Element:
+def _nest_element(element: Element, group: Group) -> Element:
     match element:
-        case Filter(condition=Call(name=name, arguments=(Group() as inner,))) if name in _EXISTENCE:
-            outside = {v for one in group.elements if one is not element for v in variables_of(one)}
-            steps = _steps(inner, outside)
+        case Filter(condition=Call(name=name, arguments=(Group() as condition_group,))) if (
+            name in _EXISTS_NAMES
+        ):
+            outer_variables = {
+                variable
+                for other_element in group.elements
+                if other_element is not element
+                for variable in find_variables(other_element)
+            }
+            steps = _build_steps(condition_group, outer_variables)
             return Filter(Call(name, (steps,))) if steps is not None else element
         case _:
             return element
 
 
-def _steps(inner: Group, known: Set[Variable]) -> Group | None:
-    """Patterns one within the other, each on from what is known by then; None if they are not."""
-    left = [one for one in inner.elements if isinstance(one, Pattern)]
-    rest = [one for one in inner.elements if not isinstance(one, Pattern)]
-    if len(left) < 2 or not all(isinstance(one, Filter) for one in rest):
+def _build_steps(inner: Group, bound: Set[Variable]) -> Group | None:
+    """Return patterns nested in each other, each with a bound variable; None if impossible."""
+    patterns = [element for element in inner.elements if isinstance(element, Pattern)]
+    filters = [element for element in inner.elements if not isinstance(element, Pattern)]
+    if len(patterns) < 2 or not all(isinstance(element, Filter) for element in filters):
         return None
     ordered: list[Pattern] = []
-    while left:
-        best = max(left, key=lambda one: _held(one, known))
-        if not set(variables_of(best)) & known:
+    while patterns:
+        best = max(patterns, key=lambda element: _rank_pattern(element, bound))
+        if not set(find_variables(best)) & bound:
             return None
         ordered.append(best)
-        left.remove(best)
-        known = {*known, *variables_of(best)}
-    return _within(ordered, rest)
+        patterns.remove(best)
+        bound = {*bound, *find_variables(best)}
+    return _nest_patterns(ordered, filters)
 
 
-def _held(pattern: Pattern, known: Set[Variable]) -> tuple[int, bool]:
-    """How many ends of a pattern are known; first what joins, before what only has a class."""
-    open_ends = sum(variable not in known for variable in set(variables_of(pattern)))
-    joins = bool(set(variables_of(pattern)) & known)
-    return (-open_ends if joins else -9), pattern.predicate != _TYPE
+def _rank_pattern(pattern: Pattern, bound: Set[Variable]) -> tuple[int, bool]:
+    """Return the sort key of a pattern: few unbound ends first, joins before mere classes."""
+    open_ends = sum(variable not in bound for variable in set(find_variables(pattern)))
+    joins = bool(set(find_variables(pattern)) & bound)
+    return (-open_ends if joins else -9), pattern.predicate != _RDF_TYPE_NODE
 
 
-def _within(ordered: Sequence[Pattern], rest: Sequence[Element]) -> Group:
-    first, *others = ordered
-    if not others:
-        return Group((first, *rest))
-    return Group((first, Filter(Call("EXISTS", (_within(others, rest),)))))
+def _nest_patterns(ordered: Sequence[Pattern], filters: Sequence[Element]) -> Group:
+    pattern, *further_patterns = ordered
+    if not further_patterns:
+        return Group((pattern, *filters))
+    return Group((pattern, Filter(Call("EXISTS", (_nest_patterns(further_patterns, filters),)))))

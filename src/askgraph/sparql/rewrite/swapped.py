@@ -1,8 +1,8 @@
-"""Terms at their places in a query, and the query with one in place of another, else as it was.
+"""Replace terms of a query at their positions, without other changes, and reverse triples.
 
-Triples are also turned the other way round, as a model that mixes up their ends meant them: the
-error and its name are D'Abramo's (arXiv 2407.01409, section 4.4), who asks the model for such
-queries; here they are made without one.
+Triples are reversed since a model may mix up their ends: the error and its name are D'Abramo's
+(arXiv 2407.01409, section 4.4), who asks the model for such queries; here they are generated
+without one.
 """
 
 import re
@@ -13,32 +13,32 @@ from itertools import combinations, count, islice
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
-from askgraph.sparql import Bind, Call, Filter, Group, Pattern, Query, children, transform, walk
+from askgraph.sparql import Bind, Call, Filter, Group, Pattern, Query, get_children, transform, walk
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.lexer import Edit, edited, lexed, unescaped
-from askgraph.sparql.parser import WrittenTerm, parse_query
+from askgraph.sparql.lexer import Edit, apply_edits, tokenize, unescape_codepoints
+from askgraph.sparql.parser import TermOccurrence, parse_query
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-_IRI = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^<>"{}|^`\\\x00-\x20]+')
-_ZONE = r"(?:Z|[+-]\d\d:\d\d)?"
-_DAY = r"-?\d{4,9}-\d\d-\d\d"
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_BARE = re.compile(r"[+-]?(?:\d+|\d*\.\d+|(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+)")
-_FORMS = {
-    v.XSD_DATE: (re.compile(_DAY + _ZONE), "a date, like 1969-07-20"),
+_IRI_PATTERN = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^<>"{}|^`\\\x00-\x20]+')
+_ZONE_PATTERN = r"(?:Z|[+-]\d\d:\d\d)?"
+_DAY_PATTERN = r"-?\d{4,9}-\d\d-\d\d"
+_NUMBER_PATTERN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_UNQUOTED_NUMBER = re.compile(r"[+-]?(?:\d+|\d*\.\d+|(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+)")
+_VALUE_FORMATS = {
+    v.XSD_DATE: (re.compile(_DAY_PATTERN + _ZONE_PATTERN), "a date, like 1969-07-20"),
     v.XSD_DATE_TIME: (
-        re.compile(rf"{_DAY}T\d\d:\d\d:\d\d(?:\.\d+)?{_ZONE}"),
+        re.compile(rf"{_DAY_PATTERN}T\d\d:\d\d:\d\d(?:\.\d+)?{_ZONE_PATTERN}"),
         "a date and time, like 1969-07-20T20:17:00Z",
     ),
-    v.XSD_G_YEAR: (re.compile(rf"-?\d{{4,9}}{_ZONE}"), "a year, like 1969"),
-    v.XSD_G_YEAR_MONTH: (re.compile(rf"-?\d{{4,9}}-\d\d{_ZONE}"), "a month, like 1969-07"),
+    v.XSD_G_YEAR: (re.compile(rf"-?\d{{4,9}}{_ZONE_PATTERN}"), "a year, like 1969"),
+    v.XSD_G_YEAR_MONTH: (re.compile(rf"-?\d{{4,9}}-\d\d{_ZONE_PATTERN}"), "a month, like 1969-07"),
     v.XSD_BOOLEAN: (re.compile("true|false"), "true or false"),
 }
-_ESCAPES = {"\\": r"\\", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+_STRING_ESCAPES = {"\\": r"\\", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
-def swapped(
+def replace_term(
     query: str,
     old: NamedNode | Literal,
     new: str,
@@ -46,132 +46,156 @@ def swapped(
     prefixes: PrefixMap,
     labels: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the query with another term wherever `old` stands.
+    """Return the query with another term wherever `old` occurs.
 
-    `new` is an IRI in place of an IRI, and the text of a value in place of a literal, whose
-    language or datatype stays. An IRI is written short if the query or `prefixes` have a prefix
-    for it, which is then declared. `labels` (IRI -> label) are what comments on the same lines call
-    the two. Raises `QueryError` if the query does not hold `old`, or if `new` is no IRI, or
-    no value of that kind.
+    An IRI is written short if the query or `prefixes` have a prefix for it, which is then
+    declared.
+
+    Args:
+        new: an IRI for an IRI, or the text of a value for a literal, whose language or datatype
+            stays.
+        labels: labels by IRI; they are also replaced in comments on the same lines.
+
+    Raises:
+        QueryError: the query does not contain `old`, or `new` is not an IRI or value of that kind.
     """
-    text = unescaped(query)
+    text = unescape_codepoints(query)
     terms = parse_query(text, prefixes.namespaces).terms
-    places = [one for one in terms if one.term == old]
-    if not places:
+    occurrences = [occurrence for occurrence in terms if occurrence.term == old]
+    if not occurrences:
         raise QueryError(f"the query does not hold {old}: take one of its parts")
     if isinstance(old, NamedNode):
-        return _with_iri(text, places, _iri(new), prefixes, labels or {})
-    value = _value(new, old)
-    return edited(text, [_written(text, place, value) for place in places])
+        return _replace_iri(text, occurrences, _check_iri(new), prefixes, labels or {})
+    value = _check_value(new, old)
+    return apply_edits(
+        text, [_write_value(text, occurrence_of_old, value) for occurrence_of_old in occurrences]
+    )
 
 
-def _iri(text: str) -> str:
-    bare = text.strip()
-    if not _IRI.fullmatch(bare):
-        raise QueryError(f"{bare!r} is no IRI: give one in full, as http://example.org/Mars")
-    return bare
+def _check_iri(text: str) -> str:
+    stripped = text.strip()
+    if not _IRI_PATTERN.fullmatch(stripped):
+        raise QueryError(f"{stripped!r} is no IRI: give one in full, as http://example.org/Mars")
+    return stripped
 
 
-def _with_iri(
+def _replace_iri(
     query: str,
-    places: Sequence[WrittenTerm],
+    occurrences: Sequence[TermOccurrence],
     new: str,
     prefixes: PrefixMap,
     labels: Mapping[str, str],
 ) -> str:
-    declared = lexed(query).declared
-    known = PrefixMap({**prefixes.own, **declared})
-    short = known.shorten(new)
-    edits = [(place.start, place.end, short) for place in places]
-    old = places[0].term.value
+    declared = tokenize(query).declared_prefixes
+    prefix_map = PrefixMap({**prefixes.own_prefixes, **declared})
+    short_name = prefix_map.shorten(new)
+    edits = [(occurrence.start, occurrence.end, short_name) for occurrence in occurrences]
+    old = occurrences[0].term.value
     if old in labels and new in labels:
-        edits += _comments(query, places, labels[old], labels[new])
-    text = edited(query, sorted(edits))
-    prefix = "" if short.startswith("<") else short.partition(":")[0]
-    if short.startswith("<") or prefix in declared:
+        edits += _replace_in_comments(query, occurrences, labels[old], labels[new])
+    text = apply_edits(query, sorted(edits))
+    prefix = "" if short_name.startswith("<") else short_name.partition(":")[0]
+    if short_name.startswith("<") or prefix in declared:
         return text
-    return f"PREFIX {prefix}: <{known.namespaces[prefix]}>\n{text}"
+    return f"PREFIX {prefix}: <{prefix_map.namespaces[prefix]}>\n{text}"
 
 
-def _comments(query: str, places: Sequence[WrittenTerm], old: str, new: str) -> Iterator[Edit]:
-    """The label of the old term by that of the new one, in comments on its lines."""
-    lines = {query.count("\n", 0, place.start) for place in places}
-    called = re.compile(rf"(?<!\w){re.escape(' '.join(old.split()))}(?!\w)")
-    for token in lexed(query).all:
+def _replace_in_comments(
+    query: str, occurrences: Sequence[TermOccurrence], old: str, new: str
+) -> Iterator[Edit]:
+    """Yield edits that replace the label of the old term in comments on its lines."""
+    lines = {query.count("\n", 0, occurrence.start) for occurrence in occurrences}
+    label_pattern = re.compile(rf"(?<!\w){re.escape(' '.join(old.split()))}(?!\w)")
+    for token in tokenize(query).all_tokens:
         if token.kind == "comment" and query.count("\n", 0, token.start) in lines:
-            text = called.sub(lambda _: " ".join(new.split()), token.text)
+            text = label_pattern.sub(lambda _: " ".join(new.split()), token.text)
             yield token.start, token.end, text
 
 
-def _value(text: str, old: Literal) -> str:
-    """The text of a new value of the kind of the old one."""
+def _check_value(text: str, old: Literal) -> str:
+    """Return the text of a new value with the datatype of the old one."""
     datatype = old.datatype.value
-    bare = text if datatype in (v.XSD_STRING, v.RDF_LANG_STRING) else text.strip()
-    if datatype in v.INTEGER_DATATYPES and not re.fullmatch(r"[+-]?\d+", bare):
-        if not _NUMBER.fullmatch(bare) or datatype != v.XSD_INTEGER:
+    stripped = text if datatype in (v.XSD_STRING, v.RDF_LANG_STRING) else text.strip()
+    if datatype in v.INTEGER_DATATYPES and not re.fullmatch(r"[+-]?\d+", stripped):
+        if not _NUMBER_PATTERN.fullmatch(stripped) or datatype != v.XSD_INTEGER:
             raise QueryError(f"{text!r} is no whole number: give one, like 12")
-    elif datatype in v.NUMERIC_DATATYPES and not _NUMBER.fullmatch(bare):
+    elif datatype in v.NUMERIC_DATATYPES and not _NUMBER_PATTERN.fullmatch(stripped):
         raise QueryError(f"{text!r} is no number: give one, like 12 or 3.5")
-    if datatype == v.XSD_DATE_TIME and re.fullmatch(_DAY, bare):
-        bare += "T00:00:00"
-    form, meant = _FORMS.get(datatype, (None, ""))
-    if form is not None and not form.fullmatch(bare):
-        raise QueryError(f"{text!r} does not fit: give {meant}")
-    return bare
+    if datatype == v.XSD_DATE_TIME and re.fullmatch(_DAY_PATTERN, stripped):
+        stripped += "T00:00:00"
+    value_pattern, description = _VALUE_FORMATS.get(datatype, (None, ""))
+    if value_pattern is not None and not value_pattern.fullmatch(stripped):
+        raise QueryError(f"{text!r} does not fit: give {description}")
+    return stripped
 
 
-def _written(query: str, place: WrittenTerm, value: str) -> Edit:
-    """A new value in the way the old one is written: in its quotation marks, or without any."""
-    quote = query[place.start]
+def _write_value(query: str, occurrence: TermOccurrence, value: str) -> Edit:
+    """Return the edit that writes a new value like the old one: in the same quotes, or unquoted."""
+    quote = query[occurrence.start]
     if quote in "\"'":
-        width = 3 if query[place.start : place.start + 3] == quote * 3 else 1
-        escapes = {**_ESCAPES, quote: "\\" + quote}
+        quote_length = 3 if query[occurrence.start : occurrence.start + 3] == quote * 3 else 1
+        escapes = {**_STRING_ESCAPES, quote: "\\" + quote}
         body = "".join(escapes.get(letter, letter) for letter in value)
-        return place.start, place.value_end, quote * width + body + quote * width
-    return place.start, place.end, value if _is_bare(value) else f"{value.rstrip('.')}.0"
+        return (
+            occurrence.start,
+            occurrence.value_end,
+            quote * quote_length + body + quote * quote_length,
+        )
+    return (
+        occurrence.start,
+        occurrence.end,
+        value if _is_unquoted(value) else f"{value.rstrip('.')}.0",
+    )
 
 
-def _is_bare(value: str) -> bool:
-    return value in ("true", "false") or bool(_BARE.fullmatch(value))
+def _is_unquoted(value: str) -> bool:
+    return value in ("true", "false") or bool(_UNQUOTED_NUMBER.fullmatch(value))
 
 
-_MOST = 12  # triples that are flipped at all
+_MAX_REVERSIBLE_TRIPLES = 12  # triples that are flipped at all
 
 
-def flipped(query: Query, *, limit: int = 15) -> Iterator[Query]:
-    """Give the query with one triple flipped, then with two, and so on, at most `limit` queries.
+def reverse_triples(query: Query, *, limit: int = 15) -> Iterator[Query]:
+    """Yield the query with one triple reversed, then with two, and so on, at most `limit` queries.
 
-    Left as they are: triples with a literal, and those that say what a thing is.
+    Triples with a literal, and those that state a type, are not reversed.
     """
-    places = range(min(_MOST, sum(map(_may_flip, walk(query.where, into=_inside)))))
-    chosen = (some for number in places for some in combinations(places, number + 1))
-    for some in islice(chosen, limit):
-        yield replace(query, where=_with_flips(query.where, some))
+    indices = range(
+        min(
+            _MAX_REVERSIBLE_TRIPLES,
+            sum(map(_is_reversible, walk(query.where, into=_get_triple_children))),
+        )
+    )
+    combinations_in_order = (
+        combination for number in indices for combination in combinations(indices, number + 1)
+    )
+    for combination in islice(combinations_in_order, limit):
+        yield replace(query, where=_reverse_chosen(query.where, combination))
 
 
-def _with_flips(where: Group, chosen: Sequence[int]) -> Group:
-    numbers = count()
+def _reverse_chosen(where: Group, chosen: Sequence[int]) -> Group:
+    indices = count()
 
     def change(node: object) -> object:
-        if isinstance(node, Pattern) and _may_flip(node) and next(numbers) in chosen:
+        if isinstance(node, Pattern) and _is_reversible(node) and next(indices) in chosen:
             return replace(node, subject=node.object, object=node.subject)
         return node
 
-    changed: Group = transform(where, change, enter=_holds_triples)
-    return changed
+    reversed_group: Group = transform(where, change, enter=_can_contain_triples)
+    return reversed_group
 
 
-def _may_flip(node: object) -> bool:
+def _is_reversible(node: object) -> bool:
     if not isinstance(node, Pattern):
         return False
-    kind = isinstance(node.predicate, NamedNode) and node.predicate.value == RDF_TYPE
-    return not kind and not isinstance(node.object, Literal)
+    is_type = isinstance(node.predicate, NamedNode) and node.predicate.value == RDF_TYPE
+    return not is_type and not isinstance(node.object, Literal)
 
 
-def _holds_triples(node: object) -> bool:
-    """Whether a part is of the patterns, and not of a condition or an expression."""
+def _can_contain_triples(node: object) -> bool:
+    """Return whether a part belongs to the patterns, not to a condition or an expression."""
     return not isinstance(node, Filter | Bind | Call)
 
 
-def _inside(node: object) -> tuple[object, ...]:
-    return children(node) if _holds_triples(node) else ()
+def _get_triple_children(node: object) -> tuple[object, ...]:
+    return get_children(node) if _can_contain_triples(node) else ()

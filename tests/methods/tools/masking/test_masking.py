@@ -20,7 +20,7 @@ from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 ASKED = "Which moons of Saturn were discovered after 1850?"
 PREFIXES = (
@@ -84,7 +84,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     (folder / "odd.ttl").write_text(ODD, encoding="utf-8")
     graph = Workspace(folder / "home").open(folder / "odd.ttl")
     yield graph
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
 
 
 @for_each(
@@ -132,7 +132,7 @@ def test_a_word_of_a_name_is_in_no_note_either(odd: KnowledgeGraph, word: str) -
     asked = f"Which city does {word} live in?"
     veil = veil_of(odd, asked)
 
-    found = result_of(
+    found = run_coroutine(
         find_mentions(replace(under(veil, asked), graph=odd), veil.linked_questions[0])
     )
 

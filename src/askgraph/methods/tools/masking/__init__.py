@@ -17,7 +17,7 @@ from askgraph.methods.tools.masking.question import TermSpan, find_term_spans
 from askgraph.methods.tools.term_text import STANDARD_NAMESPACES, expand_name
 from askgraph.search.link import LinkedQuestion
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
+from askgraph.sparql.prefixes import PrefixMap, split_local_name
 
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
 _CHANGED_ROW_COUNTS = re.compile(r" Rows with a change: [^\n]*")
@@ -226,7 +226,7 @@ class TermMasker:
     @cached_property
     def _schema_stems(self) -> frozenset[str]:
         """Stems of all words in the schema: names, readable parts of IRIs, prefixes."""
-        texts = [words_of_local_name(iri) for iri in self._schema_iris]
+        texts = [split_local_name(iri) for iri in self._schema_iris]
         for graph in self.graphs:
             texts += [graph.name, *graph.prefixes.namespaces]
             texts += [name.text for name in iterate_schema_names(graph.profile)]

@@ -17,8 +17,8 @@ from askgraph.index.names import Kind, NameIndex, folded, phrases, stem
 from askgraph.methods.tools.masking.question import IRI_PATTERN, parse_iri
 from askgraph.methods.tools.term_text import expand_name, unescape
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.lexer import Token, lexed, number_type, without_comments
-from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
+from askgraph.sparql.lexer import Token, get_number_datatype, remove_comments, tokenize
+from askgraph.sparql.prefixes import PrefixMap, split_local_name
 
 PLACEHOLDER = re.compile(r"(?<!\w)hidden:[ev]\d+(?!\d)", re.IGNORECASE | re.ASCII)
 
@@ -111,9 +111,9 @@ class PlaceholderTable:
         Raises:
             QueryError: a placeholder is unknown or malformed.
         """
-        query = _PREFIX_DECLARATION.sub("", without_comments(query))
+        query = _PREFIX_DECLARATION.sub("", remove_comments(query))
         pieces, at, before = list[str](), 0, ""
-        for token in lexed(query).all:
+        for token in tokenize(query).all_tokens:
             if token.start < at:
                 continue  # the type behind a placeholder
             end = token.start + len(token.text)
@@ -159,7 +159,7 @@ class PlaceholderTable:
             return "something"
         if isinstance(term, Literal):
             return term.value
-        return self.names.get(term.value) or words_of_local_name(term.value) or term.value
+        return self.names.get(term.value) or split_local_name(term.value) or term.value
 
 
 def _serialize_term(term: NamedNode | Literal) -> str:
@@ -191,8 +191,8 @@ def mask_query(
         mask: returns the placeholder of a term.
         numbers: the numbers of the question; after LIMIT and OFFSET only these are masked.
     """
-    query = without_comments(query)
-    tokens = lexed(query).given
+    query = remove_comments(query)
+    tokens = tokenize(query).tokens
     query_prefixes = PrefixMap(
         {
             name.text.removesuffix(":"): iri.text[1:-1]
@@ -202,7 +202,7 @@ def mask_query(
     )
 
     def expand_prefixed(name: str) -> str | None:
-        is_declared = name.partition(":")[0] in query_prefixes.own
+        is_declared = name.partition(":")[0] in query_prefixes.own_prefixes
         return expand_name(name, query_prefixes) if is_declared else expand(name)
 
     pieces, at = list[str](), 0
@@ -230,7 +230,7 @@ def _find_constants(
                 if term := _find_iri(tokens, at, expand):
                     yield token.start, end, term
             case "number":
-                number = Literal(token.text, datatype=NamedNode(number_type(token.text)))
+                number = Literal(token.text, datatype=NamedNode(get_number_datatype(token.text)))
                 if before not in _LIMIT_KEYWORDS:
                     yield token.start, end, numbers.get(token.text, number)
                 elif token.text in numbers:

@@ -1,7 +1,7 @@
-"""Migrations: the steps that bring the tables of a database up to date.
+"""Migrations that bring the tables of a database up to date.
 
-A step that was released is never changed. A change of the tables is a new file in `versions`, and
-the same change in `tables.json`.
+Never change a released migration. To change the tables, add a file to `versions` and make the same
+change in `tables.json`.
 """
 
 from pathlib import Path
@@ -16,34 +16,43 @@ from askgraph.errors import SetupError
 from askgraph.server.store.database import Database
 
 VERSION_TABLE = "askgraph_version"
-"""The table that holds the step of the database; others may keep theirs beside it."""
+"""The table that holds the migration version of the database."""
 
-_STEPS = Path(__file__).parent
-_LOCK = 0x61736B67726170  # "askgrap": who migrates waits for who else migrates
+_MIGRATIONS_FOLDER = Path(__file__).parent
+_MIGRATION_LOCK_ID = 0x61736B67726170  # "askgrap": who migrates waits for who else migrates
 
 
 async def migrate(database: Database, *, to: str = "head") -> None:
-    """Take all steps up to the last, or to another one, in a single transaction.
+    """Apply all migrations up to `to`, in a single transaction.
 
-    Of several processes that do it at once one does, and the others wait. Raises `SetupError`
-    if a newer askgraph has written the database, `DatabaseFailed` if it does not answer.
+    Of several processes that migrate at once, one works and the others wait.
+
+    Raises:
+        SetupError: a newer askgraph wrote the database.
+        DatabaseError: the database does not respond.
     """
 
-    def migrated(connection: Connection) -> None:
+    def upgrade_tables(connection: Connection) -> None:
         if not database.is_sqlite:  # there nobody else writes now
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+            connection.execute(
+                text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK_ID}
+            )
         name = database.name
         config = Config()
-        config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
+        config.set_main_option("script_location", str(_MIGRATIONS_FOLDER).replace("%", "%%"))
         config.attributes["connection"] = connection
-        known = {step.revision for step in ScriptDirectory.from_config(config).walk_revisions()}
-        found = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
-        for step in found.get_current_heads():
-            if step not in known:
+        known_revisions = {
+            step.revision for step in ScriptDirectory.from_config(config).walk_revisions()
+        }
+        migration_context = MigrationContext.configure(
+            connection, opts={"version_table": VERSION_TABLE}
+        )
+        for step in migration_context.get_current_heads():
+            if step not in known_revisions:
                 raise SetupError(
                     f"the database {name} was written by a newer askgraph (its tables are at step "
                     f"{step}): install that version or a later one, or name another database"
                 )
         command.upgrade(config, to)
 
-    await database.write(migrated)
+    await database.write(upgrade_tables)

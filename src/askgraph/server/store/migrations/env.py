@@ -1,4 +1,4 @@
-"""The environment that alembic reads: steps run on the connection that `migrate` hands over."""
+"""The environment that Alembic loads: migrations run on the connection that `migrate` passes."""
 
 from alembic import context
 

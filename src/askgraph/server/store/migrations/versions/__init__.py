@@ -1,1 +1,1 @@
-"""The steps, in the order of their numbers; one that was released is never changed."""
+"""The migrations, ordered by number; never change a released one."""

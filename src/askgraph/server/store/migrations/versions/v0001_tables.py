@@ -1,4 +1,4 @@
-"""The first tables, as `v0001_tables.json` describes them; `?` behind a type: it may be null."""
+"""The first tables, as in `v0001_tables.json`; a type with `?` is nullable."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from alembic import op
 revision = "0001"
 down_revision = None
 
-_KINDS: dict[str, sa.types.TypeEngine[Any]] = {
+_COLUMN_TYPES: dict[str, sa.types.TypeEngine[Any]] = {
     "string16": sa.String(16),
     "string32": sa.String(32),
     "string64": sa.String(64),
@@ -26,23 +26,27 @@ _KINDS: dict[str, sa.types.TypeEngine[Any]] = {
 
 
 def upgrade() -> None:
-    """Make them all."""
-    for name, about in json.loads(Path(__file__).with_suffix(".json").read_text("utf-8")).items():
+    """Create all tables."""
+    for name, description in json.loads(
+        Path(__file__).with_suffix(".json").read_text("utf-8")
+    ).items():
         columns = [
-            sa.Column(column, _KINDS[kind.rstrip("?")], nullable=kind.endswith("?"))
-            for column, kind in about["columns"].items()
+            sa.Column(
+                column, _COLUMN_TYPES[column_type.rstrip("?")], nullable=column_type.endswith("?")
+            )
+            for column, column_type in description["columns"].items()
         ]
         parents = [
             sa.ForeignKeyConstraint(
                 [column], [f"{parent}.id"], name=f"fk_{name}_{column}", ondelete="CASCADE"
             )
-            for column, parent in about.get("of", {}).items()
+            for column, parent in description.get("of", {}).items()
         ]
         unique = [
             sa.UniqueConstraint(*names, name="_".join(["uq", name, *names]))
-            for names in about.get("unique", [])
+            for names in description.get("unique", [])
         ]
-        key = sa.PrimaryKeyConstraint(*about["key"], name=f"pk_{name}")
+        key = sa.PrimaryKeyConstraint(*description["key"], name=f"pk_{name}")
         op.create_table(name, *columns, key, *parents, *unique)
-        for names in about.get("indices", []):
+        for names in description.get("indices", []):
             op.create_index("_".join(["ix", name, *names]), name, names)

@@ -1,4 +1,4 @@
-"""Runs say whose answer they change: the reading that was chosen, the query that was edited."""
+"""Add the run whose answer a run changes: by a chosen reading or an edited query."""
 
 import sqlalchemy as sa
 from alembic import op

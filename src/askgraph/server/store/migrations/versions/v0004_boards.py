@@ -1,4 +1,4 @@
-"""Boards, and the answers that are pinned to them."""
+"""Add boards and the answers pinned to them."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Make both tables."""
+    """Create both tables."""
     op.create_table(
         "boards",
         sa.Column("id", sa.String(64), nullable=False),
@@ -25,7 +25,7 @@ def upgrade() -> None:
         sa.Column("id", sa.String(64), nullable=False),
         sa.Column("board", sa.String(64), nullable=False),
         sa.Column("place", sa.Integer(), nullable=False),
-        *(sa.Column(name, sa.Text(), nullable=False) for name in _TEXTS),
+        *(sa.Column(name, sa.Text(), nullable=False) for name in _PIN_TEXT_COLUMNS),
         sa.Column("language", sa.Text(), nullable=True),
         sa.Column("run", sa.String(64), nullable=True),
         sa.Column("shown", sa.JSON(none_as_null=True), nullable=False),
@@ -40,4 +40,4 @@ def upgrade() -> None:
     op.create_index("ix_pins_board_place", "pins", ["board", "place"])
 
 
-_TEXTS = ("title", "question", "graph", "query")
+_PIN_TEXT_COLUMNS = ("title", "question", "graph", "query")
