@@ -68,7 +68,7 @@ def main() -> None:
                 peak = f"{added.peak_bytes / 2**30:.2f} GiB"
                 cost = [f"{added.seconds:.1f} s", f"{added.processor_seconds:.0f} s", peak]
             if name == "behind":
-                shutil.rmtree(Workspace(place).cache(name), ignore_errors=True)
+                shutil.rmtree(Workspace(place).get_cache_folder(name), ignore_errors=True)
             columns.append([*cost, *figures(place, name, asking, chosen.rounds)])
         first = read_questions(asking)[0].text
         new = askgraph("ask", first, "-g", "world", workspace=place)

@@ -80,7 +80,8 @@ def _asked(
 
 
 def floors_run(
-    workspace: Workspace, asked: Sequence[BenchmarkQuestions], *, method: str, settings: Sequence[str] = (),
+    workspace: Workspace, asked: Sequence[BenchmarkQuestions], *, method: str,
+    settings: Sequence[str] = (),
     jobs: int = 1, folder: Path | None = None,
 ) -> EvaluationRun:  # fmt: skip
     """Ask all sets, as `askgraph evaluate` would."""

@@ -243,7 +243,7 @@ def attempted(
 
 
 def _attempt(judge: Judge, item: Item, weights: Weights | None) -> Attempt:
-    """Return what graph search would answer, as `SearchRun.first_answer` has it."""
+    """Return what graph search would answer, as `SearchRun.find_first_answer` has it."""
     proposal = judge.propose(item.text, item.language, weights)
     about, ranked = (item.id, item.graph, item.style), cluster_candidates(proposal.candidates)
     if not ranked:

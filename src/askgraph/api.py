@@ -114,7 +114,7 @@ def ask(
             await models.close()
 
     outcome = run_coroutine(run_method())
-    return Result(outcome, open_graphs.of(outcome).prefixes, full_question)
+    return Result(outcome, open_graphs.get_graph(outcome).prefixes, full_question)
 
 
 def _to_sequence(graph: Graph | Sequence[Graph] | None) -> Sequence[Graph | None]:

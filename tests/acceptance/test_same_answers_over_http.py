@@ -236,7 +236,7 @@ def test_a_server_gives_the_answers_and_the_profile_of_the_embedded_graph(
     }
     assert differences == {}
     for graph in CASES:
-        assert facts(served.profile(graph)) == facts(embedded.profile(graph))
+        assert facts(served.load_profile(graph)) == facts(embedded.load_profile(graph))
 
 
 def test_most_questions_are_answered(expected: Answers) -> None:

@@ -50,7 +50,7 @@ async def read_query(graph: KnowledgeGraph, query: str, language: str) -> tuple[
     body = query[query.rindex("\n") + 1 :] if query.startswith("PREFIX") else query
     form = "ask" if body.startswith("ASK") or "\nASK" in query else "select"
     result = await getattr(graph.endpoint, form)(query)
-    answer = await AnswerBuilder(graph, [language]).written(query, result)
+    answer = await AnswerBuilder(graph, [language]).build_user_answer(query, result)
     return answer.words, answer.sentence
 
 

@@ -71,7 +71,7 @@ def test_questions_to_start_with_are_in_the_language_of_a_graphs_names(tmp_path:
     file.write_text(SHIPS, encoding="utf-8")
     place = Workspace(tmp_path / "workspace")
     place.add("ships", [file])
-    profile, arrays = place.known("ships")
+    profile, arrays = place.load_content("ships")
     prefixes = PrefixMap(dict(profile.prefixes))
     asked = {
         tag: examples_of(profile, arrays, prefixes, [tag], most=9).questions for tag in ("es", "fr")
@@ -191,7 +191,7 @@ def test_starters_have_no_verbs_for_nouns_no_keys_and_no_plural_of_what_is_not_c
     file.write_text(PLANT)
     place = Workspace(tmp_path / "workspace")
     place.add("plant", [file])
-    profile, arrays = place.known("plant")
+    profile, arrays = place.load_content("plant")
     questions = examples_of(
         profile, arrays, PrefixMap(dict(profile.prefixes)), ["en"], most=9
     ).questions

@@ -52,7 +52,7 @@ async def said(graph: KnowledgeGraph, query: str, language: str = "en") -> str:
     text = f"PREFIX : <http://t.example/>\n{query}"
     kind = query.partition(" ")[0].lower()
     result = await getattr(graph.endpoint, kind)(text)
-    return (await AnswerBuilder(graph, [language]).written(text, result)).sentence
+    return (await AnswerBuilder(graph, [language]).build_user_answer(text, result)).sentence
 
 
 @for_each(("query", "language", "sentence"), read_readings(FOLDER / "headlines.txt"))

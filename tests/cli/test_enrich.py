@@ -42,7 +42,7 @@ def test_advice_and_definitions(place: Path) -> None:
     edited = place / "mine.toml"
     edited.write_text(text.replace('label = "has buyer"', 'label = "sells to"'))
     call(place, "enrich", "firms", "--definitions", edited, "--shortcuts", "--virtual")
-    names = {text for p in Workspace(place).profile("firms").predicates for text, _ in p.names}
+    names = {text for p in Workspace(place).load_profile("firms").predicates for text, _ in p.names}
     assert {"sells to", "has seller"} <= names and "buyer of" not in names
 
 
@@ -53,7 +53,7 @@ def test_a_new_file_or_a_new_graph_holds_what_was_added(place: Path) -> None:
     call(place, "enrich", "firms", "--inverse", "--as", "more")
 
     assert told["properties"] == 5
-    base, more = (Workspace(place).profile(name).triples for name in ("firms", "more"))
+    base, more = (Workspace(place).load_profile(name).triples for name in ("firms", "more"))
     assert more == base + told["added"] and (place / "new.ttl").read_text().count("\n") == more
 
 

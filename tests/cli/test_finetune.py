@@ -63,7 +63,7 @@ def test_a_stopped_study_goes_on_with_the_model_that_is_missing(place: Path) -> 
     sets = tuple(DataSet(path.stem, path, path, "space") for path in files)
     settings = build_settings("quick", epochs=1.0)
     study = CrossTrainingStudy(
-        str(place / "tiny"), sets, place / "out", settings, others=True, device="cpu"
+        str(place / "tiny"), sets, place / "out", settings, leave_one_out=True, device="cpu"
     )
     ended: list[str] = []
 

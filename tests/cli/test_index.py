@@ -47,7 +47,7 @@ def test_information_and_search(workspace: Workspace) -> None:
     assert "sound" in run("info").stdout
     # Info finds a changed byte.
     run("build")
-    records = workspace.data("moons") / "indices" / "entities" / "table_records.jsonl"
+    records = workspace.get_data_folder("moons") / "indices" / "entities" / "table_records.jsonl"
     records.write_bytes(records.read_bytes().replace(b"Io", b"Jo"))
     result = run("info")
     assert result.exit_code == 1 and "does not match its checksum" in result.stdout

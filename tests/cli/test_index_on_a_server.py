@@ -57,7 +57,9 @@ def asked(address: str, work: Callable[[Any], Any]) -> Any:
 
 def names(address: str, workspace: Workspace) -> list[tuple[str, str]]:
     """The names that the table of the entities holds, and of what."""
-    note = json.loads((workspace.data("moons") / "indices/entities/index.json").read_text())
+    note = json.loads(
+        (workspace.get_data_folder("moons") / "indices/entities/index.json").read_text()
+    )
     assert note["index"]["settings"]["on"] == address
 
     async def rows(connection: Any) -> Any:
@@ -123,7 +125,7 @@ def test_a_build_that_was_killed_goes_on_and_every_name_is_there_once(
     finally:
         process.kill()
         process.wait()
-    assert not (workspace.data("moons") / "indices" / "entities").exists()
+    assert not (workspace.get_data_folder("moons") / "indices" / "entities").exists()
     assert run(*build).exit_code == 0
 
     of_dump = [(f"{EX}t{at}", f"thing {at}") for at in range(count)]

@@ -32,7 +32,7 @@ def caller(folder: Path, key: str) -> Principal:
     async def identified() -> Principal:
         store = await Store.open(str(folder / "serve.db"))
         try:
-            known = CallerAccounts(ServeSettings.of(folder), store)
+            known = CallerAccounts(ServeSettings.from_folder(folder), store)
             return await known.identify(RequestCredentials({"authorization": f"Bearer {key}"}))
         finally:
             await store.close()
@@ -46,7 +46,7 @@ def test_a_key_is_printed_once_and_opens_the_server(run: Run, tmp_path: Path) ->
     key = made.stdout.strip()
     known = caller(tmp_path, key)
     assert known.name == "Ann's phone"
-    assert set(known.scopes) == {"ask"} and known.sees("moons") and not known.sees("rocks")
+    assert set(known.scopes) == {"ask"} and known.can_see("moons") and not known.can_see("rocks")
     assert known.limits.requests_per_minute == 5
     assert "may ask on moons, with 5 requests a minute" in made.stderr
     listed = run("list")

@@ -108,9 +108,9 @@ def test_showing_and_fetching(place: Path, server: DescribedServer) -> None:
     assert json.loads(done.stdout)["triples"] == 12
     assert run(place, "completeness", "void.ttl").returncode == 0
     # Fetch completes the profile of a graph.
-    before = Workspace(place).profile("far")
+    before = Workspace(place).load_profile("far")
     done = run(place, "fetch", "far")
-    after = Workspace(place).profile("far")
+    after = Workspace(place).load_profile("far")
     assert done.returncode == 0, done.stderr
     assert "well-known: 1 classes, 0 predicates" in done.stdout and after.triples == before.triples
     assert {c.iri for c in after.classes} - {c.iri for c in before.classes} == {
@@ -132,7 +132,7 @@ def test_fetching_descriptions(place: Path, server: DescribedServer) -> None:
     assert [one.name for one in graph.descriptions] == ["Moons"]
     assert run(place, "show", "moons").stdout.startswith("# Dataset Moons: All.\n")
     Workspace(place).remove("moons")
-    assert not Workspace(place).description("moons").exists()
+    assert not Workspace(place).get_description_file("moons").exists()
     # Without a page that of the endpoint is read.
     server.documents = {**server.documents, "/": ("text/html", PAGE)}
     done = run(place, "fetch", "far", "--json")
@@ -140,7 +140,7 @@ def test_fetching_descriptions(place: Path, server: DescribedServer) -> None:
 
 
 def test_a_description_that_is_broken_says_where(place: Path) -> None:
-    file = Workspace(place).description("moons")
+    file = Workspace(place).get_description_file("moons")
     file.parent.mkdir()
     file.write_text('{"@type": ')
     done = run(place, "show", "moons")

@@ -41,8 +41,8 @@ def test_listing_methods() -> None:
     # A method without a paper has its defaults alone.
     described = json.loads(run("guided", "--json").stdout)
     assert described["paper"] is None
-    told = "turns with functions, where there is no answer after that."
-    turns = {"best": 3, "paper": None, "where": None, "help": told}
+    help = "turns with functions if there is still no answer."
+    turns = {"best": 3, "paper": None, "where": None, "help": help}
     assert described["settings"]["turns"] == turns
     assert "paper" not in run("guided").stdout
     # A method that there is not is said with those that there are.

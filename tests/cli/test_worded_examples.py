@@ -115,7 +115,7 @@ def test_a_server_that_is_down_has_exit_code_4_and_nothing_is_half_written(
     with server:
         pass
     assert generate(server, "--number", "2").exit_code == 4
-    assert not list(workspace.examples("space").glob("*"))
+    assert not list(workspace.get_examples_folder("space").glob("*"))
 
 
 @for_each(

@@ -16,7 +16,7 @@ def subject(query: str) -> CheckInput:
         tree = parse_tree(query)
     except QuerySyntaxError:
         tree = None
-    return CheckInput(query, tree, ServiceKnowledge(Knowledge({}, {}, complete=0.0)))
+    return CheckInput(query, tree, ServiceKnowledge(Knowledge({}, {}, completeness=0.0)))
 
 
 def test_the_usual_checks_are_all_there_are() -> None:

@@ -127,7 +127,7 @@ def test_no_text_breaks_out_of_the_query(name: str, texts: list[str]) -> None:
 
 def shape(query: str) -> set[str]:
     """The tokens of a query but for its texts and numbers."""
-    given = tokenize(query).given
+    given = tokenize(query).tokens
     return {token.text for token in given if token.kind not in ("string", "number")}
 
 

@@ -193,7 +193,7 @@ async def test_the_columns_of_a_star_come_in_the_order_written(endpoint: Oxigrap
     for query in ("SELECT * { ?s ?p ?o } LIMIT 2", "SELECT * { ?o ?p ?s } LIMIT 2"):
         result = await endpoint.select(query)
         assert result.variables == (("s", "p", "o") if "?s ?p" in query else ("o", "p", "s"))
-        assert str(result.column(result.variables[0])[0]).startswith("<http://example.org/")
+        assert str(result.get_column(result.variables[0])[0]).startswith("<http://example.org/")
 
 
 async def test_known_prefixes_need_no_declaration(many: Path) -> None:

@@ -15,7 +15,9 @@ HEAD = """
 
 
 def read(text: str) -> tuple[Shape, ...]:
-    return parse_shacl(RdfStatements.parsed((HEAD + text).encode(), RdfFormat.TURTLE, base=X))
+    return parse_shacl(
+        RdfStatements.parse_document((HEAD + text).encode(), RdfFormat.TURTLE, base=X)
+    )
 
 
 def test_properties_have_kinds_and_cardinalities() -> None:

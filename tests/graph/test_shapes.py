@@ -96,7 +96,7 @@ async def test_things_that_are_few_and_come_again_are_all_told(
 
 def test_the_shape_of_void_is_that_of_the_graph(exact: Profile) -> None:
     text = serialize_void(exact).encode()
-    read = parse_void(RdfStatements.parsed(text, RdfFormat.TURTLE, base=ONT))
+    read = parse_void(RdfStatements.parse_document(text, RdfFormat.TURTLE, base=ONT))
     assert read is not None
     assert build_shape(read, f"{ONT}Moon") == build_shape(exact, f"{ONT}Moon")
 

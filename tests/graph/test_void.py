@@ -63,7 +63,7 @@ LINKS = """
 
 
 def read(text: str) -> Profile:
-    described = RdfStatements.parsed((HEAD + text).encode(), RdfFormat.TURTLE, base=EX)
+    described = RdfStatements.parse_document((HEAD + text).encode(), RdfFormat.TURTLE, base=EX)
     profile = parse_void(described)
     assert profile is not None
     return profile
@@ -71,7 +71,7 @@ def read(text: str) -> Profile:
 
 def again(profile: Profile) -> Profile | None:
     text = serialize_void(profile).encode()
-    return parse_void(RdfStatements.parsed(text, RdfFormat.TURTLE, base=EX))
+    return parse_void(RdfStatements.parse_document(text, RdfFormat.TURTLE, base=EX))
 
 
 def part(profile: Profile, name: str) -> Part:
@@ -126,7 +126,9 @@ def test_class_partitions_without_a_dataset_are_read_too() -> None:
 
 
 def test_what_divides_nothing_is_no_void() -> None:
-    described = RdfStatements.parsed(b"<http://x/a> <http://x/b> 1 .", RdfFormat.TURTLE, base=EX)
+    described = RdfStatements.parse_document(
+        b"<http://x/a> <http://x/b> 1 .", RdfFormat.TURTLE, base=EX
+    )
     assert parse_void(described) is None
 
 

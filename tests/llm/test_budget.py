@@ -32,20 +32,22 @@ def table(tmp_path: Path) -> Path:
 def test_each_kind_of_token_has_its_price(table: Path) -> None:
     usage = TokenUsage(input=1_000_000, cached=400_000, cache_written=100_000, output=250_000)
 
-    assert PriceTable.read(table).of("large").of(usage) == pytest.approx(1.0 + 0.2 + 0.25 + 2.0)
+    assert PriceTable.load(table).get_price("large").compute_cost(usage) == pytest.approx(
+        1.0 + 0.2 + 0.25 + 2.0
+    )
 
 
 def test_a_dated_version_costs_what_its_model_costs(table: Path) -> None:
-    prices = PriceTable.read(table)
+    prices = PriceTable.load(table)
 
-    assert prices.of("large-2026-01-01") == prices.of("large")
-    assert prices.of("large-fast-2026-01-01") == Price(1, 4)
+    assert prices.get_price("large-2026-01-01") == prices.get_price("large")
+    assert prices.get_price("large-fast-2026-01-01") == Price(1, 4)
 
 
 @pytest.mark.parametrize("model", ["larger", "larg", "small"])
 def test_another_model_has_no_price(model: str, table: Path) -> None:
     with pytest.raises(SetupError, match=rf"no price for '{model}'; it has large, large-fast"):
-        PriceTable.read(table).of(model)
+        PriceTable.load(table).get_price(model)
 
 
 @for_each(
@@ -67,9 +69,9 @@ def test_a_mistake_in_the_table_is_named(text: str, said: str, tmp_path: Path) -
     path.write_text(text)
 
     with pytest.raises(SetupError, match=said):
-        PriceTable.read(path)
+        PriceTable.load(path)
 
 
 def test_a_table_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"none\.toml cannot be read"):
-        PriceTable.read(tmp_path / "none.toml")
+        PriceTable.load(tmp_path / "none.toml")

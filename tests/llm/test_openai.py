@@ -344,12 +344,12 @@ async def test_a_provider_without_beams_is_not_asked(llm_server: LlmServer, prov
     ],
 )
 def test_halves_of_a_character_are_put_together(pieces: list[str], whole: str) -> None:
-    assembly = ReplyAssembler(Request.of(ASKED, {}), model="m")
+    assembly = ReplyAssembler(Request.from_options(ASKED, {}), model="m")
     for piece in pieces:
-        assembly.text(piece).text.encode()
-        assembly.reasoning(piece).text.encode()
-        assembly.call("1", name="execute", arguments=piece)
+        assembly.add_text(piece).text.encode()
+        assembly.add_reasoning(piece).text.encode()
+        assembly.add_call("1", name="execute", arguments=piece)
 
-    [choice] = assembly.completion().choices
+    [choice] = assembly.build_completion().choices
 
     assert (choice.text, choice.reasoning, choice.calls[0].arguments) == (whole,) * 3

@@ -111,7 +111,7 @@ def test_a_gguf_file_saved_as_a_folder_has_the_same_weights(file: Path, tmp_path
 
 async def test_a_gguf_file_of_a_workspace_is_asked_by_its_name(file: Path, tmp_path: Path) -> None:
     shutil.copy(file, tmp_path / "tiny.gguf")
-    model = Models(tmp_path).model("transformers/tiny.gguf")
+    model = Models(tmp_path).get_model("transformers/tiny.gguf")
 
     done = await read_completion(model.complete([User("Who?")], grammar='root ::= "yes" | "no"'))
 

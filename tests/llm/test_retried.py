@@ -64,9 +64,9 @@ async def test_a_server_that_failed_is_left_alone_for_some_seconds() -> None:
     with pytest.raises(Unreachable, match=r"gone; that was [01]\.\d seconds ago.*left alone for 2"):
         await read_completion(model.complete(ASKED))
     assert len(script.requests) == 1
-    assert 0 < model.left_alone < 2
+    assert 0 < model.pause_seconds < 2
     await asyncio.sleep(2.1)
-    assert model.left_alone == 0
+    assert model.pause_seconds == 0
     assert (await read_completion(model.complete(ASKED))).choices[0].text == "The Moon."
     assert (await read_completion(model.complete(ASKED))).choices[0].text == "The Moon again."
 

@@ -66,7 +66,7 @@ def written(messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> st
         f"== tool {tool.name}\n{tool.description}\n{json.dumps(tool.parameters, indent=1)}"
         for tool in tools
     ]
-    request = Request.of(messages or [System("")], {"tools": tools})
+    request = Request.from_options(messages or [System("")], {"tools": tools})
     return "\n\n".join([*parts, f"== about {estimate_input_tokens(request):,} tokens\n"])
 
 
@@ -191,7 +191,9 @@ async def test_instruction_and_tools_of_the_best_set_take_at_most_2_500_tokens(
     [prompt] = await prompts(Grasp(ScriptedModel(["", "", ""]), tools="best"), graphs[:1])
 
     instruction = [message for message in prompt.messages if isinstance(message, System)]
-    assert estimate_input_tokens(Request.of(instruction, {"tools": prompt.tools})) <= 2_500
+    assert (
+        estimate_input_tokens(Request.from_options(instruction, {"tools": prompt.tools})) <= 2_500
+    )
 
 
 async def test_the_prompt_of_few_shot_learning_with_examples_about_another_graph(

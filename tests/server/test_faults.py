@@ -140,12 +140,12 @@ def test_faults_of_settings_name_the_setting(
     sample_place: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(SetupError, match="'port' has to be a whole number, not \"x\""):
-        ServeSettings.of(sample_place.folder, {"port": "x"})
+        ServeSettings.from_folder(sample_place.folder, {"port": "x"})
     with pytest.raises(SetupError, match="no setting 'prt' here; there are host, port"):
-        ServeSettings.of(sample_place.folder, {"prt": 1})
+        ServeSettings.from_folder(sample_place.folder, {"prt": 1})
     monkeypatch.setenv("ASKGRAPH_SERVE_METHODS", "grasp")
     with pytest.raises(SetupError, match="ASKGRAPH_SERVE_METHODS has to hold JSON"):
-        ServeSettings.of(sample_place.folder)
+        ServeSettings.from_folder(sample_place.folder)
 
 
 @for_each("value", ["x", [], {}, True, -1, 1e400, "x" * 10_000, None])
@@ -157,7 +157,7 @@ def test_no_wrong_setting_in_a_file_or_a_variable_is_told_in_words_of_a_library(
         monkeypatch.setenv(f"ASKGRAPH_SERVE_{name.upper()}", str(value))
         for given in ({name: value}, {}):
             try:
-                ServeSettings.of(tmp_path, given)
+                ServeSettings.from_folder(tmp_path, given)
             except SetupError as error:
                 assert not FOREIGN.search(str(error)) and name in str(error).lower(), (name, error)
                 refused += 1

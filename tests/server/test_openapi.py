@@ -55,9 +55,7 @@ def test_no_request_makes_the_server_fail(
             case.validate_response(response, checks=[not_a_server_error])
             if response.status_code >= 400:
                 kind = response.headers["content-type"][0]
-                as_openai = (
-                    case.write_operation.path.startswith("/v1/") and "error" in response.json()
-                )
+                as_openai = case.operation.path.startswith("/v1/") and "error" in response.json()
                 told = as_openai or kind.startswith("application/problem+json")
                 assert told, case.as_curl_command()
 

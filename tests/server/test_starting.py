@@ -63,9 +63,11 @@ async def test_opening_graphs_at_the_start(tmp_path: Path, sample_endpoint: Spar
     workspace.add("far", [sample_endpoint.url])
     workspace.add("space", [graph_path()])
     sample_endpoint.requests.clear()
-    async with open_hub(ServeSettings.of(tmp_path), workspace) as hub:
+    async with open_hub(ServeSettings.from_folder(tmp_path), workspace) as hub:
         await warm_up(hub)
-        assert hub.graphs.pool.opened == ["space"] and await hub.store.costs() == {}
+        assert (
+            hub.graphs.pool.graph_names == ["space"] and await hub.store.get_average_costs() == {}
+        )
     assert sample_endpoint.requests == []
 
 
@@ -77,8 +79,8 @@ async def test_a_graph_that_cannot_be_opened_keeps_no_other_from_it(
         copy = tmp_path / f"{name}.ttl"
         copy.write_bytes(graph_path().read_bytes())
         workspace.add(name, [copy])
-    (workspace.data("gone") / "built.json").unlink()
+    (workspace.get_data_folder("gone") / "built.json").unlink()
     (tmp_path / "gone.ttl").unlink()
-    async with open_hub(ServeSettings.of(tmp_path), workspace) as hub:
+    async with open_hub(ServeSettings.from_folder(tmp_path), workspace) as hub:
         await warm_up(hub)
-        assert hub.graphs.pool.opened == ["space"]
+        assert hub.graphs.pool.graph_names == ["space"]

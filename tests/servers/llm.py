@@ -43,7 +43,7 @@ class Says:
 
 
 class LlmServer(SparqlServer):
-    """Gives the next of its turns to each request, and `Turn("The Moon.")` when there is none."""
+    """Gives the next of its turns to each request; without one, `CheckedTurn("The Moon.")`."""
 
     def __init__(self) -> None:
         super().__init__(Store())

@@ -72,7 +72,7 @@ class ServedThread:
     """The server on a free port of loopback, in a thread; `url` is its address, without a slash."""
 
     def __init__(self, workspace: Workspace, **settings: Any) -> None:
-        chosen = ServeSettings.of(workspace.folder, {"port": 0, "grace": 2, **settings})
+        chosen = ServeSettings.from_folder(workspace.folder, {"port": 0, "grace": 2, **settings})
         started = threading.Event()
         self.url = ""
 

@@ -19,10 +19,10 @@ def meaning(query: str) -> object:
 def _without_escaped_names(query: str) -> str:
     """Return the query with full IRIs for names like `ex:a\\#b`, of which rdflib keeps the `\\`."""
     edits = []
-    for token in tokenize(query).all:
+    for token in tokenize(query).all_tokens:
         prefix, _, local = token.text.partition(":")
-        if token.kind == "pname" and "\\" in local and prefix in tokenize(query).declared:
-            iri = tokenize(query).declared[prefix] + re.sub(r"\\(.)", r"\1", local)
+        if token.kind == "pname" and "\\" in local and prefix in tokenize(query).declared_prefixes:
+            iri = tokenize(query).declared_prefixes[prefix] + re.sub(r"\\(.)", r"\1", local)
             edits.append((token.start, token.end, f"<{iri}>"))
     return apply_edits(query, edits)
 

@@ -36,7 +36,9 @@ def test_a_file_that_multiplies_or_reaches_out_is_refused_at_once(
     with pytest.raises(SetupError, match=r"bomb\.rdf defines the entity"):
         Workspace(tmp_path / "workspace").add("bomb", [tmp_path / "bomb.rdf"])
     with pytest.raises(SetupError, match="defines the entity"):
-        RdfStatements.parsed(document(definitions, "x"), RdfFormat.RDF_XML, base="http://e/")
+        RdfStatements.parse_document(
+            document(definitions, "x"), RdfFormat.RDF_XML, base="http://e/"
+        )
 
     assert time.process_time() - began < 5
 
@@ -75,7 +77,7 @@ def test_json_that_is_too_deep_for_its_reader_is_refused(tmp_path: Path) -> None
     with pytest.raises(SetupError, match=r"deep\.jsonld has more than 1,000 objects and lists"):
         Workspace(tmp_path / "workspace").add("deep", [tmp_path / "deep.jsonld"])
     with pytest.raises(SetupError, match="within each other"):
-        RdfStatements.parsed(deep.encode(), RdfFormat.JSON_LD, base="http://e/")
+        RdfStatements.parse_document(deep.encode(), RdfFormat.JSON_LD, base="http://e/")
 
 
 _JSON = st.recursive(

@@ -111,7 +111,7 @@ SELECT ?x WHERE {
 def test_every_form_has_its_layout(query: str, lines: str) -> None:
     out = lay_out_query(query, EX, {})
     assert "\n".join(line for line in out.splitlines() if not line.startswith("PREFIX")) == lines
-    assert meaning(EX.header(query) + query) == meaning(out)
+    assert meaning(EX.build_header(query) + query) == meaning(out)
 
 
 def test_strings_over_several_lines_become_one_line_with_the_same_text() -> None:
@@ -199,7 +199,7 @@ ENDINGS = st.sampled_from(
 def test_a_formatted_query_means_the_same_and_stays_as_it_is(body: str, ending: str) -> None:
     head = "select ?x" if "group" in ending else "select distinct ?x ?y"
     query = f"{head} {{ {body} }} {ending}"
-    query = EX.header(query) + query
+    query = EX.build_header(query) + query
     out = lay_out_query(query, EX, {"http://example.org/a": "some label"})
     assert out != query.strip()
     assert meaning(out) == meaning(query)

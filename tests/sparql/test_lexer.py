@@ -47,7 +47,7 @@ def test_a_text_is_cut_once_also_when_prefixes_are_put_before_it() -> None:
 
     assert tokenize(query) is once
     assert "all" in vars(tokenize(whole))
-    assert tokenize(whole).all == tuple(split_tokens(whole))
+    assert tokenize(whole).all_tokens == tuple(split_tokens(whole))
 
 
 def test_names_end_where_the_grammar_ends_them_and_long_gaps_are_no_tokens() -> None:
@@ -133,7 +133,7 @@ def test_a_text_carries_its_tree_and_a_copy_is_mere_text() -> None:
     ],
 )
 def test_what_is_laid_out_stays_as_it_is(text: str) -> None:
-    query = EX.header(text) + text
+    query = EX.build_header(text) + text
     assert format_tree(parse_tree(query), EX) == lay_out_query(query, EX, {}) == query
 
 
@@ -143,7 +143,7 @@ def test_what_is_laid_out_stays_as_it_is(text: str) -> None:
 def test_a_tree_laid_out_and_read_again_means_the_same(body: str, ending: str) -> None:
     head = "select ?x" if "group" in ending else "select distinct ?x ?y"
     query = f"{head} {{ {body} }} {ending}"
-    query = EX.header(query) + query
+    query = EX.build_header(query) + query
     tree = parse_tree(query)
     out = format_tree(tree, EX, {"http://example.org/a": "some label"})
     assert format_tree(parse_tree(out), EX, {"http://example.org/a": "some label"}) == out

@@ -108,14 +108,14 @@ def test_what_is_no_query_is_refused(text: str) -> None:
 @given(GROUPS, ENDINGS)
 def test_a_tree_written_as_text_is_parsed_into_the_same_tree(body: str, ending: str) -> None:
     head = "select reduced ?x" if "group" in ending else "select distinct ?x (?y + 1 as ?z1)"
-    tree = parse_query(EX.header("ex:a") + f"{head} {{ {body} }} {ending}").tree
+    tree = parse_query(EX.build_header("ex:a") + f"{head} {{ {body} }} {ending}").tree
     assert parse_query(to_text(tree)).tree == tree
 
 
 @settings(max_examples=100, deadline=None)
 @given(GROUPS)
 def test_the_place_of_a_node_holds_a_text_of_that_node(body: str) -> None:
-    text = EX.header("ex:a") + f"select * {{ {body} }}"
+    text = EX.build_header("ex:a") + f"select * {{ {body} }}"
     for node in walk(parse_query(text).tree.where):
         if not isinstance(node, Call | PropertyPath | Filter | Bind | Values | Nested | Union):
             continue
@@ -137,7 +137,7 @@ def test_the_place_of_a_node_holds_a_text_of_that_node(body: str) -> None:
 
 
 def _first(text: str, kind: type[Node]) -> Node:
-    tree = parse_query(EX.header("ex:a") + text).tree
+    tree = parse_query(EX.build_header("ex:a") + text).tree
     return next(node for node in walk(tree) if isinstance(node, kind))
 
 

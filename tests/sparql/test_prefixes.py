@@ -37,7 +37,7 @@ def test_every_short_name_is_valid_for_both_parsers_and_leads_back(local: str) -
     assert EX.expand(name) == iri
     if name.startswith("<"):
         return
-    query = EX.header(name) + f"SELECT (STR({name}) AS ?iri) {{}}"
+    query = EX.build_header(name) + f"SELECT (STR({name}) AS ?iri) {{}}"
     solutions = pyoxigraph.Store().query(query)
     assert isinstance(solutions, pyoxigraph.QuerySolutions)
     text = next(solutions)[0]
@@ -52,13 +52,16 @@ def test_a_graphs_own_prefixes_hide_well_known_ones_if_sparql_allows_them() -> N
     assert prefixes.shorten("http://purl.org/dc/terms/x") == "title:x"
     assert PrefixMap({"a b": "http://a/", "1": "http://b/"}).namespaces == dict(WELL_KNOWN_PREFIXES)
     more = {"ex": "http://two/", "two": "http://example.org/", "three": "http://three/"}
-    assert EX.add_prefixes(more).own == {"ex": "http://example.org/", "three": "http://three/"}
+    assert EX.add_prefixes(more).own_prefixes == {
+        "ex": "http://example.org/",
+        "three": "http://three/",
+    }
 
 
 def test_the_header_declares_what_is_used_and_nothing_else() -> None:
     body = """SELECT ?x { ?x a ex:Moon ; rdfs:label "owl:fake", 'sh:"fake' .  # dc:fake
     ?x <http://foaf:fake/> _:skos . FILTER(?x = "skos:x"^^xsd:string || lang(?l) = "en") }"""
-    assert EX.header(body).splitlines() == [
+    assert EX.build_header(body).splitlines() == [
         "PREFIX ex: <http://example.org/>",
         "PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>",
         "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>",
@@ -78,7 +81,7 @@ def test_prefixes_are_derived_from_the_last_telling_part() -> None:
         "http://single.org/thing",
     ]
     prefixes = PrefixMap().derive_prefixes(iris)
-    assert prefixes.own == {
+    assert prefixes.own_prefixes == {
         "ship": "http://other/ship#",
         "ontop-ship": "http://valuenet/ontop/ship#",
         "space-kg": "https://github.com/a/tree/main/space-kg/tbox.ttl#",
@@ -88,12 +91,15 @@ def test_prefixes_are_derived_from_the_last_telling_part() -> None:
 
 @given(st.permutations([f"http://h{n}/ns/x{n % 3}#{m}" for n in range(4) for m in "ab"]))
 def test_derived_prefixes_do_not_depend_on_the_order(iris: list[str]) -> None:
-    assert PrefixMap().derive_prefixes(iris).own == PrefixMap().derive_prefixes(sorted(iris)).own
+    assert (
+        PrefixMap().derive_prefixes(iris).own_prefixes
+        == PrefixMap().derive_prefixes(sorted(iris)).own_prefixes
+    )
 
 
 @given(st.lists(st.text("abc/#:. 12日", max_size=12), max_size=12))
 def test_derived_prefixes_are_valid_and_never_collide(tails: list[str]) -> None:
     prefixes = PrefixMap().derive_prefixes(["http://x/" + tail for tail in tails], min_count=1)
-    assert len(set(prefixes.own.values())) == len(prefixes.own)
-    assert set(prefixes.own) <= set(prefixes.namespaces)
-    assert not set(prefixes.own) & set(WELL_KNOWN_PREFIXES)
+    assert len(set(prefixes.own_prefixes.values())) == len(prefixes.own_prefixes)
+    assert set(prefixes.own_prefixes) <= set(prefixes.namespaces)
+    assert not set(prefixes.own_prefixes) & set(WELL_KNOWN_PREFIXES)

@@ -41,14 +41,14 @@ ANY_ROWS = st.lists(st.tuples(ANY_TERMS, ANY_TERMS), max_size=8)
 def test_the_same_rows_come_in_the_same_order(rows: list[Row], chance: object) -> None:
     shuffled = list(rows)
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
-    one, other = (SelectResult(("a", "b"), tuple(given)).sorted() for given in (rows, shuffled))
+    one, other = (SelectResult(("a", "b"), tuple(given)).sort_rows() for given in (rows, shuffled))
     assert one.rows == other.rows
     assert sorted(map(str, one.rows)) == sorted(map(str, rows))
 
 
 def test_numbers_come_by_value_and_unbound_first() -> None:
     rows = tuple((term,) for term in (Literal("x"), Literal(10), Literal(9), None))
-    found = SelectResult(("n",), rows).sorted().column("n")
+    found = SelectResult(("n",), rows).sort_rows().get_column("n")
     assert found == (None, Literal(9), Literal(10), Literal("x"))
 
 

@@ -88,7 +88,7 @@ def test_columns_have_classes_and_pairs_predicates_with_the_share_of_rows(
 
 def test_what_nothing_is_called_is_left_unlinked(found: AnnotatedTable) -> None:
     assert best(found)[4, 0] == "" and (3, 1) not in best(found)
-    assert found.linked == len(found.cells) - 1
+    assert found.linked_count == len(found.cells) - 1
 
 
 def test_the_table_comes_back_with_iris_beside_it(found: AnnotatedTable) -> None:

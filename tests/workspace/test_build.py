@@ -59,7 +59,7 @@ def test_a_graph_is_there_before_all_is_asked_and_grows(
     assert 0 < len(busy.requests) - asked < asked  # only what had not come
     asked = len(busy.requests)
     assert (
-        place.complete_survey("space") == grown == place.profile("space")
+        place.complete_survey("space") == grown == place.load_profile("space")
         and len(busy.requests) == asked
     )
 
@@ -87,7 +87,7 @@ def test_growing_leaves_a_graph_that_was_removed_alone(
 
     with pytest.raises(SetupError, match="removed meanwhile"):
         place.complete_survey("space", progress=gone)
-    assert not place.data("space").exists()
+    assert not place.get_data_folder("space").exists()
 
 
 def test_what_a_profile_made_elsewhere_says_is_not_asked_for(

@@ -67,7 +67,7 @@ def test_a_virtual_predicate_is_asked_like_any_other(workspace: Workspace, tmp_p
     assert rows(workspace, "firms", SOUTH) == {"<f1>", "<f3>", "<f5>"}
     # It is known to the profile and the arrays.
     found = next(p for p in profile.predicates if p.iri == VIRTUAL + "seatPartOf")
-    _, arrays = workspace.known("firms")
+    _, arrays = workspace.load_content("firms")
     assert (found.triples, found.steps) == (18, 2)
     assert arrays is not None and arrays.get_predicate_number(found.iri) is not None
     # It is among all that leaves a thing, and has a label.
@@ -108,7 +108,7 @@ def test_a_change_of_the_definitions_takes_effect(workspace: Workspace) -> None:
 
 
 def test_taken_away_it_is_unknown_again(workspace: Workspace) -> None:
-    before = workspace.profile("firms").predicates
+    before = workspace.load_profile("firms").predicates
     enrich_virtually(
         workspace, "firms", definitions := build_advised_definitions(workspace, "firms")
     )
@@ -116,7 +116,7 @@ def test_taken_away_it_is_unknown_again(workspace: Workspace) -> None:
         inverse=False, shortcuts=False, comments=False, names=False
     ))  # fmt: skip
 
-    assert workspace.profile("firms").predicates == before
+    assert workspace.load_profile("firms").predicates == before
     assert rows(workspace, "firms", SOUTH) == set()
 
 
@@ -196,11 +196,11 @@ def test_behind_an_endpoint_it_is_taken_away_again(
     behind: tuple[Workspace, SparqlServer],
 ) -> None:
     workspace, _ = behind
-    before = workspace.profile("firms")
+    before = workspace.load_profile("firms")
     enrich_virtually(workspace, "firms", build_advised_definitions(workspace, "firms", NARY))
     enrich_virtually(workspace, "firms", Definitions())
 
-    assert workspace.profile("firms") == before
+    assert workspace.load_profile("firms") == before
     assert rows(workspace, "firms", SOUTH) == set()
     with pytest.raises(SetupError, match="not at an endpoint"):
         enrich_virtually(workspace, "firms", build_advised_definitions(workspace, "firms", NAME))

@@ -93,13 +93,13 @@ def test_executors_processes_and_settings() -> None:
     # Many questions without a model have a process a core.
     crew, search = ExecutorOptions("auto"), [GraphSearch()]
     cores = os.cpu_count() or 1
-    many = crew.chosen(500, search)
-    assert (many.on, many.size) == ("processes" if cores > 1 else "local", cores)
-    assert crew.chosen(20, search).on == "local"
-    assert crew.chosen(500, [*search, Guided(ScriptedModel([]))]).on == "local"
-    assert replace(crew, workers=3).chosen(20, search) == ExecutorOptions("processes", workers=3)
-    assert replace(crew, concurrency=4).chosen(500, search).on == "local"
-    assert ExecutorOptions().chosen(500, search) == ExecutorOptions()
+    many = crew.resolve(500, search)
+    assert (many.executor, many.worker_count) == ("processes" if cores > 1 else "local", cores)
+    assert crew.resolve(20, search).executor == "local"
+    assert crew.resolve(500, [*search, Guided(ScriptedModel([]))]).executor == "local"
+    assert replace(crew, workers=3).resolve(20, search) == ExecutorOptions("processes", workers=3)
+    assert replace(crew, concurrency=4).resolve(500, search).executor == "local"
+    assert ExecutorOptions().resolve(500, search) == ExecutorOptions()
     # Settings for all methods give way to a methods own.
     one, other = parse_method_choices(["a:x=1", "b"], ["x=2", "y=text"])
     assert json.loads(one.settings) == {"x": 1, "y": "text"}

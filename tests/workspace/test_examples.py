@@ -98,7 +98,7 @@ def test_a_query_that_no_longer_runs_is_failed(workspace: Workspace) -> None:
 
 
 def test_an_example_written_by_hand_runs_but_cannot_be_compared(workspace: Workspace) -> None:
-    folder = workspace.examples("moons")
+    folder = workspace.get_examples_folder("moons")
     folder.mkdir(parents=True)
     (folder / "mine.ttl").write_text(
         "prefix sh: <http://www.w3.org/ns/shacl#> "

@@ -21,7 +21,7 @@ def questions(workspace: Workspace) -> list[str]:
 @pytest.fixture
 def workspace(space: Workspace) -> Iterator[Workspace]:
     yield space
-    shutil.rmtree(space.examples("space"), ignore_errors=True)
+    shutil.rmtree(space.get_examples_folder("space"), ignore_errors=True)
 
 
 def test_examples_are_kept_marked_and_give_what_they_gave(workspace: Workspace) -> None:
@@ -39,7 +39,7 @@ def test_examples_are_kept_marked_and_give_what_they_gave(workspace: Workspace) 
     # The same seed gives the same questions, another seed others.
     first = [example.question for example in made.examples[:5]]
     for seed in (1, 2):
-        shutil.rmtree(workspace.examples("space"))
+        shutil.rmtree(workspace.get_examples_folder("space"))
         again = generate_examples(workspace, number=5, seconds=60, seed=seed)
         assert ([example.question for example in again.examples] == first) is (seed == 1)
 

@@ -68,10 +68,10 @@ def test_indices_that_methods_need(place: Workspace, find: Finder, searching: Me
     prepare_graphs(["moons", "pets"], find, searching, progress=tell)
     assert first == {"indexing entities", "indexing properties", "indexing literals"} and told == []
     for name in ("moons", "pets"):
-        assert (place.data(name) / "indices" / "literals.json").exists()
+        assert (place.get_data_folder(name) / "indices" / "literals.json").exists()
     # An index that turns out damaged when it is first looked at is built again.
     prepare_graphs(["moons"], find, searching)
-    for file in (place.data("moons") / "indices" / "entities").iterdir():
+    for file in (place.get_data_folder("moons") / "indices" / "entities").iterdir():
         file.write_bytes(b"")
     ready = prepare_graphs(["moons"], find, searching)
     hits = ready.graphs[0].indices["entities"].search("Europa")
@@ -94,7 +94,7 @@ def test_only_graphs_that_were_opened_for_it_are_closed(
 def test_a_method_that_searches_none_builds_none(place: Workspace, find: Finder) -> None:
     prepare_graphs(["moons"], find, place.method("graph-search"))
 
-    assert not (place.data("moons") / "indices").exists()
+    assert not (place.get_data_folder("moons") / "indices").exists()
 
 
 @for_each(

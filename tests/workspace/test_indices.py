@@ -50,7 +50,7 @@ def test_an_index_is_built_at_the_first_look_and_opened_at_the_next(
     assert "entities" in graph.indices and "pictures" not in graph.indices
     with pytest.raises(KeyError):
         graph.indices["pictures"]
-    assert not (workspace.data("moons") / "indices").exists()
+    assert not (workspace.get_data_folder("moons") / "indices").exists()
     for key, text, iri in (
         ("entities", "io", EX + "Io"),
         ("properties", "orbits", EX + "onto#orbits"),
@@ -79,7 +79,9 @@ def test_a_damaged_index_is_built_again(
     workspace: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
     found(workspace.graph(), "io")
-    next((workspace.data("moons") / "indices" / "entities").glob("*.npy")).write_bytes(b"")
+    next((workspace.get_data_folder("moons") / "indices" / "entities").glob("*.npy")).write_bytes(
+        b""
+    )
     assert found(workspace.graph(), "io") == ["Io"]
     assert "is damaged" in caplog.text
 
@@ -244,7 +246,7 @@ def test_examples_that_cannot_be_read_are_a_setup_error_and_build_nothing(
     with pytest.raises(SetupError, match=r"cannot read the examples .*missing\.jsonl"):
         workspace.add("more", [source], settings={"examples": "missing.jsonl"})
     assert list(workspace.graphs()) == ["moons"]
-    assert not workspace.data("more").exists()
+    assert not workspace.get_data_folder("more").exists()
 
 
 def opened_examples(workspace: Workspace) -> list[str]:

@@ -63,7 +63,7 @@ def test_a_home_page_that_is_a_file_describes_a_graph_and_is_kept(
 
     assert [one.name for one in found.descriptions] == ["Moons of ours"]
     assert [one.name for one in found.places] == ["page"]
-    assert workspace.description("moons").is_file()
+    assert workspace.get_description_file("moons").is_file()
 
 
 def test_a_file_without_void_is_said_so(tmp_path: Path) -> None:

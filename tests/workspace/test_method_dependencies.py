@@ -171,7 +171,7 @@ def test_what_consulted_methods_need(tmp_path: Path) -> None:
     workspace.add("moons", [tmp_path / "moons.ttl"])
     method = Council(others={"sparql-llm": SparqlLlm(ScriptedModel([]))})
     run_coroutine(prepare_graphs(["moons"], workspace.graph, method).close())
-    assert (workspace.data("moons") / "indices" / "literals.json").exists()
+    assert (workspace.get_data_folder("moons") / "indices" / "literals.json").exists()
     # A trace says who was asked and how.
     settings = head_of(guided(place(tmp_path), models="large", consult="dfsl"), []).settings
     further, others = settings["further"], settings["others"]
@@ -218,7 +218,7 @@ def test_a_changed_setting_of_a_consulted_method_makes_it_another_run(tmp_path: 
     choices = parse_method_choices(["guided:consult=dfsl,models=large"])
 
     def made() -> str:
-        return repr(TaskRunner(WorkerContext(tmp_path, choices)).method(choices[0].label))
+        return repr(TaskRunner(WorkerContext(tmp_path, choices)).get_method(choices[0].label))
 
     place(tmp_path)
     first, same = made(), made()

@@ -144,8 +144,8 @@ def test_without_a_name_it_is_the_default_then_the_environment(
     assert named.model().identity.model == "m"
     # Equal settings share a model and its limits.
     models = Models(tmp_path)
-    one, same = models.model("m", base_url=URL), models.model("m", base_url=URL)
-    assert one is same and one is not models.model("m", base_url=URL, seed=1)
+    one, same = models.get_model("m", base_url=URL), models.get_model("m", base_url=URL)
+    assert one is same and one is not models.get_model("m", base_url=URL, seed=1)
 
 
 URL = "http://localhost:8000/v1"
@@ -172,7 +172,7 @@ def test_a_name_and_what_is_said_besides_make_the_settings(
 ) -> None:
     place(tmp_path, "[models.mine]", 'model = "qwen"', f'base_url = "{URL}"', 'key_env = "MY_KEY"')
 
-    made = Models(tmp_path).settings(name, **overrides)
+    made = Models(tmp_path).resolve_settings(name, **overrides)
     assert (made.provider, made.model, made.base_url, made.key_env) == found
 
 
@@ -183,9 +183,9 @@ def test_the_key_of_the_environment_goes_to_the_server_named_there_and_to_no_tab
     place(tmp_path, "[models.mine]", 'model = "qwen"', f'base_url = "{URL}"')
     models = Models(tmp_path)
 
-    assert models.settings("m", base_url=URL).key_env == "ASKGRAPH_API_KEY"
-    assert models.settings("mine").key_env is None
-    assert models.settings("gpt-x").key_env == "OPENAI_API_KEY"
+    assert models.resolve_settings("m", base_url=URL).key_env == "ASKGRAPH_API_KEY"
+    assert models.resolve_settings("mine").key_env is None
+    assert models.resolve_settings("gpt-x").key_env == "OPENAI_API_KEY"
 
 
 WRONG = {
@@ -233,7 +233,7 @@ def test_a_method_gets_the_model_that_its_settings_name(
 
     assert isinstance(default, Talker) and isinstance(other, Talker)
     assert (default.model.identity.model, default.loud) == ("qwen", True)
-    assert default.prices is not None and default.prices.of("qwen").input == 1
+    assert default.prices is not None and default.prices.get_price("qwen").input == 1
     assert (other.model.identity.model, other.model.identity.address) == ("m", URL)
     assert other.prices is None
 
@@ -309,9 +309,9 @@ def test_ask_takes_a_model_by_name_or_as_an_object(tmp_path: Path, llm_server: L
 def test_local_models(tmp_path: Path) -> None:
     # A folder is looked for from the workspace on.
     (tmp_path / "models" / "ours").mkdir(parents=True)
-    model = Models(tmp_path).model("transformers/models/ours")
+    model = Models(tmp_path).get_model("transformers/models/ours")
     assert model.identity.provider == "transformers"
     assert model.identity.model == str(tmp_path / "models" / "ours")
     # Settings of servers are refused.
     with pytest.raises(SetupError, match="timeout would change nothing"):
-        Models(tmp_path).model("transformers/ours", timeout=3.0)
+        Models(tmp_path).get_model("transformers/ours", timeout=3.0)

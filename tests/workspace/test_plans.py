@@ -33,7 +33,7 @@ def asked(space: Workspace) -> tuple[BenchmarkQuestions, ...]:
 
 def plan(space: Workspace, asked: tuple[BenchmarkQuestions, ...], wishes: RunOptions) -> RunPlan:
     async def made() -> RunPlan:
-        async with TaskRunner.of(space, wishes.methods) as host:
+        async with TaskRunner.from_workspace(space, wishes.methods) as host:
             return await plan_run(host, asked, wishes)
 
     return run_coroutine(made())
@@ -88,11 +88,11 @@ def test_a_host_opens_a_graph_once_and_answers_tasks(
     wishes = RunOptions(parse_method_choices(METHODS[:1]))
 
     async def worked() -> tuple[bool, list[Done]]:
-        async with TaskRunner.of(space, wishes.methods) as host:
-            async with host.graph("space") as one, host.graph("space") as other:
+        async with TaskRunner.from_workspace(space, wishes.methods) as host:
+            async with host.use_graph("space") as one, host.use_graph("space") as other:
                 once = one is other
             tasks = (await plan_run(host, asked, wishes)).tasks
-            return once, list(await asyncio.gather(*map(host.work, tasks)))
+            return once, list(await asyncio.gather(*map(host.run_task, tasks)))
 
     once, done = run_coroutine(worked())
     assert once
@@ -105,9 +105,9 @@ def test_a_graph_that_was_built_anew_is_not_the_one_of_the_plan(
     wishes = RunOptions(parse_method_choices(METHODS[:1]))
 
     async def worked() -> None:
-        async with TaskRunner.of(space, wishes.methods) as host:
+        async with TaskRunner.from_workspace(space, wishes.methods) as host:
             task = (await plan_run(host, asked, wishes)).tasks[0]
-            await host.work(replace(task, snapshot="another"))
+            await host.run_task(replace(task, snapshot="another"))
 
     with pytest.raises(SetupError, match="another one than where the run was planned"):
         run_coroutine(worked())

@@ -40,7 +40,7 @@ def test_guarded_graphs(sparql_server: SparqlServer, tmp_path: Path) -> None:
     settings = GraphSettings(
         url="https://example.org/sparql", public_only=True, private_addresses=("10.0.0.0/8",)
     )
-    assert GraphSettings.of("it", settings.table()) == settings
+    assert GraphSettings.from_table("it", settings.to_table()) == settings
     # A guarded graph is not profiled at a private address.
     workspace = Workspace(tmp_path)
     with pytest.raises(NotPublic):
@@ -70,7 +70,7 @@ def test_guarded_graphs(sparql_server: SparqlServer, tmp_path: Path) -> None:
 )
 def test_a_setting_of_another_kind_is_refused(setting: str, value: object, wanted: str) -> None:
     with pytest.raises(SetupError, match=wanted):
-        GraphSettings.of("it", {"url": "https://example.org", setting: value})
+        GraphSettings.from_table("it", {"url": "https://example.org", setting: value})
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ def rows(place: Workspace, paper: str, table: str, **more: Any) -> dict[str, Pla
         read_paper(paper), (str(place.folder / "questions.jsonl"),), place.folder / "runs",
         graphs=("firms",), tables=(table,), **more,
     )  # fmt: skip
-    return {one.row.name: one for one in plan_rows(place, wanted, wanted.asked(place))}
+    return {one.row.name: one for one in plan_rows(place, wanted, wanted.select_questions(place))}
 
 
 def test_rows_learn_from_a_file_from_other_folds_or_from_the_graph(place: Workspace) -> None:

@@ -35,7 +35,7 @@ def answer(place: Workspace, question: str) -> Answer:
 
 
 def values(found: Answer) -> list[str]:
-    cells = [found.result.column(name) for name in found.answer_columns]
+    cells = [found.result.get_column(name) for name in found.answer_columns]
     return [found.labels.get(one.value, one.value) for one in cells[0] if one is not None]  # type: ignore[union-attr]
 
 
@@ -94,7 +94,7 @@ def test_a_word_is_that_of_a_property_a_thing_or_another_word(
 def test_a_word_that_is_taken_away_means_nothing_again(fleet: Workspace) -> None:
     fleet.teach("fleet", GlossaryEntry("vehicles", (CAR, LORRY)), instructions="Weights are in kg.")
     fleet.teach("fleet", without="Vehicle")
-    assert fleet.glossary("fleet").to_table() == {
+    assert fleet.load_glossary("fleet").to_table() == {
         "instructions": "Weights are in kg.",
         "entries": [],
     }
@@ -147,7 +147,7 @@ def test_what_cannot_be_taught_is_refused_with_the_reason(
     entries = (entry, GlossaryEntry("barge", same_as="boats")) if "circle" in said else (entry,)
     with pytest.raises(SetupError, match=said):
         fleet.teach("fleet", *entries)
-    assert fleet.glossary("fleet") == before
+    assert fleet.load_glossary("fleet") == before
 
 
 def test_a_word_that_another_is_explained_by_stays(fleet: Workspace) -> None:
@@ -173,14 +173,14 @@ def test_glossary_files(fleet: Workspace) -> None:
         for name in ("left", "right")
     ]
     assert [one.wait(timeout=120) for one in running] == [0, 0]
-    words = {one.word for one in fleet.glossary("fleet").entries}
+    words = {one.word for one in fleet.load_glossary("fleet").entries}
     assert words == {f"{name}{n}" for name in ("left", "right") for n in range(15)}
     # A file that was broken by hand says where.
     fleet.teach("fleet", GlossaryEntry("boats", same_as="ship"))
     file = fleet.get_glossary_file("fleet")
     file.write_text(file.read_text() + '[[entry]]\nword = "heft"\nmeans = ["weight"]\n')
     with pytest.raises(SetupError, match=r"fleet\.toml: 'heft' means 'weight', which is no IRI"):
-        fleet.glossary("fleet")
+        fleet.load_glossary("fleet")
 
 
 def test_a_graph_that_is_removed_leaves_no_glossary(fleet: Workspace) -> None:

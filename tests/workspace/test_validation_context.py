@@ -30,7 +30,7 @@ def two(tmp_path: Path) -> Workspace:
 def test_a_called_graph_of_the_workspace_is_known_by_its_target(two: Workspace) -> None:
     services = run_coroutine(load_services(two, "space", CALLED))
 
-    assert list(services.others) == ["askgraph:moons"]
+    assert list(services.services) == ["askgraph:moons"]
     said = [finding.message for finding in validate_query(CALLED, services, language="en").findings]
     assert any("orbitz" in message for message in said)
 
@@ -38,7 +38,7 @@ def test_a_called_graph_of_the_workspace_is_known_by_its_target(two: Workspace) 
 def test_graphs_that_are_not_there(space: Workspace) -> None:
     # A service outside the workspace is not known.
     query = "SELECT * { SERVICE <https://example.org/sparql> { ?s ?p ?o } }"
-    assert not run_coroutine(load_services(space, None, query)).others
+    assert not run_coroutine(load_services(space, None, query)).services
     # A graph that is not there is an error.
     with pytest.raises(SetupError, match="no graph 'nowhere'"):
         run_coroutine(load_services(space, "nowhere", "ASK {}"))

@@ -102,7 +102,7 @@ def test_adding_and_replacing(
     assert [out.split() for out, _ in said] == [["n", "4"]] * 4
     assert "".join(errors for _, errors in said).count("built again") == 1
     # Built json is json.
-    built = json.loads((workspace.data("moons") / "built.json").read_text())
+    built = json.loads((workspace.get_data_folder("moons") / "built.json").read_text())
     assert built["sources"][0]["path"].endswith("moons.ttl")
 
 
@@ -119,7 +119,10 @@ def test_a_graph_that_does_not_parse_leaves_nothing_behind(
     bad.write_text("<a> <b>")
     with pytest.raises(SetupError, match=r"bad\.ttl"):
         workspace.add("moons", [bad], replace=True)
-    assert {path.name for path in workspace.data("x").parent.iterdir()} == {".lock", "moons"}
+    assert {path.name for path in workspace.get_data_folder("x").parent.iterdir()} == {
+        ".lock",
+        "moons",
+    }
     assert moons(workspace.graph("moons")) == 3
 
 
@@ -161,10 +164,10 @@ def test_sources_that_cannot_be_are_told_apart(
 def test_a_source_that_was_only_touched_is_not_read_again(
     workspace: Workspace, source: Path
 ) -> None:
-    before = (workspace.data("moons") / "built.json").stat().st_ino
+    before = (workspace.get_data_folder("moons") / "built.json").stat().st_ino
     os.utime(source, (time.time() + 60, time.time() + 60))
     assert moons(workspace.graph("moons")) == 3
-    assert (workspace.data("moons") / "built.json").stat().st_ino == before
+    assert (workspace.get_data_folder("moons") / "built.json").stat().st_ino == before
 
 
 def test_a_graph_whose_source_is_gone_still_answers(
@@ -179,14 +182,14 @@ def test_a_graph_whose_source_is_gone_still_answers(
 @for_each("name", ["profile.json", "names_texts.npy", "built.json", ""])
 def test_damaged_or_missing_data_is_built_again(workspace: Workspace, name: str) -> None:
     if name:
-        (workspace.data("moons") / name).write_bytes(b"{}")
+        (workspace.get_data_folder("moons") / name).write_bytes(b"{}")
     else:
-        shutil.rmtree(workspace.data("moons"))
-    assert moons(workspace.graph("moons")) == 3 and workspace.profile("moons").triples == 23
+        shutil.rmtree(workspace.get_data_folder("moons"))
+    assert moons(workspace.graph("moons")) == 3 and workspace.load_profile("moons").triples == 23
 
 
 def test_what_a_killed_run_left_is_cleared_away(workspace: Workspace) -> None:
-    left = workspace.data(".moons~4999999-abc~1")
+    left = workspace.get_data_folder(".moons~4999999-abc~1")
     left.mkdir()
     (left / "half").write_text("x")
     workspace.add("moons", replace=True)
@@ -194,7 +197,7 @@ def test_what_a_killed_run_left_is_cleared_away(workspace: Workspace) -> None:
 
 
 def test_what_a_killed_run_had_put_away_comes_back(workspace: Workspace, source: Path) -> None:
-    workspace.data("moons").rename(workspace.data(".moons~4999999-abc~1.old"))
+    workspace.get_data_folder("moons").rename(workspace.get_data_folder(".moons~4999999-abc~1.old"))
     source.unlink()
     with pytest.raises(SetupError):
         workspace.add("moons", replace=True)
@@ -209,7 +212,7 @@ def test_comments_and_other_settings_of_the_user_survive(
     workspace.add("again", [source])
     workspace.add("moons", [source], replace=True)
     workspace.remove("again")
-    assert not workspace.data("again").exists() and source.exists()
+    assert not workspace.get_data_folder("again").exists() and source.exists()
     text = file.read_text()
     assert "# mine" in text and "timeout = 3.0  # short" in text and "[methods.x]" in text
     assert workspace.graphs()["moons"].timeout == 3.0

@@ -109,7 +109,7 @@ class AnswerBuilder:
             renamed_query = rename_iris(query, own_types) if own_types else query
             labels = await self.disambiguate_labels(await self._load_labels(iris_in(renamed_query)))
             query_text = format_tree(renamed_query, self.graph.prefixes, labels)
-            return QueryText.of(query, query_text) if own_types else query_text, labels
+            return QueryText.from_tree(query, query_text) if own_types else query_text, labels
         from askgraph.sparql.rewrite import lay_out_query  # for a text that came, none of ours
 
         labels = await self._load_labels(iris_of(query))
@@ -117,7 +117,7 @@ class AnswerBuilder:
         try:
             tree = group_patterns_by_subject(to_tree(query))
             predicates_by_type = {standard_iri: iri for iri, standard_iri in own_types.items()}
-            return QueryText.of(
+            return QueryText.from_tree(
                 rename_iris(tree, predicates_by_type) if own_types else tree, text
             ), labels
         except QuerySyntaxError:
@@ -144,7 +144,7 @@ class AnswerBuilder:
         tree = await _parse_for_sentence(query)
         known_labels = dict(labels)
         if isinstance(result, SelectResult):
-            result = result if ordered else result.sorted()
+            result = result if ordered else result.sort_rows()
             if self.graph.arrays is not None:  # what is asked nobody comes before the evidence
                 known_labels |= await self._load_missing_labels(
                     _list_resources(result), known_labels

@@ -191,7 +191,7 @@ async def _build_limited_query(
         t.value for row in before.rows[:_MAX_LABELLED_ROWS] for t in row if isinstance(t, NamedNode)
     ]
     labels = await labels_of(iris, graph, [language], timeout=_TIMEOUT_SECONDS)
-    first_values = [row[0] for row in arrange_rows(before.sorted(), tree, labels).rows]
+    first_values = [row[0] for row in arrange_rows(before.sort_rows(), tree, labels).rows]
     first_nodes = [node for node in dict.fromkeys(first_values) if isinstance(node, NamedNode)][
         :number
     ]

@@ -210,7 +210,7 @@ def build_result_table(
 ) -> Table:
     """Build a table of a result; the columns in `context` are dimmed."""
     heads = {name: name.replace("_", " ") for name in result.variables}
-    right = [head for name, head in heads.items() if _is_numeric(result.column(name))]
+    right = [head for name, head in heads.items() if _is_numeric(result.get_column(name))]
     table = build_table(
         tuple(heads.values()), (), right=right, dim=[heads[name] for name in context]
     )

@@ -223,7 +223,7 @@ class Headline:
     def _list_decided(self) -> dict[str, list[Term | None]]:
         """Return the different values of each variable that decided."""
         result = self.decided or SelectResult((), ())
-        return {name: list(dict.fromkeys(result.column(name))) for name in result.variables}
+        return {name: list(dict.fromkeys(result.get_column(name))) for name in result.variables}
 
     def _find_owner(self, name: str) -> Term | Variable | None:
         """Return the subject of a variable's value."""

@@ -223,7 +223,7 @@ class _About:
         """The things of the first column of things, else those that the query names."""
         wanted = self.answer.answer_columns
         for name in self.answer.result.variables:
-            column = self.answer.result.column(name) if name in wanted else ()
+            column = self.answer.result.get_column(name) if name in wanted else ()
             if found := [term.value for term in column if isinstance(term, NamedNode)]:
                 return list(dict.fromkeys(found))
         return self.constants[:1]

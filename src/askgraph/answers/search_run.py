@@ -275,7 +275,7 @@ class SearchRun:
         return AnswerBuilder(
             self.counted_graph,
             [proposal.question.language],
-            near=proposal.schema.graph,
+            fetched_part=proposal.schema.graph,
             timeout=clamp_timeout(None, share=_TIME_SHARE),
             evidence_rows=self.limits.evidence_rows,
             evidence_seconds=clamp_timeout(None, share=_TIME_SHARE),
@@ -303,7 +303,7 @@ class SearchRun:
             if cluster.score >= clusters[0].score - _MAX_SCORE_GAP
         )
         laid_out = [(best, *await builder.format_query(best.query)) for best in best_candidates]
-        distinct_labels = await builder.apart(
+        distinct_labels = await builder.disambiguate_labels(
             {iri: text for *_, own_labels in laid_out for iri, text in own_labels.items()}
         )
         for best, query, own_labels in laid_out:
@@ -321,7 +321,9 @@ class SearchRun:
                     else await self.run_query(query, best)
                 )
                 answers.append(
-                    await builder.reading(query, result, columns=best.columns, labels=labels)
+                    await builder.build_worded_answer(
+                        query, result, columns=best.columns, labels=labels
+                    )
                 )
         return choose_options(answers)
 

@@ -172,7 +172,9 @@ async def answer_over_two_graphs(searched: Sequence[SearchedGraph]) -> Answer | 
                     builder = part.run.create_builder(part.proposal)
                     query, own_labels = await builder.format_query(part.candidate.query)
                     words = (
-                        await builder.reading(query, True, columns=(), labels=own_labels)
+                        await builder.build_worded_answer(
+                            query, True, columns=(), labels=own_labels
+                        )
                     ).words
                     labels, descriptions = (
                         labels | own_labels,
@@ -182,7 +184,7 @@ async def answer_over_two_graphs(searched: Sequence[SearchedGraph]) -> Answer | 
                 query, own_labels = await builder.format_query(candidate.query)
                 answer = await builder.answer(
                     query,
-                    await run.ran(query, candidate),
+                    await run.run_query(query, candidate),
                     columns=candidate.columns,
                     confidence=confidence,
                     ordered=bool(candidate.tree.order),

@@ -84,7 +84,7 @@ def annotate(
             )
         print_blocks(blocks)
         cells = format_count(len(annotation.cells), "cell")
-        typer.echo(f"{annotation.linked:,} of {cells} linked to things", err=True)
+        typer.echo(f"{annotation.linked_count:,} of {cells} linked to things", err=True)
     if annotation.headless and not no_heads:
         typer.echo("the first line looks like a row: --no-heads takes it as one", err=True)
 

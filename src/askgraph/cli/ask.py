@@ -62,7 +62,7 @@ def ask(
     if not text.strip():
         raise SetupError('the question is empty: askgraph ask "Which moons are there?"')
     full_question, graph_names = _build_question(text, asking.lang, after)
-    name, chosen_method = asking.chosen(workspace)
+    name, chosen_method = asking.create_method(workspace)
     _warn_of_unused_context(name, chosen_method, after)
     with show_progress() as report:
         open_graphs = prepare_graphs(
@@ -84,7 +84,7 @@ def ask(
             )
             if csv:
                 return _print_csv(outcome, asking.limit, context=context)
-            graph = open_graphs.of(outcome)
+            graph = open_graphs.get_graph(outcome)
             if not json:
                 outcome = await _print_outcome(outcome, graph, asking)
             if json or is_terminal():

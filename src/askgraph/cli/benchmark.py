@@ -100,7 +100,7 @@ def check(
         training=tuple(
             question
             for path in against or ()
-            for question in training_options.contents(path)[1].questions
+            for question in training_options.read_contents(path)[1].questions
         ),
         frozen=read_frozen_gold(gold) if gold else None,
     )
@@ -140,7 +140,7 @@ def freeze(
     The file appears when all queries are done; after an interruption, the same call resumes.
     Failed queries are stored as failed (exit code 4).
     """
-    _, contents = reading.contents(path)
+    _, contents = reading.read_contents(path)
     with show_progress() as report:
         count, failed = freeze_gold(
             common.workspace, path, contents, out,
@@ -198,13 +198,13 @@ def measure_stages(
     wrong answers the rejection policies catch, and which right ones they lose.
     """
     workspace = common.workspace
-    selection = select.selection()
+    selection = select.to_selection()
     settings = dict(map(parse_setting, setting or []))
     benchmark_selections = select_benchmarks(workspace, benchmarks, selection)
     with show_progress() as report:
         work = evaluate_stages(
             workspace, benchmark_selections, selection, settings=settings, metric=metric,
-            executor_options=workers.crew, folder=out,
+            executor_options=workers.executor_options, folder=out,
             progress=lambda record, done, planned: report(record.method, done, planned),
             index_progress=report,
         )  # fmt: skip
@@ -226,7 +226,7 @@ def _describe_format(name: str) -> tuple[str, str, tuple[str, ...]]:
 
 
 def _read_all(paths: Sequence[Path], reading: ReadOptions) -> dict[Path, BenchmarkContents]:
-    return {path: reading.contents(path)[1] for path in paths}
+    return {path: reading.read_contents(path)[1] for path in paths}
 
 
 def to_findings_object(

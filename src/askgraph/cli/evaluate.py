@@ -91,7 +91,7 @@ def evaluate(
     models = Models(workspace.folder)
     judge_model = create_judge(models, judge, base_url)
     log_settings = [f"sent={sent.absolute()}"] if sent else []
-    selection = select.selection(
+    selection = select.to_selection(
         sample=sample, seed=seed, folds=folds, leave_out=leave_out, gold=gold, with_rows=with_rows
     )
     run_options = RunOptions(
@@ -102,7 +102,7 @@ def evaluate(
             stored_gold=gold is not None, language=select.lang,
         ),
         metric=metric,
-        chosen=selection.json(),
+        chosen=selection.to_json(),
     )  # fmt: skip
     limits = RunBudget.from_texts(budget or [])
     benchmark_selections = select_benchmarks(workspace, benchmarks, selection)
@@ -126,8 +126,11 @@ def evaluate(
             )
     with show_progress() as report:
         evaluation = evaluate_benchmarks(
-            workspace, benchmark_selections, run_options, selection, workers.crew, budget=limits, folder=out,
-            progress=_create_score_reporter(metric, report), index_progress=report, judge=judge_model,
+            workspace, benchmark_selections, run_options, selection, workers.executor_options,
+            budget=limits,
+            folder=out,
+            progress=_create_score_reporter(metric, report), index_progress=report,
+            judge=judge_model,
         )  # fmt: skip
         try:
             run = run_coroutine(run_and_close(models, evaluation))
@@ -192,8 +195,11 @@ def score(
     uses_stored_gold = gold is not None or not scored_questions.graphs
     with show_progress() as report:
         scoring = score_predictions(
-            workspace, scored_questions, prediction_list, source=predictions, metric=metric, folder=out,
-            options=EvaluationOptions(gold_timeout=timeout, abstain=abstain, stored_gold=uses_stored_gold),
+            workspace, scored_questions, prediction_list, source=predictions, metric=metric,
+            folder=out,
+            options=EvaluationOptions(
+                gold_timeout=timeout, abstain=abstain, stored_gold=uses_stored_gold
+            ),
             concurrency=concurrency,
             progress=lambda record, done, total: report("scoring", done, total), judge=judge_model,
         )  # fmt: skip
@@ -213,7 +219,7 @@ def _select_scored_questions(
     gold: Path | None,
 ) -> BenchmarkQuestions:
     """Return the questions, each with its graph; without graphs if everything is stored."""
-    name, contents = reading.contents(path)
+    name, contents = reading.read_contents(path)
     questions = contents.questions if graph is None else filter_by_graph(contents.questions, graph)
     if gold is not None:
         frozen = read_frozen_gold(gold)
@@ -416,7 +422,7 @@ def batch(
     """
     question_list = read_questions(questions)
     workspace = common.workspace
-    name, chosen_method = asking.chosen(workspace)
+    name, chosen_method = asking.create_method(workspace)
 
     with show_progress() as report:
         open_graphs = prepare_graphs(

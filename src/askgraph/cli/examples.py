@@ -275,7 +275,8 @@ def _to_generated_object(generated_examples: GeneratedExamples) -> dict[str, obj
         for example in generated_examples.examples
     ]
     return {
-        "graph": generated_examples.graph, "drafts": generated_examples.drafted, "ended": generated_examples.ended, "examples": examples,
+        "graph": generated_examples.graph, "drafts": generated_examples.drafted,
+        "ended": generated_examples.ended, "examples": examples,
     }  # fmt: skip
 
 

@@ -146,7 +146,7 @@ class OutputFormat(OptionBundle):
 
 def create_judge(models: Models, name: str | None, base_url: str | None) -> LanguageModel | None:
     """Return the model that judges, whose replies are cached; None without a name."""
-    return models.model(name, base_url=base_url, cache=True) if name else None
+    return models.get_model(name, base_url=base_url, cache=True) if name else None
 
 
 async def run_and_close(models: Models, awaitable: Awaitable[EvaluationRun]) -> EvaluationRun:

@@ -111,7 +111,8 @@ def train(
 
     with show_progress() as progress:
         training_result = training.train(
-            model, training_pairs, output, settings=settings, data=data, evaluation_pairs=measured_pairs,
+            model, training_pairs, output, settings=settings, data=data,
+            evaluation_pairs=measured_pairs,
             device=device,
             download=download, progress=progress,
         )  # fmt: skip

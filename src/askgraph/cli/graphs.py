@@ -62,7 +62,7 @@ def _describe_graph(workspace: Workspace, name: str, settings: GraphSettings) ->
         "problem": None,
     }
     try:
-        profile = workspace.profile(name)
+        profile = workspace.load_profile(name)
     except SetupError as error:
         return entry | {"problem": str(error)}
     return entry | {
@@ -125,7 +125,9 @@ def add(
         if not grow or sources or replace:
             workspace.add(name, sources or [], settings=changes, replace=replace, progress=progress)
         new_profile = (
-            workspace.complete_survey(name, progress=progress) if grow else workspace.profile(name)
+            workspace.complete_survey(name, progress=progress)
+            if grow
+            else workspace.load_profile(name)
         )
     if workspace.has_pending_survey(name):
         command = [
@@ -183,7 +185,7 @@ def describe(
 ) -> None:
     """Show the classes and predicates of a graph, with examples, and questions to start with."""
     with show_progress() as progress:
-        profile, arrays = common.workspace.known(name, progress=progress)
+        profile, arrays = common.workspace.load_content(name, progress=progress)
     prefixes = PrefixMap(dict(profile.prefixes))
     examples = examples_of(profile, arrays, prefixes, [lang] if lang else [])
     if json:

@@ -62,7 +62,7 @@ def add(
 @keys.command("list")
 def list_keys(common: CommonOptions, database: str | None = None, json: bool = False) -> None:
     """List the keys and their rights, including keys that are no longer valid."""
-    key_rows = _run_in_store(common.workspace, database, lambda store: store.keys())
+    key_rows = _run_in_store(common.workspace, database, lambda store: store.list_keys())
     if json:
         print_json([_to_key_object(key) for key in key_rows])
     elif key_rows:
@@ -81,7 +81,7 @@ def revoke(
     async def revoke_key(store: "Store") -> "KeyRow":
         key = await find_key(store, which)
         await store.revoke_key(key.id)
-        return await store.key(key.id) or key
+        return await store.get_key(key.id) or key
 
     key = _run_in_store(common.workspace, database, revoke_key)
     if json:
@@ -98,7 +98,7 @@ def _run_in_store(
     from askgraph.server.store import Store
 
     folder = workspace.folder
-    url = ServeSettings.of(folder, {"database": database}).resolve_database(folder)
+    url = ServeSettings.from_folder(folder, {"database": database}).resolve_database(folder)
 
     async def run_and_close() -> Result:
         store = await Store.open(url)

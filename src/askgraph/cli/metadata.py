@@ -136,7 +136,7 @@ def show_shapes(
     body = "\n\n".join(texts)
     for line in format_descriptions(shape_list.described):
         typer.echo(f"# {line}")
-    typer.echo(f"{shape_list.prefixes.header(body)}\n{body}")
+    typer.echo(f"{shape_list.prefixes.build_header(body)}\n{body}")
     if shape_list.left_out:
         typer.echo(f"{shape_list.left_out:,} more classes (--limit, or name them)", err=True)
 

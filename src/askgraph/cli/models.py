@@ -24,7 +24,9 @@ models = CommandGroup()
 def list_models(common: CommonOptions, json: bool = False) -> None:
     """List the tables [models.NAME] of askgraph.toml."""
     folder = common.workspace.folder
-    settings_by_name = {name: Models(folder).settings(name) for name in load_model_tables(folder)}
+    settings_by_name = {
+        name: Models(folder).resolve_settings(name) for name in load_model_tables(folder)
+    }
     if json:
         print_json(
             [
@@ -54,11 +56,13 @@ def check(
     """
     folder = common.workspace.folder
     workspace_models, tables = Models(folder), load_model_tables(folder)
-    settings = workspace_models.settings(name, base_url=base_url)
+    settings = workspace_models.resolve_settings(name, base_url=base_url)
     try:
         probe = run_coroutine(
             probe_model(
-                lambda transport, grammar: workspace_models.alone(settings, transport, grammar)
+                lambda transport, grammar: workspace_models.create_bare_model(
+                    settings, transport, grammar
+                )
             )
         )
     except SetupError as error:

@@ -44,7 +44,7 @@ def serve(
 
     workspace = common.workspace
     first_graphs = _add_missing_graphs(workspace, sources or (), sample=sample)
-    settings = ServeSettings.of(
+    settings = ServeSettings.from_folder(
         workspace.folder,
         {
             "host": host,

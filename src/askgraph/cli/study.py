@@ -84,7 +84,7 @@ class PaperStudyOptions(OptionBundle):
             read_paper(name), tuple(benchmarks), out, tuple(self.graph or ()),
             tuple(self.table or ()), tuple(self.setting or ()), self.model,
             dict(map(_parse_assignment, self.given or ())), self.examples, selection, self.repeat,
-            self.retries, workers.crew,
+            self.retries, workers.executor_options,
         )  # fmt: skip
 
 
@@ -136,7 +136,8 @@ for _name, _about in _PAPERS.items():
 
 
 def _run_paper_study(
-    name: str, common: CommonOptions, workers: WorkerOptions, form: OutputFormat, tables: PaperStudyOptions,
+    name: str, common: CommonOptions, workers: WorkerOptions, form: OutputFormat,
+    tables: PaperStudyOptions,
     benchmarks: list[str], out: Path,
 ) -> None:  # fmt: skip
     workspace = common.workspace
@@ -194,7 +195,7 @@ def _to_run_object(line: MeasuredRow) -> dict[str, str]:
 
 def _plan_paper_study(workspace: Workspace, paper_study: PaperStudy) -> Sheet:
     """Return the rows that would run, with the number of questions and calls of each."""
-    benchmark_selections = paper_study.asked(workspace)
+    benchmark_selections = paper_study.select_questions(workspace)
     questions = paper_study.repeat * sum(len(item.questions) for item in benchmark_selections)
     columns = (
         *map(SheetColumn, ("table", "row", "model", "asks")),
@@ -205,9 +206,9 @@ def _plan_paper_study(workspace: Workspace, paper_study: PaperStudy) -> Sheet:
     totals: list[tuple[int, ...]] = []
     run_names = set[str]()
     for item in plan_rows(workspace, paper_study, benchmark_selections):
-        is_asked = item.table.asks_questions and not item.missing and item.run not in run_names
+        is_asked = item.table.asks_questions and not item.missing and item.run_name not in run_names
         question_count = questions if is_asked else 0
-        run_names |= {item.run} if is_asked else set()
+        run_names |= {item.run_name} if is_asked else set()
         totals.append(
             (
                 question_count,
@@ -317,7 +318,8 @@ def study_representations(
 def _plan_representation_study(workspace: Workspace, planned_study: Study) -> Sheet:
     """Return the experiments that would run, with the number of questions of each."""
     question_count = planned_study.repeat * sum(
-        len(item.questions) for item in planned_study.asked(workspace, planned_study.graph)
+        len(item.questions)
+        for item in planned_study.select_questions(workspace, planned_study.graph)
     )
     run_names = set[str]()
     rows: list[tuple[Cell, ...]] = []
@@ -419,8 +421,9 @@ def _build_sheet(
         f"{planned_study.method} by representation of {planned_study.graph}, {planned_study.metric}"
     )
     return build_study_sheet(
-        title, results.figures, planned_study.tags, published=published_figures_by_number, boundaries=results.has_boundaries,
-        costs=results.costs(planned_study.metric), notes=notes,
+        title, results.figures, planned_study.tags, published=published_figures_by_number,
+        boundaries=results.has_boundaries,
+        costs=results.compute_costs(planned_study.metric), notes=notes,
     )  # fmt: skip
 
 
@@ -430,7 +433,7 @@ def _to_objects(
     published_figures_by_number: Mapping[int, Figures] | None,
 ) -> list[dict[str, object]]:
     names = ("all", *planned_study.tags)
-    costs = results.costs(planned_study.metric)
+    costs = results.compute_costs(planned_study.metric)
 
     def to_shares_object(figures: Figures) -> dict[str, object]:
         return {

@@ -87,9 +87,9 @@ def teach(
             f"{name}: {format_count(len(updated_glossary.entries), 'word')} taught", err=True
         )
     if export is not None:
-        _export(workspace.glossary(name), export, workspace.profile(name))
+        _export(workspace.load_glossary(name), export, workspace.load_profile(name))
     elif json or not (entries or new_instructions is not None or remove):
-        _print_glossary(workspace.glossary(name), workspace.profile(name), json=json)
+        _print_glossary(workspace.load_glossary(name), workspace.load_profile(name), json=json)
 
 
 def _export(glossary: Glossary, path: Path, profile: Profile) -> None:

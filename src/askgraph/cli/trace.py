@@ -96,7 +96,9 @@ def _format_run(run: Trace, head: TraceHead, *, line_limit: int | None) -> list[
             blocks += _format_numbered_step(number, step, line_limit)
             continue
         best = step if isinstance(step, Answer) else step.best
-        blocks += render_outcome(step, PrefixMap(tokenize(best.query).declared if best else {}))
+        blocks += render_outcome(
+            step, PrefixMap(tokenize(best.query).declared_prefixes if best else {})
+        )
         usage = step.usage
         calls = f"{format_calls(usage)}, " if usage.llm_calls else ""
         blocks += ["", Text(f"{calls}{usage.requests} SPARQL requests, {usage.seconds:.1f} s")]

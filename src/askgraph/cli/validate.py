@@ -36,7 +36,7 @@ def validate(
         services = run_coroutine(load_services(common.workspace, graph, text, progress=progress))
     validation = validate_query(text, services, language=lang or "en")
     if json:
-        print_json(validation.json())
+        print_json(validation.to_json())
     elif repair:
         typer.echo(validation.repaired)
         for repair_step in validation.repairs:

@@ -103,7 +103,7 @@ class ServiceCall:
         A variable that is not bound everywhere restricts nothing and is left out; a row with a
         blank node of one graph matches nothing in another.
         """
-        if known := self.join.solutions_at(self.around.solved):
+        if known := self.join.solutions_at(self.around.evaluated_position):
             found = known.projected(self.around.shared)
         else:
             variables = " ".join(f"?{name}" for name in self.around.shared)
@@ -277,7 +277,9 @@ class Join:
             return
         self._solutions[clause.start] = solutions
         text = values_of(solutions.names, solutions.rows)
-        if clause.alternative:  # of a VALUES alone in a UNION, Virtuoso (7.2) loses the solutions
+        if (
+            clause.is_alternative
+        ):  # of a VALUES alone in a UNION, Virtuoso (7.2) loses the solutions
             text = f"{{ SELECT * WHERE {{ {text} }} }}"
         self._solved[clause.start] = EvaluatedClause(text, clause.certain)
 

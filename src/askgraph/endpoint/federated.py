@@ -59,7 +59,7 @@ class Federated(Delegating):
         deadline = time.monotonic() + (self._timeout if timeout is None else timeout)
         callable_there: Collection[str] = getattr(self._inner, "services", ())
         allowed = {*self.services, *callable_there}
-        ready = await asyncio.to_thread(asked.ready, self.prefixes, allowed)
+        ready = await asyncio.to_thread(asked.check, self.prefixes, allowed)
         if not any(service in self.services for service in ready.services):
             return await run(self._inner, query, timeout)
         return await self._joined(remove_comments(ready.text), callable_there, deadline, run)

@@ -120,8 +120,8 @@ class HttpEndpoint(ByForm):
 
     async def _of_form(self, asked: EndpointRequest, kind: type[Kind]) -> Kind:
         began = time.perf_counter()
-        ready = await asyncio.to_thread(asked.ready, self.prefixes, self.services)
-        cap = asked.rows(self._max_rows)
+        ready = await asyncio.to_thread(asked.check, self.prefixes, self.services)
+        cap = asked.get_row_limit(self._max_rows)
 
         async def answered(deadline: float) -> Result:
             if asked.form in ("CONSTRUCT", "DESCRIBE"):
@@ -152,7 +152,7 @@ class HttpEndpoint(ByForm):
 
         If the endpoint finds the query's syntax wrong, our own parser may say it better.
         """
-        seconds = asked.seconds(self._timeout)
+        seconds = asked.get_timeout(self._timeout)
         try:
             async with asyncio.timeout(seconds):
                 return await work(time.monotonic() + seconds)

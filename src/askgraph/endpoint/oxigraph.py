@@ -132,7 +132,7 @@ class OxigraphEndpoint(ByForm):
 
     async def _of_form(self, asked: EndpointRequest, kind: type[Kind]) -> Kind:
         began = time.perf_counter()
-        cap = asked.rows(self._max_rows)
+        cap = asked.get_row_limit(self._max_rows)
         result: Result
         if asked.form == "ASK":
             result, _ = await self._run(asked, lambda body: body == b"1", None)
@@ -150,7 +150,7 @@ class OxigraphEndpoint(ByForm):
         self, asked: EndpointRequest, read: Callable[[bytes], Reply], cap: int | None
     ) -> tuple[Reply, bool]:
         """Return what the reply holds, and whether it was cut at the cap."""
-        ready = asked.ready(self.prefixes)
+        ready = asked.check(self.prefixes)
         graphs, union = self._graphs, self._graphs is None and not self._united
         if named := list_datasets(ready.text):
             if graphs is not None and (other := sorted(set(named) - set(graphs))):
@@ -171,7 +171,7 @@ class OxigraphEndpoint(ByForm):
 
             text = nest_existence_conditions(ready.text)
         request = (text, cap, graphs, union)
-        return await self._pool.run(request, received, seconds=asked.seconds(self._timeout))
+        return await self._pool.run(request, received, seconds=asked.get_timeout(self._timeout))
 
     def _failure(self, letter: bytes, message: str, query: str) -> Exception:
         match letter:

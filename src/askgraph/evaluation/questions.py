@@ -245,4 +245,4 @@ def _to_table(query: str, result: SelectResult) -> ResultTable:
         ordered = bool(parse_tree(query).order)
     except QueryError:
         ordered = True
-    return ResultTable.from_result(result if ordered else result.sorted())
+    return ResultTable.from_result(result if ordered else result.sort_rows())

@@ -320,7 +320,7 @@ class _DefinitionReader:
         return self._parse_text(position, text, parse_iri)
 
     def _parse_text(self, position: str, text: str, parse: Callable[[str], Parsed]) -> Parsed:
-        for token in tokenize(text).all:
+        for token in tokenize(text).all_tokens:
             prefix = token.text.partition(":")[0]
             if token.kind == "pname" and prefix not in self.prefixes:
                 raise SetupError(

@@ -329,16 +329,18 @@ def parse_turtle_glossary(
 
 def _parse_entries(node: SubjectDescription, source: str) -> Iterator[GlossaryEntry]:
     """Yield an entry for each label; labels of unnamed nodes without a union are synonyms."""
-    query = next(filter(None, map(node.text, _QUERY_PREDICATES)), "")
+    query = next(filter(None, map(node.get_text, _QUERY_PREDICATES)), "")
     members = [
-        term for head in node.nodes(voc.OWL_UNION_OF) for term in node.statements.listed(head.node)
+        term
+        for head in node.get_nodes(voc.OWL_UNION_OF)
+        for term in node.statements.iterate_list(head.node)
     ]
     means = [term.value for term in members if isinstance(term, NamedNode)]
-    means = means or list(node.iris(voc.SKOS_EXACT_MATCH))
+    means = means or list(node.get_iris(voc.SKOS_EXACT_MATCH))
     if not (query or means) and isinstance(node.node, NamedNode):
         means = [node.node.value]
-    name = "" if query or means else node.text(voc.SKOS_PREF_LABEL) or ""
-    labels = [text for key in _LABEL_PREDICATES[bool(name) :] for text, _ in node.labelled(key)]
+    name = "" if query or means else node.get_text(voc.SKOS_PREF_LABEL) or ""
+    labels = [text for key in _LABEL_PREDICATES[bool(name) :] for text, _ in node.get_labels(key)]
     if query and not labels:
         raise SetupError(f"{source}: {node.node} has a query and no word: give it a skos:altLabel")
     if labels and not (query or means or name):
@@ -347,8 +349,8 @@ def _parse_entries(node: SubjectDescription, source: str) -> Iterator[GlossaryEn
             "property or thing meant, or give another word of it as skos:prefLabel"
         )
     if query:
-        ontologies = node.objects(voc.SH_PREFIXES) or None
-        query = declare_prefixes(query, node.statements.declared(ontologies))
+        ontologies = node.get_objects(voc.SH_PREFIXES) or None
+        query = declare_prefixes(query, node.statements.get_declared_prefixes(ontologies))
     for text in dict.fromkeys(labels):
         meaning = {"query": query} if query else {"means": means, "same_as": name}
         yield parse_entry({"word": text, **meaning}, source)
@@ -364,8 +366,8 @@ def _merge_entries(first: GlossaryEntry, entry: GlossaryEntry, source: str) -> G
 
 
 def _read_comments(node: SubjectDescription, prefixes: PrefixMap) -> Iterator[str]:
-    texts = [text.strip() for key in _COMMENT_PREDICATES for text, _ in node.labelled(key)]
-    if _GLOSSARY_CLASSES.intersection(node.objects(voc.RDF_TYPE)):
+    texts = [text.strip() for key in _COMMENT_PREDICATES for text, _ in node.get_labels(key)]
+    if _GLOSSARY_CLASSES.intersection(node.get_objects(voc.RDF_TYPE)):
         yield from texts
     elif isinstance(node.node, NamedNode):
         yield from (f"{prefixes.shorten(node.node.value)}: {text}" for text in texts)
@@ -374,7 +376,7 @@ def _read_comments(node: SubjectDescription, prefixes: PrefixMap) -> Iterator[st
 def format_turtle_glossary(glossary: Glossary, prefixes: PrefixMap) -> str:
     """Format a glossary as Turtle that `parse_turtle_glossary` reads as the same glossary."""
     body = "\n".join(_format_statements(glossary, prefixes))
-    return f"{prefixes.header(body)}\n{body}"
+    return f"{prefixes.build_header(body)}\n{body}"
 
 
 def _format_statements(glossary: Glossary, prefixes: PrefixMap) -> Iterator[str]:
@@ -395,7 +397,7 @@ def _format_statements(glossary: Glossary, prefixes: PrefixMap) -> Iterator[str]
                 f"  {label} .\n"
             )
         else:
-            words = (token.text.upper() for token in tokenize(entry.query).given)
+            words = (token.text.upper() for token in tokenize(entry.query).tokens)
             form = next((word for word in words if word in ("SELECT", "ASK")), "SELECT")
             predicate = voc.SH_ASK if form == "ASK" else voc.SH_SELECT
             yield f"[] {shorten(predicate)} {write_turtle_string(entry.query)} ;\n    {label} .\n"

@@ -111,7 +111,7 @@ def parse_document(document: Document) -> RdfStatements:
         kind = RdfFormat.TURTLE
     if kind is None:
         raise SetupError(f"{document.url} is {document.kind or 'of no kind'}, not RDF")
-    return RdfStatements.parsed(document.content, kind, base=document.url)
+    return RdfStatements.parse_document(document.content, kind, base=document.url)
 
 
 async def _fetch_document(
@@ -179,7 +179,7 @@ async def fetch_published_examples(
     """
     reply = await endpoint.construct(_EXAMPLES_QUERY, timeout=timeout, limit=_MAX_EXAMPLE_TRIPLES)
     statements = RdfStatements(reply.triples)
-    items = list(find_executables(endpoint.address, statements, statements.declared()))
+    items = list(find_executables(endpoint.address, statements, statements.get_declared_prefixes()))
     if reply.truncated:
         items.append((endpoint.address, f"more examples may exist: {reply.truncated.reason}"))
     return items

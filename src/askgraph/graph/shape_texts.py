@@ -44,7 +44,7 @@ def format_document(
 ) -> str:
     """Format shapes as one ShEx document with its prefixes."""
     body = "\n\n".join(format_shex(shape, prefixes, labels=labels) for shape in shapes)
-    head = prefixes.header(body)
+    head = prefixes.build_header(body)
     return f"{head}\n{body}\n" if head else f"{body}\n"
 
 
@@ -294,7 +294,7 @@ def parse_shacl(statements: RdfStatements) -> tuple[Shape, ...]:
     only `min_count` and `max_count`.
     """
     lines: dict[str, dict[tuple[bool, str], ShapeLine]] = {}
-    for subject in statements.having(v.SH_PROPERTY):
+    for subject in statements.describe_subjects(v.SH_PROPERTY):
         for cls in _find_target_classes(subject):
             class_lines = lines.setdefault(cls, {})
             for line in _read_lines(subject, _MAX_SHAPE_DEPTH):
@@ -321,32 +321,32 @@ def _join_lines(first: ShapeLine, line: ShapeLine) -> ShapeLine:
 
 
 def _find_target_classes(subject: SubjectDescription) -> list[str]:
-    classes = set(subject.iris(v.SH_TARGET_CLASS))
-    if isinstance(subject.node, NamedNode) and v.CLASS_TYPES & {*subject.iris(v.RDF_TYPE)}:
+    classes = set(subject.get_iris(v.SH_TARGET_CLASS))
+    if isinstance(subject.node, NamedNode) and v.CLASS_TYPES & {*subject.get_iris(v.RDF_TYPE)}:
         classes.add(subject.node.value)
     return sorted(classes)
 
 
 def _read_lines(subject: SubjectDescription, depth: int) -> Iterator[ShapeLine]:
     """Yield the lines of a shape and of the shapes that it requires."""
-    for part in subject.nodes(v.SH_PROPERTY):
+    for part in subject.get_nodes(v.SH_PROPERTY):
         permitted_terms = [
-            t for head in part.nodes(v.SH_IN) for t in part.statements.listed(head.node)
+            t for head in part.get_nodes(v.SH_IN) for t in part.statements.iterate_list(head.node)
         ]
-        values = (*part.objects(v.SH + "hasValue"), *permitted_terms)
+        values = (*part.get_objects(v.SH + "hasValue"), *permitted_terms)
         min_count, max_count = (
-            part.statements.number(part.node, count_predicate)
+            part.statements.get_number(part.node, count_predicate)
             for count_predicate in (v.SH_MIN_COUNT, v.SH_MAX_COUNT)
         )
         kinds = tuple(dict.fromkeys(_iterate_end_kinds(part, _MAX_SHAPE_DEPTH)))
-        for path in part.nodes(v.SH_PATH):
+        for path in part.get_nodes(v.SH_PATH):
             for predicate, inverse in _read_path(path):
                 example = next(iter(values), None)
                 yield ShapeLine(
                     predicate, None, None, kinds, inverse, example, min_count or 0, max_count
                 )
     if depth:
-        for parent_shape in subject.nodes(v.SH_NODE):
+        for parent_shape in subject.get_nodes(v.SH_NODE):
             yield from _read_lines(parent_shape, depth - 1)
 
 
@@ -354,24 +354,24 @@ def _read_path(path: SubjectDescription) -> list[tuple[str, bool]]:
     """Return the predicates of a path: one, an inverse one, or alternatives of these."""
     if isinstance(path.node, NamedNode):
         return [(path.node.value, False)]
-    heads = path.nodes(v.SH_ALTERNATIVE_PATH)
-    alternatives = (term for head in heads for term in path.statements.listed(head.node))
+    heads = path.get_nodes(v.SH_ALTERNATIVE_PATH)
+    alternatives = (term for head in heads for term in path.statements.iterate_list(head.node))
     return [
-        *((iri, True) for iri in path.iris(v.SH_INVERSE_PATH)),
+        *((iri, True) for iri in path.get_iris(v.SH_INVERSE_PATH)),
         *((term.value, False) for term in alternatives if isinstance(term, NamedNode)),
     ]
 
 
 def _iterate_end_kinds(part: SubjectDescription, depth: int) -> Iterator[str]:
-    yield from (*part.iris(v.SH_DATATYPE), *part.iris(v.SH_CLASS))
-    for shape in part.nodes(v.SH_NODE):
+    yield from (*part.get_iris(v.SH_DATATYPE), *part.get_iris(v.SH_CLASS))
+    for shape in part.get_nodes(v.SH_NODE):
         yield from _find_target_classes(shape)
-    for head in part.nodes(v.SH_OR) if depth else ():
-        for choice in part.statements.listed(head.node):
+    for head in part.get_nodes(v.SH_OR) if depth else ():
+        for choice in part.statements.iterate_list(head.node):
             if isinstance(choice, NamedNode | BlankNode):
                 yield from _iterate_end_kinds(
                     SubjectDescription(choice, part.statements), depth - 1
                 )
-    if not any(map(part.objects, (v.SH_DATATYPE, v.SH_CLASS, v.SH_NODE, v.SH_OR))):
-        kinds = map(_NODE_KINDS.get, part.iris(v.SH_NODE_KIND))
+    if not any(map(part.get_objects, (v.SH_DATATYPE, v.SH_CLASS, v.SH_NODE, v.SH_OR))):
+        kinds = map(_NODE_KINDS.get, part.get_iris(v.SH_NODE_KIND))
         yield from filter(None, kinds)

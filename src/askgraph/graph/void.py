@@ -93,7 +93,7 @@ def _iterate_accounts(statements: RdfStatements) -> Iterator[Profile]:
 
     def collect_nodes(*predicates: str) -> set[Node]:
         return {
-            n for subject in statements.subjects for n in statements.nodes(subject, *predicates)
+            n for subject in statements.subjects for n in statements.get_nodes(subject, *predicates)
         }
 
     roots, subset_nodes = _find_datasets(statements), collect_nodes(v.SD_GRAPH, v.VOID_SUBSET)
@@ -109,11 +109,11 @@ def _iterate_accounts(statements: RdfStatements) -> Iterator[Profile]:
     ):
         if nodes:
             yield unite_profiles([build_dataset_profile(statements, [root]) for root in nodes])
-    partitioned_nodes = statements.holding(v.VOID_PROPERTY_PARTITION)
+    partitioned_nodes = statements.list_subjects(v.VOID_PROPERTY_PARTITION)
     loose = [
         n
         for n in partitioned_nodes
-        if n not in class_partitions and statements.iri(n, v.VOID_CLASS) is not None
+        if n not in class_partitions and statements.get_iri(n, v.VOID_CLASS) is not None
     ]
     if loose:
         yield build_dataset_profile(statements, loose)
@@ -124,12 +124,12 @@ def _iterate_accounts(statements: RdfStatements) -> Iterator[Profile]:
 def _find_datasets(statements: RdfStatements) -> list[Node]:
     """Return the datasets: nodes with partitions or a size that are not partitions."""
     partition_nodes = set(
-        statements.holding(
+        statements.list_subjects(
         v.VOID_CLASS, v.VOID_PROPERTY, v.VOID_LINK_PREDICATE, v.VOID_EXT_DATATYPE,
         v.VOID_EXT_LANGUAGE,
         )
     )  # fmt: skip
-    candidates = statements.holding(
+    candidates = statements.list_subjects(
         v.VOID_CLASS_PARTITION, v.VOID_PROPERTY_PARTITION, v.VOID_TRIPLES
     )
     return [node for node in candidates if node not in partition_nodes]
@@ -144,10 +144,11 @@ def _add_counts(counts_list: Iterable[Counts]) -> Counts:
 
 def _read_graph_sizes(statements: RdfStatements) -> Counts:
     counts: Counter[str] = Counter()
-    for node in statements.holding(v.SD_NAME):
-        name = statements.iri(node, v.SD_NAME)
+    for node in statements.list_subjects(v.SD_NAME):
+        name = statements.get_iri(node, v.SD_NAME)
         sizes = [
-            statements.number(g, v.VOID_TRIPLES) or 0 for g in statements.nodes(node, v.SD_GRAPH)
+            statements.get_number(g, v.VOID_TRIPLES) or 0
+            for g in statements.get_nodes(node, v.SD_GRAPH)
         ]
         if name is not None:
             counts[name] = max([*sizes, counts[name]])
@@ -183,11 +184,11 @@ def build_dataset_profile(statements: RdfStatements, nodes: Sequence[Node]) -> P
     predicates: dict[str, PredicateProfile] = {}
     partitions: dict[tuple[str, str], Partition] = {}
     for node in nodes:
-        class_node = (node,) if statements.iri(node, v.VOID_CLASS) else ()
-        for part in (*class_node, *statements.nodes(node, v.VOID_CLASS_PARTITION)):
-            if (cls := statements.iri(part, v.VOID_CLASS)) is None:
+        class_node = (node,) if statements.get_iri(node, v.VOID_CLASS) else ()
+        for part in (*class_node, *statements.get_nodes(node, v.VOID_CLASS_PARTITION)):
+            if (cls := statements.get_iri(part, v.VOID_CLASS)) is None:
                 continue
-            entities = statements.number(part, v.VOID_ENTITIES) or 0
+            entities = statements.get_number(part, v.VOID_ENTITIES) or 0
             classes[cls] = max(entities, classes.get(cls, 0))
             for predicate, node_part in _iterate_property_partitions(statements, part):
                 partitions[cls, predicate] = Partition(
@@ -196,14 +197,14 @@ def build_dataset_profile(statements: RdfStatements, nodes: Sequence[Node]) -> P
                     *_read_sizes(statements, node_part),
                     _read_counts(statements, node_part, *_CLASS_PARTITIONS, v.VOID_TRIPLES),
                     _read_counts(statements, node_part, *_DATATYPE_PARTITIONS),
-                    sampled=bool(statements.objects(node_part, OwnTerms.sampled)),
+                    sampled=bool(statements.get_objects(node_part, OwnTerms.sampled)),
                 )
         for iri, part in _iterate_property_partitions(statements, node) if not class_node else ():
             predicates[iri] = _build_predicate(statements, part, iri)
-    triples = max((statements.number(node, v.VOID_TRIPLES) or 0 for node in nodes), default=0)
+    triples = max((statements.get_number(node, v.VOID_TRIPLES) or 0 for node in nodes), default=0)
     triple_sum = sum(p.triples for p in predicates.values())
     # The sizes that the dataset declares, beside those listed of it.
-    properties = statements.number(nodes[0], v.VOID_PROPERTIES)
+    properties = statements.get_number(nodes[0], v.VOID_PROPERTIES)
     if properties is None and triples and triple_sum >= triples:
         properties = len(predicates)
     return Profile(
@@ -223,7 +224,7 @@ def build_dataset_profile(statements: RdfStatements, nodes: Sequence[Node]) -> P
             Part(
                 parts.TRIPLES, min(triple_sum, triples) if triples else triple_sum, triples or None
             ),
-            Part(parts.CLASSES, len(classes), statements.number(nodes[0], v.VOID_CLASSES)),
+            Part(parts.CLASSES, len(classes), statements.get_number(nodes[0], v.VOID_CLASSES)),
             Part(parts.PREDICATES, len(predicates), properties),
         ),
     )
@@ -237,8 +238,8 @@ _LANGUAGE_PARTITIONS = (v.VOID_EXT_LANGUAGE_PARTITION, v.VOID_EXT_LANGUAGE)
 def _iterate_property_partitions(
     statements: RdfStatements, node: Node
 ) -> Iterator[tuple[str, Node]]:
-    for part in statements.nodes(node, v.VOID_PROPERTY_PARTITION):
-        if (iri := statements.iri(part, v.VOID_PROPERTY)) is not None:
+    for part in statements.get_nodes(node, v.VOID_PROPERTY_PARTITION):
+        if (iri := statements.get_iri(part, v.VOID_PROPERTY)) is not None:
             yield iri, part
 
 
@@ -260,7 +261,7 @@ def _build_predicate(statements: RdfStatements, part: Node, iri: str) -> Predica
 def _read_sizes(statements: RdfStatements, part: Node) -> tuple[int, int, int]:
     """Return the numbers of triples, subjects and objects."""
     sizes = (v.VOID_TRIPLES, v.VOID_DISTINCT_SUBJECTS, v.VOID_DISTINCT_OBJECTS)
-    triples, subjects, objects = (statements.number(part, size) or 0 for size in sizes)
+    triples, subjects, objects = (statements.get_number(part, size) or 0 for size in sizes)
     return triples, subjects, objects
 
 
@@ -269,13 +270,13 @@ def _read_names(statements: RdfStatements, iri: str) -> tuple[tuple[str, str], .
     texts = (
         text
         for predicates in predicate_groups
-        for text in statements.texts(NamedNode(iri), *predicates)
+        for text in statements.get_texts(NamedNode(iri), *predicates)
     )
     return tuple(dict.fromkeys(texts))
 
 
 def _read_iris(statements: RdfStatements, iri: str, predicate: str) -> tuple[str, ...]:
-    terms = statements.objects(NamedNode(iri), predicate)
+    terms = statements.get_objects(NamedNode(iri), predicate)
     return tuple(term.value for term in terms if isinstance(term, NamedNode))
 
 
@@ -284,10 +285,12 @@ def _read_counts(
 ) -> Counts:
     """Return the counts of the classes, datatypes or language tags that partition a node."""
     counts: Counter[str] = Counter()
-    for node in statements.nodes(part, division):
-        number = statements.number(node, size) or statements.number(node, v.VOID_TRIPLES) or 0
-        iri = statements.iri(node, kind)
-        texts = [text for text, _ in statements.texts(node, kind)] if iri is None else [iri]
+    for node in statements.get_nodes(part, division):
+        number = (
+            statements.get_number(node, size) or statements.get_number(node, v.VOID_TRIPLES) or 0
+        )
+        iri = statements.get_iri(node, kind)
+        texts = [text for text, _ in statements.get_texts(node, kind)] if iri is None else [iri]
         counts.update(dict.fromkeys(texts, number))
     return sort_counts(counts)
 
@@ -296,13 +299,15 @@ def read_linksets(statements: RdfStatements) -> list[Partition]:
     """Return the links between classes that linksets declare."""
 
     def read_classes(linkset: Node, side: str) -> list[str]:
-        ends = (statements.iri(node, v.VOID_CLASS) for node in statements.nodes(linkset, side))
+        ends = (
+            statements.get_iri(node, v.VOID_CLASS) for node in statements.get_nodes(linkset, side)
+        )
         return [iri for iri in ends if iri is not None]
 
     targets: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for node in statements.holding(v.VOID_LINK_PREDICATE):
-        predicate = statements.iri(node, v.VOID_LINK_PREDICATE)
-        number = statements.number(node, v.VOID_TRIPLES) or 0
+    for node in statements.list_subjects(v.VOID_LINK_PREDICATE):
+        predicate = statements.get_iri(node, v.VOID_LINK_PREDICATE)
+        number = statements.get_number(node, v.VOID_TRIPLES) or 0
         for source in read_classes(node, v.VOID_SUBJECTS_TARGET) if predicate is not None else ():
             for target in read_classes(node, v.VOID_OBJECTS_TARGET):
                 targets[source, predicate or ""][target] += number
@@ -337,15 +342,15 @@ class OwnTerms:
 def read_own_parts(statements: RdfStatements) -> tuple[Part, ...]:
     """Return the completeness that is stated in our own vocabulary."""
     parts_list = []
-    for node in statements.holding(OwnTerms.seen):
+    for node in statements.list_subjects(OwnTerms.seen):
         count, total = (
-            statements.number(node, OwnTerms.seen) or 0,
-            statements.number(node, OwnTerms.total),
+            statements.get_number(node, OwnTerms.seen) or 0,
+            statements.get_number(node, OwnTerms.total),
         )
-        notes = statements.texts(node, v.RDFS_COMMENT)
+        notes = statements.get_texts(node, v.RDFS_COMMENT)
         note = notes[0][0] if notes else ""
         parts_list += [
-            Part(name, count, total, note) for name, _ in statements.texts(node, OwnTerms.name)
+            Part(name, count, total, note) for name, _ in statements.get_texts(node, OwnTerms.name)
         ]
     return tuple(parts_list)
 
@@ -354,34 +359,34 @@ def apply_own_terms(statements: RdfStatements, profile: Profile) -> Profile:
     """Return the profile completed by all statements in our own vocabulary."""
 
     def collect_texts(predicate: str) -> list[str]:
-        holders = statements.holding(predicate)
-        return [text for node in holders for text, _ in statements.texts(node, predicate)]
+        holders = statements.list_subjects(predicate)
+        return [text for node in holders for text, _ in statements.get_texts(node, predicate)]
 
     source_predicates = (v.DCTERMS_SOURCE, v.VOID_SPARQL_ENDPOINT)
     sources = [
         term.value
-        for node in statements.holding(*source_predicates)
-        for term in statements.objects(node, *source_predicates)
+        for node in statements.list_subjects(*source_predicates)
+        for term in statements.get_objects(node, *source_predicates)
         if isinstance(term, NamedNode | Literal)
     ]
     prefixes = set()
     for prefix_node in (
         part
-        for node in statements.holding(OwnTerms.prefix)
-        for part in statements.nodes(node, OwnTerms.prefix)
+        for node in statements.list_subjects(OwnTerms.prefix)
+        for part in statements.get_nodes(node, OwnTerms.prefix)
     ):
-        names = statements.texts(prefix_node, v.SH_PREFIX)
-        spaces = statements.texts(prefix_node, v.SH_NAMESPACE)
+        names = statements.get_texts(prefix_node, v.SH_PREFIX)
+        spaces = statements.get_texts(prefix_node, v.SH_NAMESPACE)
         if names and spaces:
             prefixes.add((names[0][0], spaces[0][0]))
     classes, predicates = [], []
     for cls in profile.classes:
         node = NamedNode(cls.iri)
-        name_predicate = statements.iri(node, OwnTerms.name_predicate) or cls.name_predicate
-        nary = bool(statements.objects(node, OwnTerms.nary)) or cls.nary
+        name_predicate = statements.get_iri(node, OwnTerms.name_predicate) or cls.name_predicate
+        nary = bool(statements.get_objects(node, OwnTerms.nary)) or cls.nary
         classes.append(replace(cls, name_predicate=name_predicate, nary=nary))
     for predicate in profile.predicates:
-        naming_texts = statements.texts(NamedNode(predicate.iri), OwnTerms.naming)
+        naming_texts = statements.get_texts(NamedNode(predicate.iri), OwnTerms.naming)
         predicates.append(
             replace(predicate, naming=naming_texts[0][0]) if naming_texts else predicate
         )

@@ -146,7 +146,7 @@ class ModelServer(ABC, Generic[Library]):
 
     def _check_end(self, assembly: ReplyAssembler, kind: str) -> None:
         """Raise `MalformedReply` for a reply that ended before all of its choices did."""
-        if not assembly.ended:
+        if not assembly.is_complete:
             raise MalformedReply(f"the reply of {self._address} is cut off, or is no {kind}")
 
 

@@ -51,10 +51,12 @@ class AnthropicModel(ModelServer[AsyncAnthropic]):
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages and stream the reply."""
-        request = llm.Request.of(messages, options)
+        request = llm.Request.from_options(messages, options)
         reject_beams(request, self.identity)
         reject_grammar(request, self.identity)
-        return merge_streams([self._timed(self._request_choice(request)) for _ in range(request.n)])
+        return merge_streams(
+            [self._limit_time(self._request_choice(request)) for _ in range(request.n)]
+        )
 
     def _settings(self) -> str:
         return json.dumps([self.max_tokens, self.extra], sort_keys=True)
@@ -109,11 +111,11 @@ class AnthropicModel(ModelServer[AsyncAnthropic]):
                     raise self._build_status_error(200, event)
                 for part in parse_event(event, blocks, assembly):
                     yield part
-                if assembly.full:
+                if assembly.is_full:
                     return
         self._check_end(assembly, "message")
 
-    def _library(self, client: httpx2.AsyncClient) -> AsyncAnthropic:
+    def _create_library(self, client: httpx2.AsyncClient) -> AsyncAnthropic:
         headers: dict[str, Any] = {} if self._key.value else {"Authorization": Omit()}
         return AsyncAnthropic(
             api_key=self._key.value or "none",
@@ -190,19 +192,19 @@ def parse_event(
                 block = blocks[event["index"]] = dict(event["content_block"])
                 index = event["index"]
                 if block["type"] == "tool_use":
-                    assembly.call(index, id=block["id"], name=block["name"])
+                    assembly.add_call(index, id=block["id"], name=block["name"])
             case "content_block_delta":
                 yield from _parse_delta(event["index"], event["delta"], blocks, assembly)
             case "message_delta":
                 if reason := event["delta"].get("stop_reason"):
-                    assembly.finish(_FINISH.get(reason, llm.Finish.OTHER))
+                    assembly.set_finish(_FINISH.get(reason, llm.Finish.OTHER))
                 assembly.usage = _parse_usage(event["usage"], assembly.usage or Tokens())
             case "message_stop":
                 thinking_blocks = [
                     blocks[index] for index in sorted(blocks) if "thinking" in blocks[index]["type"]
                 ]
                 if thinking_blocks:
-                    assembly.opaque(json.dumps(thinking_blocks))
+                    assembly.set_opaque(json.dumps(thinking_blocks))
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise MalformedReply(f"an event of the reply lacks its fields: {problem!r}") from problem
 
@@ -212,14 +214,14 @@ def _parse_delta(
 ) -> Iterator[llm.Event]:
     match delta["type"]:
         case "text_delta":
-            yield assembly.text(delta["text"])
+            yield assembly.add_text(delta["text"])
         case "thinking_delta":
             blocks[index]["thinking"] = blocks[index].get("thinking", "") + delta["thinking"]
-            yield assembly.reasoning(delta["thinking"])
+            yield assembly.add_reasoning(delta["thinking"])
         case "signature_delta":
             blocks[index]["signature"] = delta["signature"]
         case "input_json_delta":
-            assembly.call(index, arguments=delta["partial_json"])
+            assembly.add_call(index, arguments=delta["partial_json"])
 
 
 def _parse_usage(usage: Json, previous: Tokens) -> Tokens:

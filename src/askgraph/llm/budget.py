@@ -311,7 +311,7 @@ class BudgetedModel(llm.ModelWrapper):
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages if the budget allows it, and stream the reply."""
-        request = llm.Request.of(messages, options)
+        request = llm.Request.from_options(messages, options)
         estimate = estimate_input_tokens(request)
         limits = [account.compute_max_output(estimate, self._price) for account in self._accounts]
         token_limits = [max(1, limit // request.n) for limit in limits if limit is not None]

@@ -36,13 +36,13 @@ class CachedModel(llm.ModelWrapper):
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
         """Stream the cached reply, or send the messages and cache it."""
-        request = llm.Request.of(messages, options)
+        request = llm.Request.from_options(messages, options)
         key = json.dumps(
             [_CACHE_FORMAT_VERSION, encode_request(self.identity, request)], sort_keys=True
         )
         cached = await asyncio.to_thread(self._read_cached, key)
         if cached is not None:
-            for part in cached.parts():
+            for part in cached.iterate_parts():
                 yield part
             yield cached
             return
@@ -95,7 +95,7 @@ def encode_request(identity: llm.Identity, request: llm.Request) -> dict[str, An
         options["grammar"] = request.grammar
     schema = None if request.schema is None else dict(request.schema)
     return {
-        "identity": identity.told,
+        "identity": identity.key_fields,
         "messages": messages,
         "tools": tools,
         "schema": schema,

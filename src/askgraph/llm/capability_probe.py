@@ -30,7 +30,7 @@ from askgraph.llm._connection import ApiKey
 from askgraph.llm.openai import GRAMMAR_FIELDS, OpenAIModel
 from askgraph.llm.structured import StructuredReply, ValidCall, check_call, parse_structured
 
-ModelFactory = Callable[["Watched", str | None], LanguageModel]
+ModelFactory = Callable[["WatchingTransport", str | None], LanguageModel]
 """Creates the model over a transport, with the form in which grammars are sent."""
 
 
@@ -394,7 +394,7 @@ async def _fetch_json(
     """Return the object at a path below the base URL, or `above` its version; empty if missing."""
     address = model.identity.address
     root = address.removesuffix("/v1") if above else address
-    key = ApiKey.of(None if watched.offline else model.key_env)
+    key = ApiKey.from_environment(None if watched.offline else model.key_env)
     headers = {"Authorization": f"Bearer {key.value}"} if key.value else {}
     try:
         request = httpx2.Request("GET", root + path, headers=headers)

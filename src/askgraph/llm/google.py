@@ -37,12 +37,12 @@ class GoogleModel(ModelServer[Client]):
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages and stream the reply."""
-        request = llm.Request.of(messages, options)
+        request = llm.Request.from_options(messages, options)
         reject_beams(request, self.identity)
         reject_grammar(request, self.identity)
 
         def ask(choices: int, already: int) -> AsyncGenerator[llm.Event, None]:
-            return self._timed(self._request_choices(request, choices, already))
+            return self._limit_time(self._request_choices(request, choices, already))
 
         return request_all_choices(ask, request.n)
 
@@ -63,7 +63,7 @@ class GoogleModel(ModelServer[Client]):
                 async for reply in replies:
                     for event in parse_response(reply, assembly):
                         yield event
-                    if assembly.full:
+                    if assembly.is_full:
                         break
         except errors.APIError as problem:
             headers = getattr(problem.response, "headers", None) or {}
@@ -72,12 +72,12 @@ class GoogleModel(ModelServer[Client]):
             ) from problem
         except (httpx2.HTTPError, errors.UnknownApiResponseError, ValueError) as problem:
             raise self._build_connection_error(problem) from problem
-        if not assembly.full:
+        if not assembly.is_full:
             self._check_end(assembly, "content")
         for event in assembly.iterate_ending():
             yield event
 
-    def _library(self, client: httpx2.AsyncClient) -> Client:
+    def _create_library(self, client: httpx2.AsyncClient) -> Client:
         return Client(
             api_key=self._key.value or "none",
             vertexai=False,
@@ -162,8 +162,8 @@ def parse_response(
         )
     blocked = reply.prompt_feedback and reply.prompt_feedback.block_reason
     if blocked and not reply.candidates:
-        assembly.refusal(f"the prompt was blocked: {blocked.value}")
-        assembly.finish(llm.Finish.REFUSED)
+        assembly.add_refusal(f"the prompt was blocked: {blocked.value}")
+        assembly.set_finish(llm.Finish.REFUSED)
     for position, candidate in enumerate(reply.candidates or []):
         yield from _parse_candidate(candidate, assembly, candidate.index or position)
 
@@ -174,7 +174,7 @@ def _parse_candidate(
     parts = (candidate.content and candidate.content.parts) or []
     for part in parts:
         if part.text:
-            add = assembly.reasoning if part.thought else assembly.text
+            add = assembly.add_reasoning if part.thought else assembly.add_text
             yield add(part.text, number)
         if part.function_call:
             call = part.function_call
@@ -182,17 +182,19 @@ def _parse_candidate(
             call_index = assembly.count_calls(number)
             id_ = call.id or f"call_{number}_{call_index}"
             arguments = json.dumps(call.args or {}, ensure_ascii=False)
-            assembly.call(
+            assembly.add_call(
                 call_index, id=id_, name=call.name or "", arguments=arguments, choice=number
             )
             if part.thought_signature:
-                assembly.sign(id_, base64.b64encode(part.thought_signature).decode(), number)
+                assembly.add_signature(
+                    id_, base64.b64encode(part.thought_signature).decode(), number
+                )
     if candidate.logprobs_result:
         for token in candidate.logprobs_result.chosen_candidates or []:
             if token.token is not None and token.log_probability is not None:
-                assembly.logprob(token.token, token.log_probability, number)
+                assembly.add_logprob(token.token, token.log_probability, number)
     if candidate.finish_reason:
-        assembly.finish(_FINISH.get(candidate.finish_reason.value, llm.Finish.OTHER), number)
+        assembly.set_finish(_FINISH.get(candidate.finish_reason.value, llm.Finish.OTHER), number)
 
 
 def _build_parts(message: llm.Message) -> list[types.Part]:

@@ -56,7 +56,7 @@ class LimitedModel(ModelWrapper):
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
         """Wait for a slot, send the messages and stream the reply."""
-        estimate = estimate_input_tokens(Request.of(messages, options))
+        estimate = estimate_input_tokens(Request.from_options(messages, options))
         loop = asyncio.get_running_loop()
         if self._gates is None or self._gates.loop is not loop:
             slots = asyncio.Semaphore(self._at_once or 1_000_000)

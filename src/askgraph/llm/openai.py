@@ -45,7 +45,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
     `extra` are further fields of the request body, such as vLLM's `use_beam_search`. Times are
     in seconds: to connect, to the first part of text, reasoning or call, and for all of it. A
     reply of more than 8 MiB ends in `MalformedReply`, one of more than 400,000 characters is
-    cut off. `grammar` is the form in which grammars are sent (one of `GRAMMARS`); there is no
+    cut off. `grammar` is the form in which grammars are sent (one of `GRAMMAR_FIELDS`); there is no
     default, since servers ignore unknown fields. All requests are logged in the file `sent`.
     Errors are raised at once; `retried` repeats calls.
     """
@@ -71,11 +71,11 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
         """Send the messages and stream the reply."""
-        request = Request.of(messages, options)
+        request = Request.from_options(messages, options)
         reject_grammar(request, self.identity)
 
         def ask(choices: int, already: int) -> AsyncGenerator[Event, None]:
-            return self._timed(self._request_choices(request, choices, already))
+            return self._limit_time(self._request_choices(request, choices, already))
 
         if request.beams:
             return check_beams(ask(request.n, 0), request.n, self._identity)
@@ -145,7 +145,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
                     self._raise_reply_error(chunk)
                     for event in _parse_chunk(chunk, assembly, "delta"):
                         yield event
-                    if assembly.full:
+                    if assembly.is_full:
                         return
         self._check_end(assembly, "completion")
 
@@ -167,7 +167,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
         status = code if isinstance(code, int) else 200
         raise self._build_status_error(status, reply)
 
-    def _library(self, client: httpx2.AsyncClient) -> AsyncOpenAI:
+    def _create_library(self, client: httpx2.AsyncClient) -> AsyncOpenAI:
         return AsyncOpenAI(
             api_key=self._key.value or "none",
             base_url=self._address,
@@ -404,12 +404,12 @@ def _parse_choice(
     content = content if isinstance(content, dict) else {}
     for name in _REASONING:
         if reasoning := _to_string(content.get(name)):
-            yield assembly.reasoning(reasoning, number)
+            yield assembly.add_reasoning(reasoning, number)
             break
     if text := _to_string(content.get("content")):
-        yield assembly.text(text, number)
+        yield assembly.add_text(text, number)
     if refusal := _to_string(content.get("refusal")):
-        assembly.refusal(refusal, number)
+        assembly.add_refusal(refusal, number)
     calls = content.get("tool_calls")
     for position, call in enumerate(calls if isinstance(calls, list) else []):
         if not isinstance(call, dict):
@@ -420,7 +420,7 @@ def _parse_choice(
         if isinstance(arguments, dict):
             arguments = json.dumps(arguments, ensure_ascii=False)
         key = call.get("index")
-        assembly.call(
+        assembly.add_call(
             key if isinstance(key, int) else position,
             id=_to_string(call.get("id")),
             name=_to_string(function.get("name")),
@@ -429,7 +429,7 @@ def _parse_choice(
         )
     _parse_logprobs(choice.get("logprobs"), assembly, number)
     if finish := _to_string(choice.get("finish_reason")):
-        assembly.finish(_FINISH.get(finish, llm.Finish.OTHER), number)
+        assembly.set_finish(_FINISH.get(finish, llm.Finish.OTHER), number)
 
 
 def _parse_logprobs(logprobs: object, assembly: ReplyAssembler, number: int) -> None:
@@ -438,7 +438,7 @@ def _parse_logprobs(logprobs: object, assembly: ReplyAssembler, number: int) -> 
             for token in tokens:
                 match token:
                     case {"token": str(text), "logprob": float() | int() as value}:
-                        assembly.logprob(text, float(value), number)
+                        assembly.add_logprob(text, float(value), number)
 
 
 def _get_count(details: object, name: str) -> int:

@@ -47,13 +47,13 @@ class ScriptedModel:
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
         """Stream the next reply, line by line."""
-        request = llm.Request.of(messages, options)
+        request = llm.Request.from_options(messages, options)
         self.requests.append(request)
         reply = self._get_reply(request, len(self.requests))
         if self.delay:
             await asyncio.sleep(self.delay)
         completion = self._build_completion(reply, request)
-        for part in completion.parts():
+        for part in completion.iterate_parts():
             yield part
         yield completion
 

@@ -31,7 +31,7 @@ class TelemetryModel(llm.ModelWrapper):
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages and stream the reply."""
-        request = llm.Request.of(messages, options)
+        request = llm.Request.from_options(messages, options)
         span = self._tracer.start_span(
             f"chat {self.identity.model}",
             kind=trace.SpanKind.CLIENT,

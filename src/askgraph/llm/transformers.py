@@ -425,7 +425,7 @@ class TransformersModel:
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
         """Generate the reply and stream it."""
-        request = _describe_tools(llm.Request.of(messages, options))
+        request = _describe_tools(llm.Request.from_options(messages, options))
         loop = asyncio.get_running_loop()
         parts: asyncio.Queue[str | None] = asyncio.Queue()
         stop_event = threading.Event()

@@ -94,8 +94,8 @@ class _DirectRun:
         options: Options = {**self.method.options, "schema": SCHEMA}
         messages = (System(INSTRUCTION), User(question_text))
         conversation = Conversation(self.model, self.account, [*messages], options=options)
-        yield conversation.prompt("question")
-        turn = (await conversation.turn()).step
+        yield conversation.to_prompt("question")
+        turn = (await conversation.take_turn()).step
         yield turn
         match parse_structured(turn.choice, SCHEMA):
             case StructuredReply(value):

@@ -250,14 +250,14 @@ class _GrafVonDataRun(Exploration):
                     build_first_message(self.question, first_uses, _HEADINGS, graphs, notes=notes)
                 ),
             ],
-            most=self.method.transcript,
+            max_tokens=self.method.transcript,
             options=options,
         )
 
     async def run_turns(self, talk: Conversation) -> AsyncGenerator[Step, None]:
         """Run turn by turn until an action ends the run or the model stays idle."""
         for _ in range(self.method.cycles):
-            turn = await talk.turn()
+            turn = await talk.take_turn()
             yield turn.step
             for use in await self.run_actions(turn, talk):
                 yield use
@@ -273,10 +273,10 @@ class _GrafVonDataRun(Exploration):
         )
         actions = parse_actions(turn.choice.text, names)
         confirms = any(action.name == "success" for action in actions)
-        problem = find_repetition(talk, answers=confirms) or (None if actions else turn.trouble)
+        problem = find_repetition(talk, answers=confirms) or (None if actions else turn.problem)
         if problem is not None or not actions:
             self.idle += 1
-            talk.told(problem or _NO_ACTION)
+            talk.send_text(problem or _NO_ACTION)
             return ()
         self.idle, self.query_failed = 0, False
         lookups = [action for action in actions if action.name not in _FINAL_ACTIONS]
@@ -295,7 +295,7 @@ class _GrafVonDataRun(Exploration):
     def record_uses(self, action: Action, uses: Sequence[ToolUse]) -> str:
         """Record the results of an action and return the text that the model sees of them."""
         for use in uses:
-            self.attempts.note(use)
+            self.attempts.record(use)
             if action.name == "query":
                 self.last_query = use.observation.query or self.last_query
                 self.query_failed = use.observation.failed
@@ -331,11 +331,11 @@ class _GrafVonDataRun(Exploration):
                 return ()
             use = await self.call("answer", query=self.last_query, columns=["*"])
             if use.observation.answer is not None:
-                answer = raise_confidence(use.observation.answer, self.attempts.proposed)
+                answer = raise_confidence(use.observation.answer, self.attempts.proposal)
                 remark = " ".join(action.argument.split()) if self.method.interpret else ""
                 self.outcome = replace(answer, interpretation=remark)
             return (use,)
-        best = await self.attempts.best()
+        best = await self.attempts.find_best()
         self.outcome = build_refusal(action.argument, best.answer)
         return best.uses
 

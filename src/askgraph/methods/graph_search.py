@@ -102,7 +102,7 @@ class GraphSearch(SearchLimits):
             )
             return
         runs = [SearchRun(self, question, graph, Counted(graph.endpoint)) for graph in graphs]
-        proposals = [(run, await run.proposal()) for run in runs]
+        proposals = [(run, await run.propose_candidates()) for run in runs]
         if not proposals:
             raise ValueError("no graph was given")
         if len(proposals) > 1:
@@ -117,14 +117,14 @@ class GraphSearch(SearchLimits):
         else:
             joint_answer = None
         run, proposal = max(proposals, key=lambda item: get_top_score(item[1]))
-        for note in (*proposal.linked.notes, *await run.taught(proposal)):
+        for note in (*proposal.linked.notes, *await run.describe_glossary_words(proposal)):
             yield Thought(note)
-        yield run.findings(proposal)
-        for draft in run.drafts(proposal):
+        yield run.build_findings(proposal)
+        for draft in run.list_drafts(proposal):
             yield draft
         if joint_answer is not None:
             yield Draft(joint_answer.query, round(proposal.candidates[0].score, 3))
-        outcome = joint_answer or await run.outcome(proposal)
+        outcome = joint_answer or await run.decide_outcome(proposal)
         starts_with_operator = any(item.first == 0 for item in proposal.operators.operators)
         if not question.before and (starts_with_operator or not isinstance(outcome, Answer)):
             outcome = _refuse_change(question, run.graph) or outcome
@@ -134,7 +134,7 @@ class GraphSearch(SearchLimits):
 
     async def _find_outcome(self, question: Question, graph: KnowledgeGraph) -> Outcome:
         run = SearchRun(self, question, graph, Counted(graph.endpoint))
-        return await run.outcome(await run.proposal())
+        return await run.decide_outcome(await run.propose_candidates())
 
 
 def _refuse_change(question: Question, graph: KnowledgeGraph) -> Refusal | None:

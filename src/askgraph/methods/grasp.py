@@ -294,7 +294,7 @@ class _GraspRun(Exploration):
         """Run turn by turn, with reviews, until an outcome stands."""
         review_count = 0
         for _ in range(self.method.steps):
-            turn = await talk.turn()
+            turn = await talk.take_turn()
             yield turn.step
             for use in await self.run_actions(turn, talk):
                 yield use
@@ -312,7 +312,7 @@ class _GraspRun(Exploration):
             if review.status == "done":
                 return
             self.outcome = None
-            talk.told(f"A colleague who looked at it says {review.status}: {review.text}")
+            talk.send_text(f"A colleague who looked at it says {review.status}: {review.text}")
 
     def build_review(self, doubt: str) -> tuple[str, str]:
         """Build the messages of a review: the instruction, and the outcome with the doubt.
@@ -345,21 +345,21 @@ class _GraspRun(Exploration):
         """Run the calls of a turn and return them, or report the problem to the model."""
         calls = turn.choice.calls or parse_answer_call(turn.choice.text, self.toolbox, self.graph)
         answers = any(call.name == "answer" for call in calls)
-        problem = turn.trouble or find_repetition(talk, answers=answers)
+        problem = turn.problem or find_repetition(talk, answers=answers)
         if problem is not None or not calls:
             self.idle += 1
-            talk.told(problem or _NO_CALL)
+            talk.send_text(problem or _NO_CALL)
             return ()
         self.idle = 0
         uses = await self.toolbox.call_all(calls)
         for use in uses:
             self.graph = str(use.arguments.get("graph", self.graph))
-            self.attempts.note(use)
+            self.attempts.record(use)
             self.settle(use)
         if turn.choice.calls:
             talk.send_observations(uses)
         elif self.outcome is None:
-            talk.told(uses[0].observation.text)
+            talk.send_text(uses[0].observation.text)
         return uses
 
     def settle(self, use: ToolUse) -> None:
@@ -368,10 +368,10 @@ class _GraspRun(Exploration):
         if observation.ends:
             self.outcome_text, self.final_arguments = observation.text, use.arguments
         if observation.ends == "answer" and observation.answer is not None:
-            self.outcome = raise_confidence(observation.answer, self.attempts.proposed)
+            self.outcome = raise_confidence(observation.answer, self.attempts.proposal)
         elif observation.ends == "cancel" and self.outcome is None:
             self.outcome = build_refusal(
-                observation.text, observation.answer or self.attempts.proposed
+                observation.text, observation.answer or self.attempts.proposal
             )
 
     def find_doubt(self) -> str | None:
@@ -382,7 +382,7 @@ class _GraspRun(Exploration):
         unseen_iris = (
             () if self.method.guarded else self.attempts.unseen_iris
         )  # else it was asked before
-        proposed = None if self.attempts.chosen else self.attempts.proposed
+        proposed = None if self.attempts.is_proposed else self.attempts.proposal
         risk = assess_risk(answer, proposed, unseen_iris=unseen_iris)
         return risk if risk or self.method.feedback == "always" else None
 
@@ -439,8 +439,8 @@ async def request_review(conversation: Conversation, instruction: str, message: 
         [System(instruction), User(message)],
         options={**conversation.options, "schema": _REVIEW_SCHEMA},
     )
-    prompt = review_conversation.prompt("feedback")
-    turn = (await review_conversation.turn()).step
+    prompt = review_conversation.to_prompt("feedback")
+    turn = (await review_conversation.take_turn()).step
     match parse_structured(turn.choice, _REVIEW_SCHEMA):
         case StructuredReply(value):
             return Review(str(value["status"]), str(value["feedback"]), prompt, turn)

@@ -181,7 +181,7 @@ class SparqlLlm(ModelSettings):
             raise ValueError("no graph was given")
         limits = ToolLimits(timeout=self.query_seconds)
         graphs_with_examples = graphs if is_replaying() else replace_examples(graphs, self.examples)
-        asked_graphs = QuestionGraphs.of(
+        asked_graphs = QuestionGraphs.from_graphs(
             question, graphs_with_examples, limits, fraction=self.fraction
         )
         account = self.open_account()
@@ -237,7 +237,7 @@ class _SparqlLlmRun:
             self.problem = str(problem)
         except ServiceError as problem:
             failed = problem
-        await self.run_trial(self.trials.settle)
+        await self.run_trial(self.trials.run_rejected)
         if failed is not None:
             if self.trials.best is None:
                 raise failed
@@ -251,13 +251,13 @@ class _SparqlLlmRun:
                 [System(DECOMPOSITION_INSTRUCTION), User(self.question.text)],
                 schema=DECOMPOSITION_SCHEMA,
             )
-            yield conversation.prompt("decomposition")
-            turn = (await conversation.turn()).step
+            yield conversation.to_prompt("decomposition")
+            turn = (await conversation.take_turn()).step
             yield turn
             decomposition = parse_decomposition(turn.choice)
             if decomposition.problem:
                 yield Thought(decomposition.problem)
-        several_graphs_rule = SEVERAL_GRAPHS_RULE if self.graphs.several else ""
+        several_graphs_rule = SEVERAL_GRAPHS_RULE if self.graphs.has_several else ""
         paper = self.method.preset == "paper"
         instruction = PAPER_INSTRUCTION if paper else INSTRUCTION
         retrieve = partial(
@@ -274,19 +274,19 @@ class _SparqlLlmRun:
         conversation = self.start_conversation(
             [System(instruction.replace("{several}", several_graphs_rule)), User(message)]
         )
-        yield conversation.prompt("question")
+        yield conversation.to_prompt("question")
         for revisions_left in reversed(range(self.method.revisions + 1)):
-            turn = (await conversation.turn()).step
+            turn = (await conversation.take_turn()).step
             yield turn
             text = turn.choice.text
-            attempt = partial(self.trials.tried, text, is_last=not revisions_left)
+            attempt = partial(self.trials.try_reply, text, is_last=not revisions_left)
             self.fault = fault = await self.run_trial(attempt, text, not revisions_left)
             if best := self.trials.best:
                 yield Draft(best.query, best.confidence, best.words)
             if not fault:
                 return
             yield Thought(fault)
-            conversation.told(f"{fault}\nWrite the query again, whole.")
+            conversation.send_text(f"{fault}\nWrite the query again, whole.")
 
     async def run_trial(self, trial: Callable[[], Awaitable[str | None]], *key: object) -> str:
         """Run a trial, return its fault, and keep the best answer so far."""

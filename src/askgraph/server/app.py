@@ -30,7 +30,7 @@ from askgraph.server.runs import RunRequest
 from askgraph.server.runs.worker_pool import QuestionJob, reduce_garbage_collection
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
-from askgraph.server.telemetry import set_up_logs
+from askgraph.server.telemetry import Metrics, set_up_logs
 from askgraph.trace import Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 
@@ -59,11 +59,14 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     async def run_lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             hub = await stack.enter_async_context(open_hub(settings, workspace))
-            metrics, runs = app.state.metrics, hub.runs
-            metrics.watch(
-                lambda: runs.running, lambda: runs.waiting, lambda: hub.answerer.left_alone()
+            metrics: Metrics = app.state.metrics
+            runs = hub.runs
+            metrics.register_gauges(
+                lambda: runs.running_count,
+                lambda: runs.waiting_count,
+                lambda: hub.answerer.count_unavailable_models(),
             )
-            runs.add_observer(metrics.question)
+            runs.add_observer(metrics.count_question)
             app.state.hub = hub
             await stack.enter_async_context(run_mcp(app.state))
             yield
@@ -204,7 +207,7 @@ def build_server(
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=settings.grace + 5,
-        proxy_headers=False,  # see `BehindProxy`, which also remembers who the proxy is
+        proxy_headers=False,  # see `ProxyHeaders`, which also remembers who the proxy is
         ws="none",
         h11_max_incomplete_event_size=64 * 1024,
         timeout_keep_alive=30,
@@ -235,7 +238,7 @@ class _UvicornServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if self.ensure_started:
+        if self.started:
             self._on_start()
             if self._hub is not None:
                 self._warm_up_task = asyncio.create_task(warm_up(self._hub), name="warm up")
@@ -278,6 +281,6 @@ async def warm_up(hub: Hub) -> None:
     for name in local_names[:_MAX_WARM_GRAPHS]:
         request = RunRequest(Question("What is there?"), (name,), DEFAULT_METHOD)
         try:
-            await hub.answerer.each(QuestionJob(request, _WARM_UP_TIMEOUT_SECONDS))
+            await hub.answerer.warm_up(QuestionJob(request, _WARM_UP_TIMEOUT_SECONDS))
         except AskgraphError as error:
             _log.info("graph %r was not opened ahead: %s", name, error)

@@ -66,7 +66,7 @@ class Hub:
             NotAllowed, NotFound, TooMany: the caller may not ask this, or not now.
             SetupError: the request is invalid or its method cannot be set up; no run is created.
         """
-        caller.check("ask")
+        caller.require_scope("ask")
         await self.accounts.check_budget(caller)
         graphs = self.graphs.choose(body.graphs, caller)
         earlier = tuple(before)
@@ -75,8 +75,8 @@ class Hub:
         request = to_request(body, graphs, earlier)
         check_choice(request, caller, self.settings, list_model_names(self.workspace))
         if body.session is not None:
-            await self.records.session(body.session, caller)
-        await asyncio.to_thread(request.made, self.workspace, self.models)
+            await self.records.load_session(body.session, caller)
+        await asyncio.to_thread(request.build_method, self.workspace, self.models)
         return await self.runs.begin(request, caller)
 
     async def check_store(self, seconds: float) -> bool:
@@ -131,7 +131,9 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
         answerer,
         process,
     )
-    watch_task = asyncio.create_task(runs.watch(jobs.clear_orphaned_jobs), name="watch the store")
+    watch_task = asyncio.create_task(
+        runs.watch_store(jobs.clear_orphaned_jobs), name="watch the store"
+    )
     try:
         await jobs.open()
         hub.ready = True
@@ -142,7 +144,7 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
         with contextlib.suppress(asyncio.CancelledError):
             await watch_task
         await answerer.close()
-        await records.leave()
+        await records.unregister()
         await pool.close()
         await models.close()
         await store.close()
@@ -180,11 +182,11 @@ Caller = Annotated[Principal, Depends(identify_caller)]
 def require_scope(scope: Scope) -> Callable[[Principal], Awaitable[Principal]]:
     """Return a dependency that provides the caller and requires a scope.
 
-    The dependency raises `NotAllowed`: 401 for an unknown caller, 403 without the scope.
+    The dependency raises `NotAllowedError`: 401 for an unknown caller, 403 without the scope.
     """
 
     async def check_caller(caller: Caller) -> Principal:
-        caller.check(scope)
+        caller.require_scope(scope)
         return caller
 
     return check_caller

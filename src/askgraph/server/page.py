@@ -258,7 +258,8 @@ def describe_api(
         schemas="".join(
             f"<details><summary><code>{escape(name)}</code> "
             f"<span>{_render_text(schema.get('description', ''))}</span></summary>"
-            f'<div id="schema-{escape(name)}">{_render_table("Fields", _build_field_rows(schema))}</div></details>'
+            f'<div id="schema-{escape(name)}">'
+            f"{_render_table('Fields', _build_field_rows(schema))}</div></details>"
             for name, schema in sorted(schemas.items())
         ),
     )
@@ -359,7 +360,8 @@ def _render_replies(responses: JsonObject) -> str:
 
 def _render_table(title: str, rows: Iterator[DocsRow]) -> str:
     lines = [
-        f'<tr><th scope="row"><code>{escape(name)}</code></th><td>{type_html}</td><td>{description_html}</td></tr>'
+        f'<tr><th scope="row"><code>{escape(name)}</code></th>'
+        f"<td>{type_html}</td><td>{description_html}</td></tr>"
         for name, type_html, description_html in rows
     ]
     if not lines:
@@ -384,7 +386,8 @@ def _get_schema_name(schema: JsonObject) -> str:
 def _render_type(schema: JsonObject) -> str:
     """Return the type of a value in words, with a link to the schema it refers to."""
     if "$ref" in schema:
-        return f'<a href="#schema-{escape(_get_schema_name(schema))}">{escape(_get_schema_name(schema))}</a>'
+        name = escape(_get_schema_name(schema))
+        return f'<a href="#schema-{name}">{name}</a>'
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(_render_type(option) for option in schema["anyOf"]))
     if "enum" in schema:
@@ -416,7 +419,9 @@ def build_example_request(
         command.append(f"-X {method}")
     query_options = [
         "--data-urlencode "
-        f"{quote(parameter['name'] + '=' + str(_build_example_value(parameter['name'], parameter['schema'])))}"
+        + quote(
+            f"{parameter['name']}={_build_example_value(parameter['name'], parameter['schema'])}"
+        )
         for parameter in operation.get("parameters", ())
         if parameter["in"] == "query" and parameter.get("required")
     ]

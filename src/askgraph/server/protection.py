@@ -163,7 +163,7 @@ class RequestLog:
             except Exception:  # noqa: BLE001 - a bug ends one request, not the server
                 _log.exception("a request failed by a bug")
                 if status is None:
-                    await to_problem_response(Problem.unexpected())(scope, receive, send_with_id)
+                    await to_problem_response(Problem.for_bug())(scope, receive, send_with_id)
             final_status = _STATUS_CLIENT_GONE if status is None else status
             # As its route has it, so that counts stay few.
             route = str(getattr(scope.get("route"), "path", "")) or "other"
@@ -172,7 +172,7 @@ class RequestLog:
 
     def _log_request(self, scope: Scope, status: int, route: str, seconds: float) -> None:
         method = scope["method"]
-        self._metrics.request(method, route, status, seconds)
+        self._metrics.count_request(method, route, status, seconds)
         if get_route_path(scope) in _UNLOGGED_PATHS and status < 400:
             return
         principal = scope.get("state", {}).get("principal")

@@ -288,14 +288,14 @@ async def _answer_request(graph: str, request: Request, hub: Hub, caller: Princi
         async with hub.graphs.lease(graph, caller) as open_graph:
             if request_data.query is None:
                 return await _build_description(open_graph, request)
-            allowed_graphs = hub.graphs.settings(graph, caller).graphs
+            allowed_graphs = hub.graphs.get_settings(graph, caller).graphs
             requested_graphs = {*request_data.default_graphs, *request_data.named_graphs}
             if allowed_graphs and (forbidden := sorted(requested_graphs - set(allowed_graphs))):
                 raise ForbiddenQuery(
                     f"the graph <{forbidden[0]}> is not among those that may be read"
                 )
             checked_query = await asyncio.to_thread(
-                hub.queries.read,
+                hub.queries.check,
                 request_data.query,
                 open_graph,
                 default_graphs=request_data.default_graphs,
@@ -307,7 +307,10 @@ async def _answer_request(graph: str, request: Request, hub: Hub, caller: Princi
             headers = {"Vary": "Accept"}
             truncation = None if isinstance(result, bool) else result.truncated
             if truncation is not None:
-                note = f"by {'askgraph' if truncation.by == 'askgraph' else 'the server'}: {truncation.reason}"
+                note = (
+                    f"by {'askgraph' if truncation.by == 'askgraph' else 'the server'}: "
+                    f"{truncation.reason}"
+                )
                 headers[TRUNCATED_HEADER] = " ".join(
                     note.encode("ascii", "replace").decode().split()
                 )
@@ -448,10 +451,10 @@ async def answer_text2sparql(
     the graph with its name or with the last part of its IRI. For a refusal or clarification the
     query is the best attempt, if there is one.
     """
-    graphs = hub.graphs.names(caller)
+    graphs = hub.graphs.list_names(caller)
     graph = find_graph(dataset, graphs, hub.settings.datasets)
     run = await hub.ask(AskBody(question=question, graphs=[graph]), caller)
-    view = await cancel_on_disconnect(request, hub.runs.outcome(run))
+    view = await cancel_on_disconnect(request, hub.runs.wait_for_outcome(run))
     if view.answer is None:
         raise RunFailed(view.problem or Problem.for_stop())
     return Text2SparqlReply(

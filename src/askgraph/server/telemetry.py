@@ -367,7 +367,7 @@ class Metrics:
         graph = run.graphs[0] if len(run.graphs) == 1 else "several"
         status = run.answer.status if run.answer else run.state
         self._increment("questions", run.method, graph, status)
-        self._histograms["question_seconds"].labels(run.method).add_observer(run.seconds or 0.0)
+        self._histograms["question_seconds"].labels(run.method).observe(run.seconds or 0.0)
         if run.answer:
             usage = run.answer.usage
             self._increment("tokens", run.method, amount=usage.input_tokens + usage.output_tokens)
@@ -385,7 +385,7 @@ class Metrics:
         self._increment(
             "requests", method if method in _KNOWN_METHODS else "other", route, str(status)
         )
-        self._histograms["request_seconds"].labels(route).add_observer(seconds)
+        self._histograms["request_seconds"].labels(route).observe(seconds)
         if status in (400, 401, 403, 413, 429):
             self._increment("rejected", str(status))
 

@@ -96,7 +96,7 @@ def check_query(
         _check_no_update(text)
         raise
     services = tuple(_find_services(tree)) if "service" in text.lower() else ()
-    _check_unambiguous(text, tokenize(text).given, len(services))
+    _check_unambiguous(text, tokenize(text).tokens, len(services))
     _check_services(services, allowed_services)
     return CheckedQuery(text, _FORMS[tree.form], services, query)
 
@@ -120,7 +120,7 @@ def admit_query(
     if isinstance(query, SerializedQuery) and not _calls_service(query):
         return CheckedQuery(query, _FORMS[query.tree.form], original_text=query)
     text = _prepare_text(query, prefixes)
-    tokens = tokenize(text).given
+    tokens = tokenize(text).tokens
     form = _FORMS.get(tokenize(text).first_keyword)
     if form is None or _is_suspicious(text, tokens):
         return check_query(
@@ -175,7 +175,7 @@ def check_size(text: str) -> None:
     depth, token_count = 0, 0
     data_depth: int | None = None  # the depth within which there are only values
     previous_keyword = None
-    for token in tokenize(text).given:
+    for token in tokenize(text).tokens:
         is_opening, is_closing = token.text in _OPENING_BRACKETS, token.text in ")]}"
         if data_depth is None and is_opening and previous_keyword in ("VALUES", "IN"):
             data_depth = depth
@@ -281,8 +281,8 @@ def find_service_names(text: str) -> list[str]:
 
     A word SERVICE before anything but a variable or an IRI is ignored.
     """
-    tokens = [token for token in tokenize(text).given if token.text.upper() != "SILENT"]
-    prefixes, names = tokenize(text).declared, list[str]()
+    tokens = [token for token in tokenize(text).tokens if token.text.upper() != "SILENT"]
+    prefixes, names = tokenize(text).declared_prefixes, list[str]()
     for word, target in pairwise(tokens):
         if word.text.upper() != "SERVICE":
             continue
@@ -325,7 +325,7 @@ def _reject_service(
 
 
 def _check_no_update(text: str) -> None:
-    words = [token for token in tokenize(text).given if token.kind not in ("iri", "pname")]
+    words = [token for token in tokenize(text).tokens if token.kind not in ("iri", "pname")]
     words = [token for token in words if token.text.upper() not in ("PREFIX", "BASE")][:2]
     first_word = words[0].text.upper() if words and words[0].kind == "word" else ""
     if first_word not in _UPDATE_KEYWORDS:
@@ -360,7 +360,7 @@ def get_limit(text: str) -> int | None:
     if isinstance(text, SerializedQuery):
         return text.tree.limit
     depth, limit = 0, None
-    for token, following in pairwise(tokenize(text).given):
+    for token, following in pairwise(tokenize(text).tokens):
         depth += (token.text == "{") - (token.text == "}")
         if depth == 0 and token.kind == "word" and token.text.upper() == "LIMIT":
             limit = int(following.text) if following.text.isdecimal() else None
@@ -371,7 +371,7 @@ def get_star_variables(text: str) -> tuple[str, ...] | None:
     """Return the variables of a `SELECT *` in written order; None for any other query."""
     if "*" not in text or (isinstance(text, SerializedQuery) and text.tree.columns):
         return None
-    tokens = tokenize(text).given
+    tokens = tokenize(text).tokens
     words = (token.text.upper() for token in tokens)
     while (word := next(words, "")) not in _FORMS:
         if not word:

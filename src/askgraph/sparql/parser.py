@@ -199,12 +199,12 @@ class _QueryParser:
 
     def __post_init__(self) -> None:
         """Split the text into tokens, with an extra one for its end."""
-        tokens = tokenize(self.text).given
+        tokens = tokenize(self.text).tokens
         self.tokens = (*tokens, Token("end", "", len(self.text.rstrip())))
         self.words = [
             token.text.upper() if token.kind in ("word", "mark") else "" for token in self.tokens
         ]
-        self.used_names = set(tokenize(self.text).variables)
+        self.used_names = set(tokenize(self.text).variable_names)
 
     # Tokens
 

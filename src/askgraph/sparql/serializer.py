@@ -93,7 +93,7 @@ def to_text(part: Predicate | Expression | Element | None) -> str: ...
 def to_text(part: Predicate | Expression | Element | None) -> str:
     """Return any part of a tree as SPARQL on one line, IRIs in full."""
     text = _INLINE_WRITER.write(part)
-    return SerializedQuery.of(part, text) if isinstance(part, Query) else text
+    return SerializedQuery.from_tree(part, text) if isinstance(part, Query) else text
 
 
 def format_tree(
@@ -108,7 +108,7 @@ def format_tree(
         labels: labels by IRI; they become comments unless the IRI itself is readable.
     """
     names = ShortNames(prefixes, labels or {})
-    return SerializedQuery.of(
+    return SerializedQuery.from_tree(
         group_patterns_by_subject(query),
         names.build_text(QueryFormatter(names).write_query_lines(query)),
     )
@@ -124,8 +124,8 @@ def render_query(
             rename_iris(query, names) if names else query
         )
     )
-    header = prefixes.header(body)
-    return SerializedQuery.of(query, f"{header}\n{body}" if header else body)
+    header = prefixes.build_header(body)
+    return SerializedQuery.from_tree(query, f"{header}\n{body}" if header else body)
 
 
 def format_expression(expression: Expression, prefixes: PrefixMap | None = None) -> str:
@@ -578,7 +578,7 @@ class ShortNames:
         """Return the lines as one text, with the declarations and comments that they need."""
         lines = list(lines)
         body = "\n".join(map(self._add_comment, lines)) if self.comments else "\n".join(lines)
-        return self.prefixes.header("\n".join(lines)) + body
+        return self.prefixes.build_header("\n".join(lines)) + body
 
     def _add_comment(self, line: str) -> str:
         """Return a line with its opaque names explained at the end."""

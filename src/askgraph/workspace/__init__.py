@@ -138,11 +138,11 @@ class Workspace:
                 f"there is a graph {name!r} already; --replace builds it anew, "
                 f"askgraph remove {name} takes it away"
             )
-        table = _choose_settings(sources, old).table() | {
+        table = _choose_settings(sources, old).to_table() | {
             key: list(value) if isinstance(value, tuple) else value
             for key, value in (settings or {}).items()
         }
-        chosen = GraphSettings.of(name, table)
+        chosen = GraphSettings.from_table(name, table)
         self._read_examples(name, chosen)
         if chosen.name_search:
             name_search(chosen.name_search, Naming())  # there is such a search
@@ -277,7 +277,7 @@ class Workspace:
         """
         from askgraph.workspace.models import Models
 
-        return Models(self.folder).model(name, **overrides)
+        return Models(self.folder).get_model(name, **overrides)
 
     def method(
         self,
@@ -379,7 +379,7 @@ class Workspace:
             name, profile, load_names_and_arrays(self.get_data_folder(name))[0], arrays
         )
         path = self.get_glossary_file(name)
-        return checker.taught(path, entries, instructions=instructions, without=without)
+        return checker.update_file(path, entries, instructions=instructions, without=without)
 
     def get_glossary_file(self, name: str) -> Path:
         """Return the glossary file of a graph (TOML)."""

@@ -348,7 +348,7 @@ def _write_manifest(profile: Profile, folder: Path, sources: Sequence[SourceFile
         )
     manifest: dict[str, Any] = {
         "format": FORMAT_VERSION,
-        "sources": [file.stored() for file in sources],
+        "sources": [file.to_json() for file in sources],
     }
     write_text_atomically(folder / "built.json", json.dumps(manifest))
 
@@ -393,7 +393,7 @@ def add_prefixes(
         .derive_prefixes(schema, min_count=1)
         .derive_prefixes(iris, min_count=3)
     )
-    return replace(profile, prefixes=tuple(sorted(prefix_map.own.items())))
+    return replace(profile, prefixes=tuple(sorted(prefix_map.own_prefixes.items())))
 
 
 def add_prefixes_of_names(profile: Profile, names: Sequence[Name]) -> Profile:

@@ -38,8 +38,8 @@ def find_advice(
 
     Virtual additions are ignored.
     """
-    profile, arrays = workspace.known(name, progress=progress)
-    added = load_virtual_paths(workspace.data(name or next(iter(workspace.graphs()))))
+    profile, arrays = workspace.load_content(name, progress=progress)
+    added = load_virtual_paths(workspace.get_data_folder(name or next(iter(workspace.graphs()))))
     own_predicates = tuple(
         dataclasses.replace(
             predicate, inverse_of=tuple(iri for iri in predicate.inverse_of if iri not in added)
@@ -64,7 +64,7 @@ def build_advised_definitions(
     """Return the definitions of the advice for a graph, of some kinds or the default ones."""
     advice = find_advice(workspace, name, progress=progress)
     chosen = [item for item in advice if (item.kind in kinds if kinds else item.default)]
-    profile, _ = workspace.known(name, progress=progress)
+    profile, _ = workspace.load_content(name, progress=progress)
     return build_definitions(chosen, PrefixMap(dict(profile.prefixes)).namespaces)
 
 
@@ -93,18 +93,18 @@ def draft_missing_comments(
     terms = next((advice_item.about for advice_item in advice if advice_item.kind == "comment"), ())
     models = Models(workspace.folder)
     account = BudgetAccount(budget or ModelBudget(), scope="run")
-    prices = models.prices(models.settings(model, **server))
-    charged_model = charge_model(models.model(model, **server), account, prices=prices)
+    prices = models.load_prices(models.resolve_settings(model, **server))
+    charged_model = charge_model(models.get_model(model, **server), account, prices=prices)
     progress(f"{len(terms)} terms without a comment", 0, None)
 
     async def request_comments() -> tuple[TermComment, ...]:
         try:
-            return await draft_comments(terms, workspace.profile(name), charged_model, account)
+            return await draft_comments(terms, workspace.load_profile(name), charged_model, account)
         finally:
             await models.close()
 
     comments = (*definitions.comments, *run_coroutine(request_comments()))
-    prefixes = {**dict(workspace.profile(name).prefixes), **definitions.prefixes}
+    prefixes = {**dict(workspace.load_profile(name).prefixes), **definitions.prefixes}
     return dataclasses.replace(definitions, comments=comments, prefixes=prefixes)
 
 
@@ -155,9 +155,9 @@ def enrich_virtually(
     target = as_name or name
     definitions_file = f"enrichments/{target}.toml" if definitions else ""
     if settings.url:
-        workspace.known(name, progress=progress)
+        workspace.load_content(name, progress=progress)
         with _write_definitions(workspace.folder / definitions_file, definitions):
-            profile = enrich_endpoint(workspace.data(name), definitions)
+            profile = enrich_endpoint(workspace.get_data_folder(name), definitions)
         with lock_file(workspace.folder / ".lock"):
             write_graph_settings(
                 workspace.folder, name, dataclasses.replace(settings, enrich=definitions_file)
@@ -165,7 +165,7 @@ def enrich_virtually(
         return profile
     if as_name:
         _check_new_name(workspace, as_name)
-    table = {key: value for key, value in settings.table().items() if key != "sources"}
+    table = {key: value for key, value in settings.to_table().items() if key != "sources"}
     table |= {"enrich": definitions_file, **({"comments": True} if searched else {})}
     with _write_definitions(workspace.folder / definitions_file, definitions):
         return workspace.add(
@@ -208,12 +208,12 @@ def write_enriched(
         SetupError: the graph is behind an endpoint or enriched virtually, or the file cannot be
             written.
     """
-    _, arrays = workspace.known(name, progress=progress)
+    _, arrays = workspace.load_content(name, progress=progress)
     if arrays is None:
         raise SetupError("a graph behind an endpoint cannot be written out: its triples lie there")
     if out.suffix not in (".ttl", ".nt"):
         raise SetupError(f"the triples are written as N-Triples: call {str(out)!r} .nt or .ttl")
-    if load_virtual_paths(workspace.data(name or next(iter(workspace.graphs())))):
+    if load_virtual_paths(workspace.get_data_folder(name or next(iter(workspace.graphs())))):
         raise SetupError(
             "what was added to this graph virtually would be written as its own: take it away "
             "first (askgraph enrich NAME --plain)"

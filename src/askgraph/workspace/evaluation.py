@@ -69,7 +69,7 @@ class ExecutorOptions:
             questions < _MIN_PARALLEL_QUESTIONS or os.cpu_count() == 1 or self.concurrency
         )
         runs_locally = self.address or (not self.workers and (has_few_questions or has_model))
-        return replace(self, on="local" if runs_locally else "processes")
+        return replace(self, executor="local" if runs_locally else "processes")
 
     @property
     def worker_count(self) -> int:
@@ -108,9 +108,9 @@ async def evaluate_benchmarks(
     check_metric(options.metric, judge)
     with _open_examples_folder(folder) as examples_folder:
         prepared = assign_examples(benchmarks, selection, examples_folder)
-        async with TaskRunner.of(workspace, options.methods) as host:
+        async with TaskRunner.from_workspace(workspace, options.methods) as host:
             plan = await plan_run(host, prepared, options, progress=index_progress)
-            methods = [host.method(choice.label) for choice in options.methods]
+            methods = [host.get_method(choice.label) for choice in options.methods]
             executor_options = executor_options.resolve(len(plan.tasks), methods)
             async with _start_worker(executor_options, host) as work:
                 return await evaluate(
@@ -168,7 +168,7 @@ async def _start_worker(
     if executor_options.executor == "local":
         if executor_options.address or executor_options.workers:
             raise SetupError("--workers and --address are for --on processes or dask")
-        yield host.work
+        yield host.run_task
         return
     plugin = plugins.load("executor", executor_options.executor)
     executor: Executor = await asyncio.to_thread(
@@ -310,7 +310,7 @@ async def score_predictions(
     _check_ids(benchmark, predictions)
     predictions_by_key = {prediction.key: prediction for prediction in predictions}
     stem = source.name.split(".")[0]
-    async with TaskRunner.of(workspace) as host:
+    async with TaskRunner.from_workspace(workspace) as host:
         states = await load_graph_states(host, [benchmark])
         systems = tuple(
             dict.fromkeys((prediction.method, prediction.repeat) for prediction in predictions)
@@ -325,7 +325,7 @@ async def score_predictions(
             prediction = tasks_by_key[task.key][1]
             if task.graph == NO_GRAPH:
                 return await score_prediction(task, prediction, None)
-            async with host.graph(task.graph) as graph:
+            async with host.use_graph(task.graph) as graph:
                 prefixes = graph.prefixes.namespaces
                 return await score_prediction(
                     task, prediction, graph.endpoint, graph=graph.name, prefixes=prefixes
@@ -341,7 +341,8 @@ async def score_predictions(
             [benchmark], methods, states.values(), metric=metric, options=asdict(options)
         )
         return await evaluate(
-            add_judge_fingerprint(judge, planned), add_judge(score_task, judge) if judge else score_task,
+            add_judge_fingerprint(judge, planned),
+            add_judge(score_task, judge) if judge else score_task,
             folder=folder, settings=settings, concurrency=concurrency,
             progress=progress,
         )  # fmt: skip

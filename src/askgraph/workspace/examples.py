@@ -64,7 +64,7 @@ def list_stored(workspace: Workspace, graph: str | None = None) -> list[tuple[st
     return [
         (name, stored_example)
         for name in _list_graphs(workspace, graph)
-        for stored_example in ExampleFolder(workspace.examples(name)).list_examples()
+        for stored_example in ExampleFolder(workspace.get_examples_folder(name)).list_examples()
     ]
 
 
@@ -119,7 +119,7 @@ def store_examples(
     workspace: Workspace, graph: str, examples: Sequence[QueryExample]
 ) -> tuple[StoredExample, ...]:
     """Write examples into a graph's folder; they replace examples of the same questions."""
-    folder = ExampleFolder(workspace.examples(graph))
+    folder = ExampleFolder(workspace.get_examples_folder(graph))
     with lock_file(workspace.folder / ".lock"):
         stored_by_question: dict[str, list[QueryExample]] = {}
         for stored_example in folder.list_examples():
@@ -159,7 +159,7 @@ def withdraw_example(
         )
     name, stored_example = matches[0]
     with lock_file(workspace.folder / ".lock"):
-        ExampleFolder(workspace.examples(name)).remove(stored_example)
+        ExampleFolder(workspace.get_examples_folder(name)).remove(stored_example)
     return name, stored_example
 
 
@@ -184,7 +184,7 @@ def check_examples(
             checks.append(await _compare_example(opened, stored_example, timeout))
 
     for name in _list_graphs(workspace, graph):
-        graph_examples = ExampleFolder(workspace.examples(name)).list_examples()
+        graph_examples = ExampleFolder(workspace.get_examples_folder(name)).list_examples()
         if name not in workspace.graphs():
             checks += [
                 ExampleCheck(name, stored_example, "gone", f"there is no graph {name!r}")
@@ -198,7 +198,7 @@ def check_examples(
 
 def _list_graphs(workspace: Workspace, graph: str | None) -> Iterator[str]:
     if graph is not None:
-        if graph not in workspace.graphs() and not workspace.examples(graph).is_dir():
+        if graph not in workspace.graphs() and not workspace.get_examples_folder(graph).is_dir():
             workspace.graph(graph)  # says which graphs there are
         yield graph
         return

@@ -144,8 +144,8 @@ def create_rephraser(
     """
     models = Models(workspace.folder)
     account = BudgetAccount(budget or ModelBudget(), scope="run")
-    prices = models.prices(models.settings(model, base_url=base_url))
-    charged_model = charge_model(models.model(model, base_url=base_url), account, prices=prices)
+    prices = models.load_prices(models.resolve_settings(model, base_url=base_url))
+    charged_model = charge_model(models.get_model(model, base_url=base_url), account, prices=prices)
     reader = plugins.load("method", _READER_METHOD)(
         charged_model, shots=0, revisions=_MAX_REVISIONS
     )

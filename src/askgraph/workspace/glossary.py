@@ -167,7 +167,7 @@ class GlossaryChecker:
             try:
                 iri = self.prefixes.expand(iri)
             except KeyError:
-                prefix_list = ", ".join(self.prefixes.own) or "none"
+                prefix_list = ", ".join(self.prefixes.own_prefixes) or "none"
                 raise SetupError(
                     f"the prefix of {text!r} is not known; the graph has {prefix_list}"
                 ) from None

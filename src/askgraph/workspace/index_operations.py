@@ -53,10 +53,10 @@ def load_index_context(
     workspace: Workspace, name: str | None, *, progress: Progress
 ) -> IndexContext:
     """Load the data for building the indices of a graph, which is rebuilt first if needed."""
-    profile, _ = workspace.known(name, progress=progress)
+    profile, _ = workspace.load_content(name, progress=progress)
     graphs = workspace.graphs()
     graph_name = name if name is not None else next(iter(graphs))
-    data = workspace.data(graph_name)
+    data = workspace.get_data_folder(graph_name)
     names, arrays = load_names_and_arrays(data)
     snapshot = compute_snapshot(data, profile)
     return IndexContext(graph_name, data, graphs[graph_name], snapshot, profile, names, arrays)
@@ -81,7 +81,7 @@ def build_indices(
     """
     context = load_index_context(workspace, name, progress=progress)
     new_settings = settings or {}
-    table = context.settings.table() | {
+    table = context.settings.to_table() | {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in new_settings.items()
     }
@@ -98,8 +98,8 @@ def build_indices(
     embedded = "on" in table or not kinds.isdisjoint(EMBEDDING_KINDS)
     if "embeddings" not in new_settings and not embedded:
         table.pop("embeddings", None)
-    chosen = GraphSettings.of(context.name, table)
-    if executor_options is not None and executor_options.on != "local" and chosen.on is None:
+    chosen = GraphSettings.from_table(context.name, table)
+    if executor_options is not None and executor_options.executor != "local" and chosen.on is None:
         raise SetupError("an index in files is written by one process; --executor is for --on")
     changed = replace(context, settings=chosen)
     with _start_workers(executor_options) as workers:
@@ -116,14 +116,14 @@ def build_indices(
 @contextmanager
 def _start_workers(executor_options: ExecutorOptions | None) -> Iterator[IndexWorkers | None]:
     """Provide the workers of an executor, and stop them afterwards."""
-    if executor_options is None or executor_options.on == "local":
+    if executor_options is None or executor_options.executor == "local":
         yield None
         return
-    executor: Executor = plugins.load("executor", executor_options.on)(
-        executor_options.size, executor_options.address
+    executor: Executor = plugins.load("executor", executor_options.executor)(
+        executor_options.worker_count, executor_options.address
     )
     try:
-        yield IndexWorkers(executor.submit, 2 * executor_options.size)
+        yield IndexWorkers(executor.submit, 2 * executor_options.worker_count)
     except executor.worker_death_errors + (CancelledError,) as error:  # noqa: RUF005 - its type is clear so
         raise SetupError(
             "a worker died, or the cluster is gone; what is written stays, and the same call goes "

@@ -166,7 +166,7 @@ def _choose_source(context: IndexContext, key: str) -> IndexSource:
     settings = context.settings
     source_name = {"entities": settings.entities, "properties": settings.properties}.get(key)
     if source_name is None and settings.dump and key != "literals":
-        return IndexSource("dump", files=tuple(map(context.file, settings.dump)))
+        return IndexSource("dump", files=tuple(map(context.resolve_path, settings.dump)))
     if source_name is None or source_name == "graph":
         return IndexSource("graph")
     if source_name == "default" or source_name in graphs():
@@ -177,7 +177,7 @@ def _choose_source(context: IndexContext, key: str) -> IndexSource:
             f"queries (default, {', '.join(graphs())}), or a file: a query (.rq), rows "
             "(.tsv), or an RDF dump"
         )
-    file = context.file(source_name)
+    file = context.resolve_path(source_name)
     if file.name.endswith((".tsv", ".tsv.gz")):
         return IndexSource("rows", files=(file,))
     return IndexSource("query" if file.suffix == ".rq" else "dump", files=(file,))

@@ -117,12 +117,12 @@ def fetch_metadata(
         text = f"{count}{note}" if described or page else note
         places.append(MetadataSource("page", text, told=bool(described)))
     if settings is not None:
-        with lock_file(workspace.data(source).parent / ".locks" / source):
+        with lock_file(workspace.get_data_folder(source).parent / ".locks" / source):
             if profile is not None:
-                merged_profile = merge_profiles(workspace.profile(source), profile)
-                save_profile(merged_profile, workspace.data(source) / "profile.json")
+                merged_profile = merge_profiles(workspace.load_profile(source), profile)
+                save_profile(merged_profile, workspace.get_data_folder(source) / "profile.json")
             if described:
-                path = workspace.description(source)
+                path = workspace.get_description_file(source)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_text_atomically(path, format_json_ld(described))
     return FetchedMetadata(profile, described, tuple(places))
@@ -180,15 +180,15 @@ def profile_source(
 
     profile = add_prefixes_of_names(*run_coroutine(survey()))
     if is_in_workspace:
-        with lock_file(workspace.data(source).parent / ".locks" / source):
-            save_profile(profile, workspace.data(source) / "profile.json")
+        with lock_file(workspace.get_data_folder(source).parent / ".locks" / source):
+            save_profile(profile, workspace.get_data_folder(source) / "profile.json")
     return profile
 
 
 def load_source_profile(workspace: Workspace, source: str | None, *, progress: Progress) -> Profile:
     """Return the stored profile of a graph, or that of a VoID file."""
     if source is None or source in workspace.graphs() or not Path(source).is_file():
-        return workspace.known(source, progress=progress)[0]
+        return workspace.load_content(source, progress=progress)[0]
     profile = parse_void(read_statements(Path(source)), source=str(Path(source)))
     if profile is None:
         raise SetupError(f"{source!r} holds no VoID")
@@ -241,7 +241,11 @@ def manage_notes(
 
     path = workspace.get_notes_file(name)
     notes = update_notes(path, filter_notes) if remove or clear else read_notes(path)
-    snapshot = compute_snapshot(workspace.data(name), workspace.profile(name)) if notes else ""
+    snapshot = (
+        compute_snapshot(workspace.get_data_folder(name), workspace.load_profile(name))
+        if notes
+        else ""
+    )
     return tuple((item, item.snapshot != snapshot) for item in notes)
 
 

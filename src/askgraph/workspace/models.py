@@ -203,12 +203,12 @@ class Models:
         if settings.prices is None:
             return None
         prices = self.read_prices(settings.prices)
-        prices.of(settings.model)
+        prices.get_price(settings.model)
         return prices
 
     def read_prices(self, path: str) -> PriceTable:
         """Return the price table in a file; a relative path starts at the workspace."""
-        return PriceTable.read(self._folder / Path(path).expanduser())
+        return PriceTable.load(self._folder / Path(path).expanduser())
 
     async def close(self) -> None:
         """Close all models; they reconnect if used again."""

@@ -101,7 +101,7 @@ async def _replay_steps(method: Any, trace: Trace, head: TraceHead) -> AsyncGene
     recorded_responses = next((step for step in trace.steps if isinstance(step, Heard)), None)
     responses = load_graph_responses(trace)
     graphs = [
-        _create_empty_graph(graph_state.name, responses.prefixes(graph_state.name))
+        _create_empty_graph(graph_state.name, responses.get_prefixes(graph_state.name))
         for graph_state in head.graphs
     ]
     async with aclosing(method.answer(trace.question, graphs)) as steps:

@@ -126,7 +126,7 @@ def _encode_settings(method: object) -> dict[str, object]:
 
 def _encode_setting(value: object, hint: Any) -> object:
     if isinstance(value, LanguageModel):
-        return value.identity.told
+        return value.identity.key_fields
     if isinstance(value, Mapping):  # models or methods by name
         return {name: _encode_setting(component, Any) for name, component in value.items()}
     if hasattr(value, "answer"):

@@ -95,15 +95,16 @@ async def evaluate_stages(
         MethodChoice(name, METHOD, json.dumps({**settings, **benchmark_queries, "filter": "off"}))
         for name, benchmark_queries in CONFIGURATIONS.items()
     )
-    run_options = RunOptions(methods, metric=metric, chosen=selection.json())
+    run_options = RunOptions(methods, metric=metric, chosen=selection.to_json())
     with tempfile.TemporaryDirectory() as temporary:
         run = await evaluate_benchmarks(
             workspace, benchmarks, run_options, selection, executor_options,
-            folder=folder or Path(temporary) / "stages", progress=progress, index_progress=index_progress,
+            folder=folder or Path(temporary) / "stages", progress=progress,
+            index_progress=index_progress,
         )  # fmt: skip
         details = {detail.key: detail for detail in run.iterate_details()}
     recalls: dict[str, list[RecallResult]] = {benchmark.name: [] for benchmark in benchmarks}
-    async with TaskRunner.of(workspace) as runner:
+    async with TaskRunner.from_workspace(workspace) as runner:
         gold = await load_gold_links(runner, benchmarks)
         for key, terms in TERMS_BY_INDEX.items():
             queries = await build_index_queries(
@@ -131,7 +132,7 @@ async def load_gold_links(
     gold: dict[tuple[str, str], QueryLinks] = {}
     for benchmark in benchmarks:
         for question, source in zip(benchmark.questions, benchmark.graphs, strict=True):
-            async with runner.graph(source) as graph:
+            async with runner.use_graph(source) as graph:
                 prefixes = {**benchmark.contents.prefixes, **graph.prefixes.namespaces}
             gold[benchmark.name, question.id] = extract_links(question.sparql, prefixes=prefixes)
     return gold
@@ -156,7 +157,7 @@ async def build_index_queries(
     for benchmark in benchmarks:
         for question, source in zip(benchmark.questions, benchmark.graphs, strict=True):
             if str(source) not in opened:
-                async with runner.graph(source) as graph:
+                async with runner.use_graph(source) as graph:
                     index = await asyncio.to_thread(
                         open_bm25_index, graph, key, bm25 or Bm25Parameters()
                     )
@@ -181,7 +182,7 @@ async def score_links(
 
     By the key of the record, for questions whose gold has any.
     """
-    async with TaskRunner.of(workspace) as runner:
+    async with TaskRunner.from_workspace(workspace) as runner:
         gold = await load_gold_links(runner, benchmarks)
     records = {record.key: record for record in run.records}
     scores: dict[str, float] = {}
@@ -205,7 +206,7 @@ async def compute_recalls(
     The keys have the form `entities @10`.
     """
     recalls: dict[str, float] = {}
-    async with TaskRunner.of(workspace) as runner:
+    async with TaskRunner.from_workspace(workspace) as runner:
         gold = await load_gold_links(runner, [benchmark])
         for key, terms in TERMS_BY_INDEX.items():
             bm25 = parse_bm25(numbers[terms])
@@ -258,7 +259,7 @@ async def tune_bm25(
     loop = asyncio.get_running_loop()
     settings = load_method_settings(workspace.folder, METHOD)
     results = []
-    async with TaskRunner.of(workspace) as runner:
+    async with TaskRunner.from_workspace(workspace) as runner:
         gold = await load_gold_links(runner, (*training, *test))
         for key, terms in TERMS_BY_INDEX.items():
 
@@ -384,7 +385,8 @@ def run_cross_training(
                 item for item in pairs if item.id.partition("#")[0] in selected_questions
             ]
             train(
-                study.base, selected_pairs, model, settings=study.settings, data=f"{data} {number or 'all'}",
+                study.base, selected_pairs, model, settings=study.settings,
+                data=f"{data} {number or 'all'}",
                 device=study.device, download=study.download, progress=progress,
             )  # fmt: skip
             writer = {"writer": "model", **form, "model": f"transformers/{model.absolute()}"}

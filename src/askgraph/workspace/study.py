@@ -174,7 +174,7 @@ def run_study(
                 methods=parse_method_choices([study.method], [*study.settings, *boundary_settings]),
                 repeat=study.repeat,
                 metric=study.metric,
-                chosen=selection.json(),
+                chosen=selection.to_json(),
             )
             done[name] = run_to_completion(
                 workspace,
@@ -205,7 +205,9 @@ def find_missing_requirement(workspace: Workspace, study: Study, experiment: Exp
     if model_settings is None:
         return f"{study.method} has no model that could draft comments (--definitions)"
     try:
-        Models(workspace.folder).settings(model_settings.pop("model", None), **model_settings)
+        Models(workspace.folder).resolve_settings(
+            model_settings.pop("model", None), **model_settings
+        )
     except NoModel:
         return (
             "no definition has comments (--definitions), and no language model is named that could "
@@ -460,7 +462,7 @@ def run_paper_study(
             answers = planned_row.table.measure == "answers"
             metric = next(iter(planned_row.table.heads)) if answers else "best_column"
             run_options = RunOptions(
-                (planned_row.choice,), study.repeat, study.options, metric, selection.json()
+                (planned_row.choice,), study.repeat, study.options, metric, selection.to_json()
             )
             try:
                 runs[planned_row.run_name] = run_coroutine(

@@ -46,7 +46,7 @@ def test_none_is_called_wrong_where_all_of_the_graph_was_counted() -> None:
 
 def test_published_void_calls_none_wrong_for_what_it_lacks() -> None:
     text = gzip.decompress((DATA / "sib-examples" / "void_uniprot.ttl.gz").read_bytes())
-    profile = parse_void(RdfStatements.parsed(text, RdfFormat.TURTLE, base="urn:void"))
+    profile = parse_void(RdfStatements.parse_document(text, RdfFormat.TURTLE, base="urn:void"))
     assert profile is not None
     services = ServiceKnowledge(build_profile_knowledge(profile))
     lacking = {

@@ -21,7 +21,7 @@ def in_two_graphs(moons: ServiceKnowledge) -> ServiceKnowledge:
     space = build_profile(build_arrays(parse(MOONS.encode(), RdfFormat.TURTLE)))
     whole = build_profile(build_arrays(parse((MOONS + PETS).encode(), RdfFormat.TURTLE)))
     both = build_profile_knowledge(whole, graphs={"urn:pets": pets, "urn:space": space})
-    return ServiceKnowledge(replace(both, prefixes=moons.own.prefixes))
+    return ServiceKnowledge(replace(both, prefixes=moons.queried_graph.prefixes))
 
 
 def test_a_named_graph_is_judged_by_what_it_holds_alone(in_two_graphs: ServiceKnowledge) -> None:
@@ -51,14 +51,16 @@ def test_a_graph_of_which_nothing_is_known_is_not_judged(
 
 
 def test_a_service_is_judged_by_its_own_graph(moons: ServiceKnowledge) -> None:
-    both = replace(moons, others={"askgraph:pets": known(PETS)})
+    both = replace(moons, services={"askgraph:pets": known(PETS)})
     query = "SELECT * { ?m a onto:Moon . SERVICE <askgraph:pets> { ?d :ownr ?o } }"
     finding = next(f for f in find_faults(HEAD + query, both) if f.kind is FaultKind.PREDICATE)
     assert finding.proposals[0].text == ":owner"
 
 
 def test_two_services_are_judged_each_by_its_own_graph(moons: ServiceKnowledge) -> None:
-    both = replace(moons, others={"askgraph:pets": known(PETS), "http://moons.example/": moons.own})
+    both = replace(
+        moons, services={"askgraph:pets": known(PETS), "http://moons.example/": moons.queried_graph}
+    )
     sound = (
         "SELECT * { ?m a onto:Moon . SERVICE <askgraph:pets> { ?d :owner ?m }"
         " SERVICE SILENT <http://moons.example/> { ?m onto:orbits ?p } }"

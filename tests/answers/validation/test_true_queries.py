@@ -87,7 +87,9 @@ def graph_of(turtle: str, folder: Path) -> Graph:
     store = store_of(turtle)
     profile = build_profile(build_arrays(parse(turtle.encode(), RdfFormat.TURTLE)))
     void = parse_void(
-        RdfStatements.parsed(serialize_void(profile).encode(), RdfFormat.TURTLE, base="urn:void")
+        RdfStatements.parse_document(
+            serialize_void(profile).encode(), RdfFormat.TURTLE, base="urn:void"
+        )
     )
     assert void is not None
     ways: dict[str, Knowledge] = {

@@ -29,17 +29,26 @@ FAULTS = [  # query, kind, what stands at the place, one of the proposals
     ("SELECT ?m ?x { ?m a onto:Moon }", FaultKind.UNBOUND, "?x", ""),
     ("SELECT ?p (COUNT(?m) AS ?n) { ?m onto:orbits ?p }", FaultKind.UNGROUPED, "?p", ""),
     ("SELECT ?m ?p { ?m a onto:Moon . ?p a onto:Planet }", FaultKind.UNJOINED, "", ""),
-    (("SELECT * { ?m a onto:Moon . OPTIONAL { ?m onto:code ?c } " "}"), FaultKind.SUBJECT, "onto:code", ""),
+    (
+        "SELECT * { ?m a onto:Moon . OPTIONAL { ?m onto:code ?c } }",
+        FaultKind.SUBJECT, "onto:code", "",
+    ),
     ("SELECT * { ?m a onto:Moon MINUS { ?m onto:cod ?c } }",
      FaultKind.PREDICATE, "onto:cod", "onto:code"),
-    (("ASK { ?m a onto:Moon FILTER NOT EXISTS { ?m onto:code ?c } " "}"), FaultKind.SUBJECT, "onto:code", ""),
+    (
+        "ASK { ?m a onto:Moon FILTER NOT EXISTS { ?m onto:code ?c } }",
+        FaultKind.SUBJECT, "onto:code", "",
+    ),
     ("SELECT * { { ?m onto:orbit ?p } UNION { ?m onto:radius ?p } }",
      FaultKind.PREDICATE, "onto:orbit", "onto:orbits"),
     ("SELECT * { { SELECT ?m { ?m a onto:Moon } } ?m onto:code ?c }",
      FaultKind.SUBJECT, "onto:code", ""),
     ("SELECT * { VALUES ?x { :Io } ?x onto:code ?c }", FaultKind.SUBJECT, "onto:code", ""),
     ("SELECT * { BIND(:Io AS ?x) ?x onto:code ?c }", FaultKind.SUBJECT, "onto:code", ""),
-    (("SELECT * { GRAPH ?g { ?m onto:orbis ?p } " "}"), FaultKind.PREDICATE, "onto:orbis", "onto:orbits"),
+    (
+        "SELECT * { GRAPH ?g { ?m onto:orbis ?p } }",
+        FaultKind.PREDICATE, "onto:orbis", "onto:orbits",
+    ),
 ]  # fmt: skip
 
 
@@ -94,7 +103,7 @@ def test_every_gold_query_of_the_sample_is_sound(space: ServiceKnowledge) -> Non
 
 
 def test_what_is_unknown_is_not_called_wrong(moons: ServiceKnowledge) -> None:
-    unsure = ServiceKnowledge(replace(moons.own, complete=0.3))
+    unsure = ServiceKnowledge(replace(moons.queried_graph, completeness=0.3))
     found = validate_query(HEAD + "SELECT * { ?m onto:mass ?x }", unsure)
     assert [finding.certainty for finding in found.findings] == [0.3]
     assert not found.is_wrong

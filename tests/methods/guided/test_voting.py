@@ -79,7 +79,7 @@ def test_two_that_agree_outweigh_a_better_one() -> None:
     )
 
     assert vote is not None
-    assert vote.chosen.sources == ("three", "two")
+    assert vote.winner.sources == ("three", "two")
     assert vote.runner_up is not None and vote.runner_up.sources == ("best",)
     assert vote.confidence > 0.6 > 1 - vote.confidence > sum(vote.chances[1:]) > 0
 
@@ -90,7 +90,7 @@ def test_samples_of_one_source_weigh_less_than_as_many_sources() -> None:
 
     vote = count_votes([*samples, *others])
 
-    assert vote is not None and vote.chosen.sources == ("one", "two")
+    assert vote is not None and vote.winner.sources == ("one", "two")
 
 
 @pytest.mark.parametrize("empties", [1, 2, 3])
@@ -99,13 +99,13 @@ def test_an_empty_result_does_not_win_against_rows_of_similar_weight(empties: in
 
     vote = count_votes([*nothing, opinion("one", things("a"), 0.5)])
 
-    assert vote is not None and vote.chosen.sources == ("one",)
+    assert vote is not None and vote.winner.sources == ("one",)
 
 
 def test_an_empty_result_is_what_is_left_where_nobody_gives_rows() -> None:
     vote = count_votes([opinion("one", things("")), opinion("two", things(""))])
 
-    assert vote is not None and vote.chosen.is_empty and len(vote.chances) == 1
+    assert vote is not None and vote.winner.is_empty and len(vote.chances) == 1
     assert count_votes([]) is None
 
 
@@ -133,7 +133,7 @@ def test_every_opinion_is_in_one_agreement_and_chances_are_those_of_one_truth(
 ) -> None:
     vote, found = count_votes(opinions), group_opinions(opinions)
 
-    assert vote is not None and vote.chosen.answer == found[0].answer
+    assert vote is not None and vote.winner.answer == found[0].answer
     assert sum(len(one.opinions) for one in found) == len(opinions)
     assert 0 < sum(vote.chances) <= 1 + 1e-9
     assert list(vote.chances) == sorted(vote.chances, reverse=True)

@@ -19,7 +19,7 @@ MARS = Demonstration(QueryExample("Which moons orbit Mars?", "SELECT ?m { ?m :or
 COUNT = Demonstration(QueryExample("How many dogs has Ann?", "SELECT (COUNT(?d) AS ?n) { … }"), ())
 RADIUS = Demonstration(
     QueryExample("What is the radius of Io?", "SELECT ?r { :Io :radius ?r }"),
-    (ExampleTerm("http://e/Io", "Io"), ExampleTerm("http://e/radius", "radius", relation=True)),
+    (ExampleTerm("http://e/Io", "Io"), ExampleTerm("http://e/radius", "radius", is_relation=True)),
 )
 
 

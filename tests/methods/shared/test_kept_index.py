@@ -77,7 +77,7 @@ def test_names_by_bm25_are_kept_with_the_index_that_they_are_of(tmp_path: Path) 
     (tmp_path / "pets.ttl").write_text(PETS)
     place = Workspace(tmp_path / "workspace")
     place.add("pets", [tmp_path / "pets.ttl"])
-    kept = place.data("pets") / "indices" / "kept"
+    kept = place.get_data_folder("pets") / "indices" / "kept"
 
     def built() -> dict[Path, int]:
         graph = place.graph("pets")

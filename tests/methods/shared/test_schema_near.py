@@ -48,8 +48,8 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[KnowledgeG
 
 
 async def found(text: str, graphs: list[KnowledgeGraph], *, limit: int = 1) -> list[str]:
-    asked = QuestionGraphs.of(Question(text), graphs, ToolLimits())
-    linked = [await link_graph(text, one) for one in asked.every]
+    asked = QuestionGraphs.from_graphs(Question(text), graphs, ToolLimits())
+    linked = [await link_graph(text, one) for one in asked.graphs]
     near = await find_nearby_classes(text, linked, limit=limit)
     return [one.iri.rsplit("/", 1)[-1] for one in near]
 
@@ -97,8 +97,8 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
 async def shown(
     text: str, graph: KnowledgeGraph, parts: ShapeParts | None = None, *, cls: str = THING
 ) -> list[TextVariants]:
-    asked = QuestionGraphs.of(Question(text), [graph], ToolLimits())
-    linked = await link_graph(text, asked.every[0])
+    asked = QuestionGraphs.from_graphs(Question(text), [graph], ToolLimits())
+    linked = await link_graph(text, asked.graphs[0])
     return await build_shape_texts([GraphClass(linked, cls)], parts or ShapeParts())
 
 
@@ -144,8 +144,8 @@ KIN = """
 async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> None:
     (tmp_path / "kin.ttl").write_text(KIN)
     graph = Workspace(tmp_path / "workspace").open(tmp_path / "kin.ttl")
-    asked = QuestionGraphs.of(Question("towns"), [graph], ToolLimits())
-    linked = await link_graph("towns", asked.every[0])
+    asked = QuestionGraphs.from_graphs(Question("towns"), [graph], ToolLimits())
+    linked = await link_graph("towns", asked.graphs[0])
     every = [GraphClass(linked, f"http://kin.example/{c}") for c in ("Town", "City", "Place")]
 
     town, place = await build_shape_texts(every, ShapeParts())
@@ -163,8 +163,10 @@ async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> 
 async def test_beside_the_whole_schema_a_shape_has_the_lines_that_matter(
     wide: KnowledgeGraph,
 ) -> None:
-    asked = QuestionGraphs.of(Question("What is the weight of thing 1?"), [wide], ToolLimits())
-    linked = await link_graph("What is the weight of thing 1?", asked.every[0])
+    asked = QuestionGraphs.from_graphs(
+        Question("What is the weight of thing 1?"), [wide], ToolLimits()
+    )
+    linked = await link_graph("What is the weight of thing 1?", asked.graphs[0])
 
     [piece] = await build_shape_texts([GraphClass(linked, THING)] * 2, ShapeParts(), is_beside=True)
 
@@ -190,8 +192,8 @@ async def beside(text: str, folder: Path) -> list[str]:
     """What stands beside the whole schema for the class of towns."""
     (folder / "kin.ttl").write_text(OWL + KIN + ":Town owl:equivalentClass :Borough .")
     graph = Workspace(folder / "workspace").open(folder / "kin.ttl")
-    asked = QuestionGraphs.of(Question(text), [graph], ToolLimits())
-    linked = await link_graph(text, asked.every[0])
+    asked = QuestionGraphs.from_graphs(Question(text), [graph], ToolLimits())
+    linked = await link_graph(text, asked.graphs[0])
     near = [GraphClass(linked, "http://kin.example/Town")]
     pieces = await build_shape_texts(near, ShapeParts(), is_beside=True)
     await graph.endpoint.close()

@@ -29,26 +29,26 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[KnowledgeGr
 
 
 def asked(graphs: list[KnowledgeGraph], *, fraction: float = 1.0) -> QuestionGraphs:
-    return QuestionGraphs.of(Question("?"), graphs, ToolLimits(), fraction=fraction)
+    return QuestionGraphs.from_graphs(Question("?"), graphs, ToolLimits(), fraction=fraction)
 
 
 def test_one_prefix_means_one_thing_in_all_graphs_which_are_found_by_their_names(
     given: list[KnowledgeGraph],
 ) -> None:
     both = asked(given)
-    first, second = (one.context.graph.prefixes for one in both.every)
+    first, second = (one.context.graph.prefixes for one in both.graphs)
 
     assert first == second
     assert first.shorten("http://example.org/Io") == ":Io"
     assert first.shorten(f"{OTHER}Rex") == "ns2:Rex"
-    assert asked(given[1:]).every[0].context.graph.prefixes is given[1].prefixes
-    assert both.named("pets") is both.named("askgraph:pets") is both.every[1]
-    assert both.named("cats") is None
+    assert asked(given[1:]).graphs[0].context.graph.prefixes is given[1].prefixes
+    assert both.find_graph("pets") is both.find_graph("askgraph:pets") is both.graphs[1]
+    assert both.find_graph("cats") is None
 
 
 async def test_a_query_may_call_the_other_graph_and_no_third(given: list[KnowledgeGraph]) -> None:
     both = asked(given)
-    endpoint = both.every[0].context.graph.endpoint
+    endpoint = both.graphs[0].context.graph.endpoint
 
     there = await endpoint.ask("ASK { SERVICE <askgraph:pets> { ?dog a ns2:Dog } }")
 
@@ -60,13 +60,13 @@ async def test_a_query_may_call_the_other_graph_and_no_third(given: list[Knowled
 def test_what_is_known_of_the_others_goes_with_a_graph(given: list[KnowledgeGraph]) -> None:
     both = asked(given)
 
-    services = both.get_knowledge(both.every[0])
+    services = both.get_knowledge(both.graphs[0])
 
-    assert f"{OTHER}Dog" in services.others["askgraph:pets"].classes
-    assert f"{OTHER}Dog" not in services.own.classes
-    assert services.own.prefixes.namespaces["ns2"] == OTHER
+    assert f"{OTHER}Dog" in services.services["askgraph:pets"].classes
+    assert f"{OTHER}Dog" not in services.queried_graph.classes
+    assert services.queried_graph.prefixes.namespaces["ns2"] == OTHER
     alone = asked(given[:1])
-    assert alone.get_knowledge(alone.every[0]).others == {}
+    assert alone.get_knowledge(alone.graphs[0]).services == {}
 
 
 def test_a_fraction_of_the_schema_is_shown_and_all_of_it_known(
@@ -74,5 +74,5 @@ def test_a_fraction_of_the_schema_is_shown_and_all_of_it_known(
 ) -> None:
     part = asked(given[:1], fraction=0.5)
 
-    assert len(part.every[0].context.graph.profile.classes) == 1
-    assert len(part.get_knowledge(part.every[0]).own.classes) == 2
+    assert len(part.graphs[0].context.graph.profile.classes) == 1
+    assert len(part.get_knowledge(part.graphs[0]).queried_graph.classes) == 2

@@ -19,7 +19,7 @@ def test_an_answer_has_all_that_a_person_needs(local: KnowledgeGraph) -> None:
     assert answer is not None
     assert answer.answer_columns == ("m",)
     assert [row[0] for row in answer.result.rows] == sorted(
-        answer.result.column("m"), key=lambda term: getattr(term, "value", "")
+        answer.result.get_column("m"), key=lambda term: getattr(term, "value", "")
     )
     assert answer.query.startswith("PREFIX ont: ") and "space:Mars" in answer.query
     assert answer.words and answer.labels[f"{SPACE}Phobos"] == "Phobos"
@@ -31,7 +31,7 @@ def test_an_order_in_the_query_is_kept(local: KnowledgeGraph) -> None:
     query = f"{MARS} ORDER BY DESC(?r)"
     answer = called(toolbox(local, guarded=False), "answer", query=query, columns=["m"]).answer
     assert answer is not None and answer.ordered
-    assert [getattr(term, "value", "") for term in answer.result.column("m")] == [
+    assert [getattr(term, "value", "") for term in answer.result.get_column("m")] == [
         f"{SPACE}Phobos",
         f"{SPACE}Deimos",
     ]

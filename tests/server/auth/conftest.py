@@ -22,6 +22,6 @@ async def accounts(tmp_path: Path) -> AsyncIterator[MakeAccounts]:
         async def make(**settings: Any) -> tuple[CallerAccounts, Store]:
             store = await Store.open(str(tmp_path / "serve.db"))
             stack.push_async_callback(store.close)
-            return CallerAccounts(ServeSettings.of(tmp_path, settings), store), store
+            return CallerAccounts(ServeSettings.from_folder(tmp_path, settings), store), store
 
         yield make

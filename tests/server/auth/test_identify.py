@@ -35,7 +35,7 @@ async def test_who_may_do_what(accounts: MakeAccounts) -> None:
     assert (caller.id, caller.graphs) == ("anonymous", None)
     assert caller.scopes == {"ask", "query", "confirm", "manage"}
     with pytest.raises(NotAllowedError) as caught:
-        caller.check("admin")
+        caller.require_scope("admin")
     assert caught.value.status == 401
     # Elsewhere nobody may do anything without a key.
     known, _ = await accounts(**ELSEWHERE)
@@ -58,12 +58,12 @@ async def test_who_may_do_what(accounts: MakeAccounts) -> None:
     for asking in (by_key(text), RequestCredentials({"x-api-key": text})):
         caller = await known.identify(asking)
         assert (caller.id, caller.name) == (f"key:{key.id}", "Ann's phone")
-        assert caller.may("ask") and not caller.may("confirm")
-        assert caller.sees("space") and not caller.sees("rocks")
+        assert caller.has_scope("ask") and not caller.has_scope("confirm")
+        assert caller.can_see("space") and not caller.can_see("rocks")
         assert caller.limits.requests_per_minute == 5
         assert (caller.limits.parallel, caller.limits.tokens_per_day) == (0, 0)
     with pytest.raises(NotAllowedError, match="needs the scope 'admin'") as caught:
-        caller.check("admin")
+        caller.require_scope("admin")
     assert caught.value.status == 403
 
 
@@ -73,7 +73,7 @@ async def test_keys_that_are_not_accepted(accounts: MakeAccounts) -> None:
     key, text = generate_key("phone", ["ask"])
     await store.add_key(key)
     secret = text.removeprefix(f"askgraph_{key.id}_")
-    assert len(secret) == 43 and secret not in repr(await store.keys())
+    assert len(secret) == 43 and secret not in repr(await store.list_keys())
     # Expired and revoked keys are refused with the reason.
     known, store = await accounts()
     over, old = generate_key("old", ["ask"], expires=datetime.now(UTC) - timedelta(seconds=1))
@@ -201,7 +201,7 @@ async def client_seen(tmp_path: Path, *forwarded: bytes, peer: str = "10.0.0.1")
     async def nothing(*_: object) -> None:
         raise AssertionError("nothing is read or sent")
 
-    settings = ServeSettings.of(tmp_path, {"trusted_proxies": ("10.0.0.0/8",)})
+    settings = ServeSettings.from_folder(tmp_path, {"trusted_proxies": ("10.0.0.0/8",)})
     headers = [(b"x-forwarded-for", line) for line in forwarded]
     scope = {"type": "http", "client": (peer, 1), "headers": headers, "scheme": "http"}
     await ProxyHeaders(app, settings)(scope, nothing, nothing)  # type: ignore[arg-type]

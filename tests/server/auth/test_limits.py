@@ -73,7 +73,7 @@ async def test_large_limits_are_told_to_the_database_in_steps_and_hold_all_the_s
     known, store = await accounts()
     busy = caller(requests_per_minute=100)
     await admitted(known, busy, 12)
-    assert (await store.used("key:k1")).minute_requests == 10
+    assert (await store.get_usage("key:k1")).minute_requests == 10
     assert await admitted(known, busy, 100) == 88
 
 
@@ -81,7 +81,7 @@ async def test_callers_on_this_machine_are_not_counted(accounts: MakeAccounts) -
     known, store = await accounts(requests_per_minute=1)
     here = await known.identify(RequestCredentials(client="127.0.0.1"))
     assert await admitted(known, here, 50) == 50
-    assert (await store.used(here.counted_as)).day_requests == 0
+    assert (await store.get_usage(here.counted_as)).day_requests == 0
 
 
 async def test_a_visitor_does_not_escape_by_dropping_the_cookie(accounts: MakeAccounts) -> None:
@@ -100,13 +100,13 @@ def test_limits_of_keys_and_addresses() -> None:
     # A keys own limits hold over the servers and zero is no limit.
     general = CallerLimits(100, 8, 5000, 1.0)
     own = LimitOverrides(requests_per_minute=0, tokens_per_day=10)
-    assert own.over(general) == CallerLimits(0, 8, 10, 1.0)
+    assert own.apply_to(general) == CallerLimits(0, 8, 10, 1.0)
     # Wrong keys are forgotten after a minute.
     time = [0.0]
     guesses = KeyThrottle(2, clock=lambda: time[0])
     for _ in range(2):
         guesses.check("198.51.100.7", "k1")
-        guesses.failed("198.51.100.7", "k1")
+        guesses.record_failure("198.51.100.7", "k1")
     with pytest.raises(LimitExceededError) as caught:
         guesses.check("198.51.100.7", "k1")
     assert caught.value.retry_after == 60

@@ -282,7 +282,7 @@ def test_a_word_is_taught_and_the_question_asked_again(watch: Watch, fleet: Work
     expect(sentence).to_contain_text("“haulers” means lorries and cars (taught)")
     expect(page.locator(".headline")).to_contain_text("Mule")
     expect(page).not_to_have_url(before)
-    assert fleet.glossary("fleet").entries[0].word == "haulers"
+    assert fleet.load_glossary("fleet").entries[0].word == "haulers"
     page.reload()
     expect(sentence).to_contain_text("(taught)")
 
@@ -314,7 +314,7 @@ def test_what_was_taught_is_listed_taken_away_and_put_back(watch: Watch, fleet: 
         GlossaryEntry("light fleet", query="SELECT ?v { ?v o:weight 900 }"),
         instructions="Weights are in kilograms.",
     )
-    kept = fleet.glossary("fleet")
+    kept = fleet.load_glossary("fleet")
     page = watch.page("/graphs/fleet", width=390, height=844)
     words = page.get_by_role("list", name="Words it was taught").locator("li")
     expect(words).to_have_count(4)
@@ -326,11 +326,11 @@ def test_what_was_taught_is_listed_taken_away_and_put_back(watch: Watch, fleet: 
     expect(words).to_have_count(3)
     undo = page.get_by_role("button", name="Undo")
     expect(undo).to_be_focused()
-    assert fleet.glossary("fleet").find_entry("haulers") is None
+    assert fleet.load_glossary("fleet").find_entry("haulers") is None
     page.keyboard.press("Enter")
     expect(words).to_have_count(4)
     expect(undo).to_have_count(0)
-    assert fleet.glossary("fleet") == kept
+    assert fleet.load_glossary("fleet") == kept
     watch.allow("422")
     page.get_by_role("button", name="Remove “boats”").click()
     expect(page.locator(".note.bad")).to_contain_text("'tubs' cannot be the same as 'boats'")

@@ -33,12 +33,12 @@ async def test_jobs_that_end_early(tmp_path: Path) -> None:
             tmp_path / "uploads" / ".locks" / "large"
         ):  # what it leaves cannot be cleared
             await hub.jobs.begin(new, ANN, lambda: store_files(sent, folder))
-            while (await hub.jobs.view(new.job, ANN)).state != "failed":  # noqa: ASYNC110
+            while (await hub.jobs.load_view(new.job, ANN)).state != "failed":  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
             stops = [asyncio.create_task(hub.jobs.cancel(new.job, ANN)) for _ in range(2)]
             await asyncio.sleep(0.05)
         await asyncio.gather(*stops)
-        row = await hub.store.job(new.job)
+        row = await hub.store.get_job(new.job)
     assert row and row.state == "failed" and not folder.exists()
     # A graph beyond the limit is refused before it is sent.
     path = tmp_path / "moons.nt"
@@ -64,7 +64,7 @@ def test_the_uploads_and_the_number_of_graphs(tmp_path: Path) -> None:
     assert (list(workspace.graphs()), path.exists(), other.exists()) == (["moons"], True, False)
     remove_graph(workspace, "moons", "job")
     assert (list(workspace.graphs()), path.exists()) == ([], False)
-    assert not workspace.data("moons").exists()
+    assert not workspace.get_data_folder("moons").exists()
     # A caller adds so many graphs and no more.
     check_graph_limit(ANN, ["user:ann", "user:bob", "", "visitor:1"])
     with pytest.raises(NotAllowedError, match="graphs_per_caller"):

@@ -105,7 +105,7 @@ def test_a_worker_ends_with_the_server(silent: SparqlServer, tmp_path: Path) -> 
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     ) as worker:  # fmt: skip
         assert worker.stdin and worker.stdout
-        worker.stdin.write(AddTask(tmp_path, "orphan", [silent.url]).line())
+        worker.stdin.write(AddTask(tmp_path, "orphan", [silent.url]).to_line())
         worker.stdin.flush()
         assert b"doing" in worker.stdout.readline()
         worker.stdin.close()
@@ -147,7 +147,7 @@ async def test_of_too_many_graphs_those_in_use_stay_open(
         assert all(await asyncio.gather(*map(in_turn, range(3))))
         await used("c")
         await used("a")
-        assert pool.opened == ["a"]
+        assert pool.graph_names == ["a"]
     finally:
         await pool.close()
-    assert not pool.opened
+    assert not pool.graph_names

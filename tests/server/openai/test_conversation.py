@@ -26,8 +26,8 @@ def test_how_a_conversation_is_read() -> None:
     answer = f"Io\n\n{format_code_block(QUERY, 'sparql')}"
     talk = parse_conversation(said("Which moons?", answer, "And the largest?"))
     assert talk.before == (PreviousQuestion("Which moons?", QUERY),)
-    assert (talk.question, talk.asked) == ("And the largest?", "Which moons?")
-    assert talk.said.startswith("Io ```sparql SELECT")
+    assert (talk.question, talk.previous_question) == ("And the largest?", "Which moons?")
+    assert talk.previous_reply.startswith("Io ```sparql SELECT")
     # A longer fence holds a query with backticks.
     query = f'{QUERY} # "```\n```"'
     talk = parse_conversation(said("Which?", format_code_block(query, "sparql"), "And?"))

@@ -80,7 +80,7 @@ def test_only_who_may_manage_may_teach(place: Workspace) -> None:
         assert client.delete(PATH, params={"word": "vehicles"}).status_code == 401
         assert client.get("/api/v1/graphs/none/glossary").status_code == 404
         client.close()
-    assert not place.glossary("fleet")
+    assert not place.load_glossary("fleet")
 
 
 REFUSED = (

@@ -106,27 +106,27 @@ async def test_runs_whose_database_fails(hub: Hub) -> None:
     done(hub, BROKEN)
     run = await hub.ask(QUESTION, ANN)
     assert [event async for event in hub.runs.read(run)][-1]["event"] == "problem"
-    assert (await hub.records.view(run.id, ANN)).state == "running"
+    assert (await hub.records.load_view(run.id, ANN)).state == "running"
     done(hub, "DROP TRIGGER broken")
-    await hub.records.beat()
-    view = await hub.records.view(run.id, ANN)
+    await hub.records.send_heartbeat()
+    view = await hub.records.load_view(run.id, ANN)
     assert view.state == "done" and view.answer
-    assert (await hub.runs.outcome(await hub.ask(QUESTION, ANN))).state == "done"
+    assert (await hub.runs.wait_for_outcome(await hub.ask(QUESTION, ANN))).state == "done"
     # A reading chosen while the database fails does not run for ever.
     back = AskBody(
         question="How many missions are there to Jupiter?", settings={"answer_from": 1.0}
     )
-    view = await hub.runs.outcome(await hub.ask(back, ANN))
+    view = await hub.runs.wait_for_outcome(await hub.ask(back, ANN))
     done(hub, BROKEN)
     with pytest.raises(ServiceError):
         await choose_interpretation(hub, view.id, 1, ANN)
     assert await hub.store.list_active_runs(ANN.id)
     done(hub, "DROP TRIGGER broken")
-    await hub.records.beat()
+    await hub.records.send_heartbeat()
     assert await hub.store.list_active_runs(ANN.id) == []
     # A question that ended holds its steps no longer.
     run = await hub.ask(QUESTION, ANN)
-    await hub.runs.outcome(run)
+    await hub.runs.wait_for_outcome(run)
     assert run.steps == []
 
 
@@ -134,17 +134,19 @@ async def test_a_question_that_is_refused_leaves_no_session(hub: Hub) -> None:
     run = await hub.ask(QUESTION, ANN)
     with pytest.raises(LimitExceededError):
         await hub.ask(QUESTION, ANN)
-    sessions = await hub.store.sessions(ANN.id)
-    assert [session.id for session in sessions] == [run.asked.session]
-    await hub.runs.outcome(run)
+    sessions = await hub.store.list_sessions(ANN.id)
+    assert [session.id for session in sessions] == [run.request.session]
+    await hub.runs.wait_for_outcome(run)
 
 
 async def test_a_question_that_waits_for_its_graph_is_queued(hub: Hub) -> None:
     many = replace(ANN, limits=CallerLimits())
     first, second = [await hub.ask(QUESTION, many) for _ in range(2)]
     assert (first.state, second.state) == ("running", "queued")
-    assert (await hub.records.view(second.id, many)).state == "queued"
-    views = await asyncio.gather(hub.runs.outcome(first), hub.runs.outcome(second))
+    assert (await hub.records.load_view(second.id, many)).state == "queued"
+    views = await asyncio.gather(
+        hub.runs.wait_for_outcome(first), hub.runs.wait_for_outcome(second)
+    )
     assert [view.state for view in views] == ["done", "done"]
 
 
@@ -207,8 +209,8 @@ def read_back(hub: Hub, run: RunView) -> Awaitable[object]:
     ],
 )
 async def test_work_on_a_graph_waits_for_its_turn(hub_turns: Hub, work: Work) -> None:
-    run = await hub_turns.runs.outcome(await hub_turns.ask(ASKED, ANN_turns))
-    async with hub_turns.queries.turn("space"):
+    run = await hub_turns.runs.wait_for_outcome(await hub_turns.ask(ASKED, ANN_turns))
+    async with hub_turns.queries.wait_turn("space"):
         with pytest.raises(LimitExceededError):
             await work(hub_turns, run)
     await work(hub_turns, run)

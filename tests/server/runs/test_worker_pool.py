@@ -56,7 +56,7 @@ async def hub(place: Workspace, tmp_path: Path) -> AsyncIterator[Hub]:
 
 async def asked(hub: Hub, question: str, graph: str = "space", **more: object) -> RunView:
     body = AskBody.model_validate({"question": question, "graphs": [graph], **more})
-    return await hub.runs.outcome(await hub.ask(body, ANN))
+    return await hub.runs.wait_for_outcome(await hub.ask(body, ANN))
 
 
 async def waiting(hub: Hub, server: SparqlServer) -> ActiveRun:
@@ -130,7 +130,7 @@ async def test_processes_that_die_or_are_told(hub: Hub, sample_endpoint: SparqlS
     run = await waiting(hub, sample_endpoint)
     for one in processes():
         os.kill(one, signal.SIGKILL)
-    view = await hub.runs.outcome(run)
+    view = await hub.runs.wait_for_outcome(run)
     assert view.state == "failed" and view.problem and "ask it again" in view.problem.detail
     again = await asked(hub, QUESTIONS[0])
     assert again.answer and again.answer.status == "answer"
@@ -138,7 +138,7 @@ async def test_processes_that_die_or_are_told(hub: Hub, sample_endpoint: SparqlS
     run = await waiting(hub, sample_endpoint)
     began = time.monotonic()
     await hub.runs.cancel(run.id)
-    assert (await hub.runs.outcome(run)).state == "cancelled"
+    assert (await hub.runs.wait_for_outcome(run)).state == "cancelled"
     await hub.stop()
     assert time.monotonic() - began < 30
 

@@ -23,18 +23,18 @@ async def board_of(store: Store, *questions: str) -> list[PinRow]:
     assert await store.add_board(BoardRow("b1", "user:ann", "Moons"), limit=3)
     for question in questions:
         assert await store.add_pin(replace(MOONS, id=generate_id(), question=question), limit=4)
-    return await store.pins("b1")
+    return await store.list_pins("b1")
 
 
 async def order(store: Store) -> str:
-    return "".join(pin.question for pin in await store.pins("b1"))
+    return "".join(pin.question for pin in await store.list_pins("b1"))
 
 
 async def test_the_latest_result_is_beside_what_was_seen_until_it_is_accepted(store: Store) -> None:
     (pin,) = await board_of(store, "A")
     assert await store.accept_latest("b1") == 0
     assert await store.put_latest(pin.id, {"total": 2}, "2026-02-02")
-    (now,) = await store.pins("b1")
+    (now,) = await store.list_pins("b1")
     assert (now.base, now.seen, now.latest, now.checked) == (
         MOONS.base,
         pin.seen,
@@ -42,7 +42,7 @@ async def test_the_latest_result_is_beside_what_was_seen_until_it_is_accepted(st
         "2026-02-02",
     )
     assert await store.accept_latest("b1") == 1
-    (now,) = await store.pins("b1")
+    (now,) = await store.list_pins("b1")
     assert (now.base, now.seen, now.latest, now.checked) == ({"total": 2}, "2026-02-02", None, None)
     assert not await store.put_latest("another", {}, "2026-02-02")
 
@@ -58,7 +58,7 @@ async def test_pins_are_moved_and_removed_and_the_others_close_up(store: Store) 
     assert await store.move_pin("b1", c.id, 0) and await order(store) == "CBAD"
     assert await store.move_pin("b1", c.id, 99) and await order(store) == "BADC"
     assert await store.delete_pin("b1", b.id) and not await store.delete_pin("b1", b.id)
-    assert [pin.place for pin in await store.pins("b1")] == [0, 1, 2]
+    assert [pin.place for pin in await store.list_pins("b1")] == [0, 1, 2]
     assert not await store.move_pin("b2", a.id, 0) and not await store.delete_pin("b2", a.id)
     assert await order(store) == "ADC"
 
@@ -76,5 +76,5 @@ async def test_what_is_shown_of_a_pin_is_changed_on_its_own_board_only(store: St
     (pin,) = await board_of(store, "A")
     assert await store.update_pin("b1", pin.id, title="All moons", shown={"view": "map"})
     assert not await store.update_pin("b2", pin.id, title="taken")
-    (now,) = await store.pins("b1")
+    (now,) = await store.list_pins("b1")
     assert (now.title, now.shown) == ("All moons", {"view": "map"})

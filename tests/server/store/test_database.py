@@ -47,12 +47,14 @@ async def test_kills_and_missing_servers(made: str) -> None:
     ids = await asyncio.to_thread(_acknowledged_until_killed, made)
     assert len(ids) >= 25
     store = await Store.open(made)
-    verified = {one.run for one in await store.verified("space")}
+    verified = {one.run for one in await store.list_verified("space")}
     for id in ids:
-        run = await store.run(id)
+        run = await store.get_run(id)
         assert run is not None and run.answer == {"at": int(id.split("-")[1])}
-        assert await store.trace(id) == "t" * 1000
-        assert [one.verdict for one in await store.feedback(id)] == ["right"] and id in verified
+        assert await store.get_trace(id) == "t" * 1000
+        assert [one.verdict for one in await store.list_feedback(id)] == [
+            "right"
+        ] and id in verified
     await store.close()
     # A server that is not there is an error without the password.
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -73,7 +75,7 @@ async def test_callers_that_vanish_in_the_middle_leave_no_harm(store: Store) -> 
     for task in tasks:
         asyncio.get_running_loop().call_later(chance.random() / 5, task.cancel)
     ended = await asyncio.gather(*tasks, return_exceptions=True)
-    there = {run.id for run in await store.runs("user:ann", limit=100)}
+    there = {run.id for run in await store.list_runs("user:ann", limit=100)}
     assert {id for id, end in zip(ids, ended, strict=True) if end is True} <= there
     again = [generate_id() for _ in range(30)]
     assert all(await asyncio.gather(*map(begin, again)))
@@ -113,7 +115,7 @@ async def test_files_of_databases(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         store = await Store.open(str(tmp_path / "new" / "serve.db"))
-        await store.beat("p1")
+        await store.record_heartbeat("p1")
         modes = {
             path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "new").iterdir()
         }

@@ -59,7 +59,7 @@ async def test_a_database_of_the_first_step_is_brought_up_to_date_with_its_conte
     await database.write(lambda connection: connection.execute(text(OLD_RUN)))
     assert await database.read(_differences) != []
     store = await Store.open(url)
-    (run,) = await store.runs("user:ann")
+    (run,) = await store.list_runs("user:ann")
     assert (run.id, run.question, run.graphs, run.counted_as) == ("r1", "Who?", ("space",), "")
     await store.close()
     assert await database.read(_differences) == []

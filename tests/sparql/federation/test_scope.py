@@ -57,8 +57,8 @@ def test_each_part_has_its_place() -> None:
 
 
 def test_what_is_bound_for_sure_is_told_from_what_may_be() -> None:
-    where, scope = parse_query(QUERY).tree.where, VariableScope(tokenize(QUERY).variables)
-    assert "".join(sorted(scope.certain(where))) == "abcdgloqru"
+    where, scope = parse_query(QUERY).tree.where, VariableScope(tokenize(QUERY).variable_names)
+    assert "".join(sorted(scope.get_certain_variables(where))) == "abcdgloqru"
     assert "".join(scope.get_possible_variables(where)) == "abcdeghijklmoqrstuw"
 
 
@@ -79,7 +79,7 @@ def test_the_variables_of_published_queries_are_those_that_oxigraph_sees() -> No
         except (SyntaxError, RuntimeError, ValueError):
             continue  # names and functions that Oxigraph does not know
         assert isinstance(solutions, QuerySolutions)
-        possible = VariableScope(tokenize(text).variables).get_possible_variables(where)
+        possible = VariableScope(tokenize(text).variable_names).get_possible_variables(where)
         assert {one.value for one in solutions.variables} == set(possible), text
         compared += 1
     assert compared > 1_000

@@ -48,10 +48,9 @@ def test_a_query_in_steps_gives_the_same(
     where = outer.format(f"FILTER {word} {{ {inner} }}")
     query = f"{HEAD}SELECT ?x ?y ?z WHERE {{ {where} }}"
 
-    told = [
-        sorted(map(str, store.query(text))) for text in (query, nest_existence_conditions(query))
-    ]  # type: ignore[arg-type]
-    assert told[0] == told[1]
+    texts = (query, nest_existence_conditions(query))
+    rows = [sorted(map(str, store.query(text))) for text in texts]  # type: ignore[arg-type]
+    assert rows[0] == rows[1]
 
 
 @for_each(

@@ -364,8 +364,8 @@ def find_term(text: str, term: Term, span: Span, prefixes: PrefixMap) -> SourceR
     """Return the first place of a term within a span; literals include their tag or type."""
     match term:
         case NamedNode():
-            namespaces = {**prefixes.namespaces, **tokenize(text).declared}
-            tokens = tokenize(text).given
+            namespaces = {**prefixes.namespaces, **tokenize(text).declared_prefixes}
+            tokens = tokenize(text).tokens
             first, last = (
                 bisect_left(tokens, position, key=attrgetter("start")) for position in span
             )
@@ -387,14 +387,14 @@ def shorten_iri(iri: str, text: str, prefixes: PrefixMap) -> str:
     """Return an IRI as the query would write it: with a prefix of the query or of the graph."""
     if iri == RDF_TYPE:
         return "a"
-    return PrefixMap({**prefixes.own, **tokenize(text).declared}).shorten(iri)
+    return PrefixMap({**prefixes.own_prefixes, **tokenize(text).declared_prefixes}).shorten(iri)
 
 
 @lru_cache(maxsize=16)
 def _find_variables(text: str) -> Mapping[str, int]:
     """Return the first position of each variable."""
     starts: dict[str, int] = {}
-    for token in tokenize(text).all:
+    for token in tokenize(text).all_tokens:
         if token.kind == "variable":
             starts.setdefault(token.text[1:], token.start)
     return starts

@@ -217,7 +217,7 @@ def get_sorts(term: Term, variable_sorts: VariableSorts, knowledge: Knowledge) -
         case Literal():
             return frozenset([term.datatype.value])
         case NamedNode() if knowledge.entities is not None:
-            return knowledge.entities.sorts(term.value)
+            return knowledge.entities.get_sorts(term.value)
         case _:
             return None
 
@@ -227,8 +227,10 @@ def get_step_sorts(step: PathStep, knowledge: Knowledge) -> tuple[Sorts | None, 
     use = knowledge.predicates.get(step.predicate)
     if use is None:
         return None, None
-    subjects = use.subjects if use.subjects_share >= knowledge.least and use.subjects else None
-    objects = use.ends if use.objects_share >= knowledge.least and use.ends else None
+    subjects = use.subjects if use.subjects_share >= knowledge.min_share and use.subjects else None
+    objects = (
+        use.object_sorts if use.objects_share >= knowledge.min_share and use.object_sorts else None
+    )
     return (objects, subjects) if step.inverse else (subjects, objects)
 
 
@@ -265,7 +267,7 @@ def _list_claims(
 ) -> list[tuple[Term, Sorts | None]]:
     if isinstance(constraint, ClassConstraint):
         if constraint.subclasses:
-            below = knowledge.below(constraint.cls)
+            below = knowledge.list_subclasses(constraint.cls)
             return [(constraint.subject, None if below is None else expand_sorts(below, knowledge))]
         return [
             (
@@ -382,7 +384,7 @@ def _narrow_sorts(
         changed = False
         for atom in list(waiting):
             use = knowledge.predicates.get(atom.steps[0].predicate)
-            if use is None or use.links_share < knowledge.least:
+            if use is None or use.links_share < knowledge.min_share:
                 waiting.remove(atom)
                 continue
             ends = (atom.subject, atom.object)[:: -1 if atom.steps[0].inverse else 1]
@@ -441,7 +443,7 @@ class Block:
 def build_block(query: Query, services: ServiceKnowledge) -> Block:
     """Build the block of a query's WHERE clause, with nested blocks and their summaries."""
     return _build_group_block(
-        query.where, _select_knowledge(query, services.own), services.others, count()
+        query.where, _select_knowledge(query, services.queried_graph), services.services, count()
     )
 
 

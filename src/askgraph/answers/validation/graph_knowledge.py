@@ -39,7 +39,7 @@ def load_graph_knowledge(graph: KnowledgeGraph) -> Knowledge:
 def _build_knowledge(graph: KnowledgeGraph) -> Knowledge:
     arrays, knowledge = graph.arrays, build_profile_knowledge(graph.profile)
     if arrays is not None and arrays.complete:
-        exact = replace(knowledge, complete=1.0, entities=_ArrayEntities(arrays, graph))
+        exact = replace(knowledge, completeness=1.0, entities=_ArrayEntities(arrays, graph))
         knowledge = add_array_knowledge(exact, arrays)
     return replace(knowledge, prefixes=graph.prefixes)
 
@@ -200,7 +200,7 @@ def build_profile_knowledge(
         },
         predicates={use.iri: use for use in uses},
         prefixes=PrefixMap(dict(profile.prefixes)),
-        complete=completeness,
+        completeness=completeness,
         graphs=_build_named_graphs(profile, graphs or {}),
         name=name,
     )

@@ -67,7 +67,7 @@ def diagnose_block(
     block: Block, outer_sorts: Sequence[VariableSorts], text: str
 ) -> Iterator[Finding]:
     """Yield a finding for each constraint of a block that nothing in the graph can match."""
-    knowledge = block.known
+    knowledge = block.knowledge
     if knowledge is None:
         return
     unknown = [constraint for constraint in block.atoms if _is_unknown(constraint, knowledge)]
@@ -137,7 +137,10 @@ def _check_language_tags(block: Block, text: str, knowledge: Knowledge) -> Itera
 
 def _is_unknown(constraint: StepConstraint | ClassConstraint, knowledge: Knowledge) -> bool:
     if isinstance(constraint, ClassConstraint):
-        return constraint.cls not in knowledge.classes and knowledge.below(constraint.cls) is None
+        return (
+            constraint.cls not in knowledge.classes
+            and knowledge.list_subclasses(constraint.cls) is None
+        )
     return any(step.predicate not in knowledge.predicates for step in constraint.steps)
 
 
@@ -189,14 +192,14 @@ class _StepMismatch:
             step,
             self._find_similar_steps(step),
             certainty=min(
-                self.knowledge.complete, _ALTERNATIVE_CERTAINTY if has_alternative else 1.0
+                self.knowledge.completeness, _ALTERNATIVE_CERTAINTY if has_alternative else 1.0
             ),
         )
 
     def _report_mismatch(self, step: PathStep, use: PredicateUse) -> Finding:
         subject_sorts, object_sorts = get_step_sorts(step, self.knowledge)
         name = self._format_name(step.predicate)
-        certainty = min(use.subjects_share, use.objects_share) * self.knowledge.complete
+        certainty = min(use.subjects_share, use.objects_share) * self.knowledge.completeness
         if self._can_fit_reversed(step):
             reversed_step = PathStep(step.predicate, not step.inverse)
             message = f"{name} leads the other way: {self._describe_ends(use)}"
@@ -273,7 +276,7 @@ class _StepMismatch:
             source_range,
             str(literal),
             tuple(Replacement(to_text(form)) for form in forms),
-            round(use.objects_share * self.knowledge.complete * certainty_factor, 3),
+            round(use.objects_share * self.knowledge.completeness * certainty_factor, 3),
         )
 
     def _find_similar_steps(self, step: PathStep) -> tuple[PathStep, ...]:
@@ -308,7 +311,7 @@ class _StepMismatch:
             Replacement(
                 ("" if replacement_step.inverse == step.inverse else "^")
                 + self._format_name(replacement_step.predicate),
-                self.knowledge.label(replacement_step.predicate),
+                self.knowledge.get_label(replacement_step.predicate),
                 replacement_step.predicate,
             )
             for replacement_step in steps
@@ -322,7 +325,10 @@ class _StepMismatch:
         return _format_sorts(sorts, self.text, self.knowledge)
 
     def _describe_ends(self, use: PredicateUse) -> str:
-        return f"it leads from {self._format_kinds(use.subjects)} to {self._format_kinds(use.ends)}"
+        return (
+            f"it leads from {self._format_kinds(use.subjects)} to "
+            f"{self._format_kinds(use.object_sorts)}"
+        )
 
 
 def _check_class(
@@ -340,18 +346,18 @@ def _check_class(
     )
     name = shorten_iri(constraint.cls, text, knowledge.prefixes)
     proposals = [
-        Replacement(shorten_iri(iri, text, knowledge.prefixes), knowledge.label(iri), iri)
+        Replacement(shorten_iri(iri, text, knowledge.prefixes), knowledge.get_label(iri), iri)
         for iri in similar_classes
     ]
     source_range = _locate_term(text, NamedNode(constraint.cls), constraint.pattern, knowledge)
     if _is_unknown(constraint, knowledge):
         kind, message = FaultKind.CLASS, f"{_name_graph(knowledge)} has no instances of {name}"
-        certainty = knowledge.complete
-        if constraint.below and knowledge.hierarchy is None:
+        certainty = knowledge.completeness
+        if constraint.subclasses and knowledge.hierarchy is None:
             certainty = min(certainty, _ALTERNATIVE_CERTAINTY)
     else:
         kind, message = FaultKind.SUBJECT, f"{name} has not what is asked of {constraint.subject}"
-        certainty = 0.9 * knowledge.complete
+        certainty = 0.9 * knowledge.completeness
     yield Finding(kind, message, source_range, constraint.cls, tuple(proposals), certainty)
 
 
@@ -497,7 +503,7 @@ def _score_fit(
             return 0.0
     if inverse and objects is None:
         return 0.0
-    if subjects and objects and use.links_share >= knowledge.least:
+    if subjects and objects and use.links_share >= knowledge.min_share:
         sources, targets = (objects, subjects) if inverse else (subjects, objects)
         if not any(use.links.get(sort, targets) & targets for sort in sources):
             return 0.0
@@ -561,7 +567,7 @@ def _has_class_object(pattern: Pattern) -> bool:
 def _check_iri(
     term: NamedNode, span: tuple[int, int], block: Block, text: str
 ) -> Iterator[Finding]:
-    knowledge = block.known
+    knowledge = block.knowledge
     if (
         knowledge is None
         or knowledge.entities is None
@@ -570,17 +576,17 @@ def _check_iri(
         return
     if term.value in knowledge.classes or term.value in knowledge.predicates:
         return
-    if knowledge.entities.sorts(term.value) is not None:
+    if knowledge.entities.get_sorts(term.value) is not None:
         return
     prefixes = knowledge.prefixes
-    similar_iris = knowledge.entities.alike(term.value)
+    similar_iris = knowledge.entities.find_similar(term.value)
     yield Finding(
         FaultKind.ENTITY,
         f"the graph has nothing named {shorten_iri(term.value, text, prefixes)}",
         find_term(text, term, span, prefixes),
         term.value,
         tuple(
-            Replacement(shorten_iri(iri, text, prefixes), knowledge.label(iri), iri)
+            Replacement(shorten_iri(iri, text, prefixes), knowledge.get_label(iri), iri)
             for iri in similar_iris
         ),
     )

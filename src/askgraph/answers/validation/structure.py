@@ -253,7 +253,7 @@ def syntax(subject: CheckInput, /) -> Iterator[Finding]:
         )
         yield Finding(FaultKind.SYNTAX, message, certainty=UNCHECKED_CERTAINTY)
         return
-    namespaces = subject.services.own.prefixes.namespaces
+    namespaces = subject.services.queried_graph.prefixes.namespaces
     yield from _check_prefixes(subject.text, namespaces)
     yield from _check_syntax(subject, namespaces)
 
@@ -312,7 +312,7 @@ def _can_parse(text: str) -> bool:
     """
     if len(text) > _MAX_PARSED_CHARACTERS or "service" in text.lower():
         return False
-    tokens = tokenize(text).given
+    tokens = tokenize(text).tokens
     words = Counter(token.text.upper() for token in tokens if token.kind in ("word", "mark"))
     joins = sum(words[mark] for mark in _JOIN_MARKS)
     if joins > _MAX_JOINS or words["VALUES"] > 1 or words["UNION"] > _MAX_UNIONS:
@@ -334,12 +334,12 @@ def filters(subject: CheckInput, /) -> Iterator[Finding]:
     for block, env, _ in walk_blocks(build_block(subject.tree, subject.services)):
         for condition, reason in find_contradictions(block.filters):
             yield _build_filter_finding(condition, reason, (), subject, certainty=1.0)
-        if block.known is None:
+        if block.knowledge is None:
             continue
-        values = _ConditionChecker(block, env, block.known)
+        values = _ConditionChecker(block, env, block.knowledge)
         for condition in block.filters:
             for reason, forms in values.explain_failures(condition.condition):
-                certainty = _TYPE_CERTAINTY * block.known.complete
+                certainty = _TYPE_CERTAINTY * block.knowledge.completeness
                 yield _build_filter_finding(condition, reason, forms, subject, certainty=certainty)
 
 

@@ -76,7 +76,7 @@ def find_faults(
     """Return the findings, in the order of the checks and then of the text."""
     try:
         tree = (
-            parse_tree(text, services.own.prefixes.namespaces)
+            parse_tree(text, services.queried_graph.prefixes.namespaces)
             if len(text) <= MAX_CHECKED_CHARACTERS
             else None
         )

@@ -55,20 +55,20 @@ class N3Corpus:
         subjects = dict.fromkeys(
             subject
             for predicate in (voc.RDFS_LABEL, voc.RDF_VALUE)
-            for subject in statements.having(predicate)
+            for subject in statements.describe_subjects(predicate)
         )
         items: list[tuple[str, SubjectDescription | str]] = [
             (f"{path}, item {number}", subject) for number, subject in enumerate(subjects, start=1)
         ]
 
         def read_question(location: str, subject: SubjectDescription) -> Iterator[Item]:
-            texts = [QuestionText(*label) for label in subject.labelled(voc.RDFS_LABEL)]
+            texts = [QuestionText(*label) for label in subject.get_labels(voc.RDFS_LABEL)]
             question = GoldQuestion(
                 re.sub(r"[^\w]+", "-", (texts[0].text if texts else "").lower()).strip("-")
                 or "unnamed",
                 "",
                 sparql=_build_query(subject, PrefixMap(prefixes)),
-                tags=tuple(tag.value for tag in subject.literals(DC_SUBJECT)),
+                tags=tuple(tag.value for tag in subject.get_literals(DC_SUBJECT)),
             )
             return expand_wordings(location, question, texts, language)
 
@@ -101,7 +101,7 @@ def _convert_to_turtle(text: str, location: str) -> str:
 
 def _build_query(subject: SubjectDescription, prefixes: PrefixMap) -> str:
     """Build the query of a quoted graph: SELECT DISTINCT over its variables, or ASK without any."""
-    values = subject.literals(voc.RDF_VALUE)
+    values = subject.get_literals(voc.RDF_VALUE)
     quoted_graphs = [
         value.value for value in values if value.datatype.value == QUOTED_GRAPH_DATATYPE
     ]
@@ -112,4 +112,4 @@ def _build_query(subject: SubjectDescription, prefixes: PrefixMap) -> str:
     body = _PLUS_SUFFIX.sub(r"\1+", quoted_graphs[0].strip() + "\n")
     variables = " ".join(dict.fromkeys(_VARIABLE.findall(body)))
     form = f"SELECT DISTINCT {variables} WHERE" if variables else "ASK"
-    return f"{prefixes.header(body)}{form} {{\n{body}}}"
+    return f"{prefixes.build_header(body)}{form} {{\n{body}}}"

@@ -1,8 +1,8 @@
 """Detection of near-duplicate questions, and splits that keep duplicates together.
 
-Equal texts and equal queries (`canonical_query`) are found by hashing. Similar texts are found by
-MinHash over the character trigrams of their words (Broder, "On the resemblance and containment of
-documents", 1997) with banding (Leskovec, Rajaraman and Ullman, "Mining of Massive Datasets",
+Equal texts and equal queries (`canonicalize_query`) are found by hashing. Similar texts are found
+by MinHash over the character trigrams of their words (Broder, "On the resemblance and
+containment of documents", 1997) with banding (Leskovec and others, "Mining of Massive Datasets",
 section 3.4), and then compared as strings. The time is linear in the number of questions, not
 quadratic; a similar pair may be missed, rarely above a similarity of 0.9.
 """

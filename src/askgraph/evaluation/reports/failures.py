@@ -84,7 +84,7 @@ def extract_parts(query: str, prefixes: Mapping[str, str] | None = None) -> Quer
     Raises:
         QuerySyntaxError: The query cannot be parsed.
     """
-    missing = (prefixes or {}).keys() - tokenize(query).declared.keys()
+    missing = (prefixes or {}).keys() - tokenize(query).declared_prefixes.keys()
     header = "".join(
         f"PREFIX {prefix}: <{(prefixes or {})[prefix]}>\n" for prefix in sorted(missing)
     )

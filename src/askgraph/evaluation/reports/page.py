@@ -216,7 +216,7 @@ def _render_cells(row: Sequence[str], cell_attributes: Sequence[str]) -> str:
 Json = dict[str, object]
 
 PART_SIZE = 24  # questions
-MAX_HEAD_ROWS = 20  # rows of a result that a `Detail` has at most
+MAX_HEAD_ROWS = 20  # rows of a result that a `PromptDetail` has at most
 CLOCK_KEYS = frozenset({"seconds", "created"})  # keys that differ between two equal runs
 
 
@@ -399,6 +399,6 @@ def _format_query(query: str, gold: str | None) -> str:
 @lru_cache(maxsize=64)
 def _parse_prefixes(gold: str) -> PrefixMap:
     try:
-        return PrefixMap(tokenize(gold).declared)
+        return PrefixMap(tokenize(gold).declared_prefixes)
     except QuerySyntaxError:
         return PrefixMap()

@@ -43,7 +43,7 @@ class StageCase:
     """One question in one configuration: its record, the output of each stage, and gold.
 
     `found` are the entities of the first stage and the predicates of the second; `listed` are both
-    as passed to the writer. `reach` is one of `cooccurrence.REACHES`, `written` the number of
+    as passed to the writer. `reach` is one of `cooccurrence.REACH_TEXTS`, `written` the number of
     queries.
     """
 

@@ -442,6 +442,8 @@ def _replace_with_names(
 
 def _format_query(body: str, prefixes: PrefixMap) -> str:
     """Format a query over several lines, with prefixes declared in the order of use."""
-    lines = lay_out_query(prefixes.header(body) + body, prefixes, {}).splitlines(keepends=True)
+    lines = lay_out_query(prefixes.build_header(body) + body, prefixes, {}).splitlines(
+        keepends=True
+    )
     body_lines = "".join(line for line in lines if not line.startswith("PREFIX "))
     return declare_prefixes(body_lines.rstrip() + "\n", prefixes.namespaces)

@@ -76,7 +76,9 @@ class ExampleFolder:
         stems = list(_choose_stems(new, existing))
         file = self.path / PREFIXES_FILE
         current_prefixes = (
-            parse_statements(read_text(file), str(file))[0].declared() if file.is_file() else {}
+            parse_statements(read_text(file), str(file))[0].get_declared_prefixes()
+            if file.is_file()
+            else {}
         )
         prefixes = collect_prefixes([*(item.example for item in existing), *new]) | current_prefixes
         if prefixes != current_prefixes:
@@ -181,7 +183,7 @@ def collect_prefixes(examples: Iterable[QueryExample]) -> dict[str, str]:
     counts: Counter[tuple[str, str]] = Counter()
     undeclared: set[str] = set()
     for example in examples:
-        counts.update(tokenize(example.query).declared.items())
+        counts.update(tokenize(example.query).declared_prefixes.items())
         undeclared.update(tokenize(example.query).undeclared_prefixes)
     prefixes: dict[str, str] = {}
     for (prefix, namespace), _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
@@ -214,7 +216,7 @@ def format_example(example: QueryExample, prefixes: Mapping[str, str]) -> str:
 def _add_header(blocks: Sequence[str]) -> str:
     body = "\n".join(f"{block}\n" for block in blocks)
     used_prefixes = sorted(
-        prefix for prefix in _PREFIXES.list_used_prefixes(body) if prefix in _PREFIXES.own
+        prefix for prefix in _PREFIXES.list_used_prefixes(body) if prefix in _PREFIXES.own_prefixes
     )
     lines = "".join(
         f"@prefix {prefix}: <{_PREFIXES.namespaces[prefix]}> .\n" for prefix in used_prefixes

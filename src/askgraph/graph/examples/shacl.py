@@ -146,7 +146,9 @@ def iterate_executables(
         or RdfFormat.TURTLE,
     )
     outer_prefixes = read_surrounding_prefixes(path) if prefixes is None else prefixes
-    yield from find_executables(str(path), statements, {**outer_prefixes, **statements.declared()})
+    yield from find_executables(
+        str(path), statements, {**outer_prefixes, **statements.get_declared_prefixes()}
+    )
 
 
 def read_surrounding_prefixes(path: Path) -> dict[str, str]:
@@ -154,14 +156,14 @@ def read_surrounding_prefixes(path: Path) -> dict[str, str]:
     prefixes: dict[str, str] = {}
     for file in (path.absolute().parent.parent / PREFIXES_FILE, path.with_name(PREFIXES_FILE)):
         if file.is_file():
-            prefixes |= parse_statements(read_text(file), str(file))[0].declared()
+            prefixes |= parse_statements(read_text(file), str(file))[0].get_declared_prefixes()
     return prefixes
 
 
 def parse_executables(text: str, source: str, *, format: RdfFormat) -> list[ExecutableItem]:
     """Return every executable of a text, with the prefixes that the text declares."""
     statements, _ = parse_statements(text, source, format=format)
-    return list(find_executables(source, statements, statements.declared()))
+    return list(find_executables(source, statements, statements.get_declared_prefixes()))
 
 
 def _iterate_bundle(path: Path) -> Iterator[ExecutableItem]:
@@ -174,12 +176,12 @@ def _iterate_bundle(path: Path) -> Iterator[ExecutableItem]:
             yield source, str(error).removeprefix(source).lstrip(", ")
     folders: dict[PurePosixPath, dict[str, str]] = {}
     for name, statements in files.items():
-        folders.setdefault(name.parent, {}).update(statements.declared())
+        folders.setdefault(name.parent, {}).update(statements.get_declared_prefixes())
     for name, statements in files.items():
         ancestor_prefixes = [folders.get(folder, {}) for folder in reversed(name.parents)]
         prefixes = {
             p: iri for folder_prefixes in ancestor_prefixes for p, iri in folder_prefixes.items()
-        } | statements.declared()
+        } | statements.get_declared_prefixes()
         yield from find_executables(f"{path}, {name}", statements, prefixes)
 
 
@@ -188,10 +190,10 @@ def find_executables(
 ) -> Iterator[ExecutableItem]:
     """Yield the executables among statements; their queries may omit the given `prefixes`."""
     executable_types = {NamedNode(iri) for iri in EXECUTABLE_CLASSES}
-    for subject in statements.having(voc.RDF_TYPE):
-        if not executable_types.intersection(subject.objects(voc.RDF_TYPE)):
+    for subject in statements.describe_subjects(voc.RDF_TYPE):
+        if not executable_types.intersection(subject.get_objects(voc.RDF_TYPE)):
             continue
-        own_prefixes = statements.declared(subject.objects(voc.SH_PREFIXES))
+        own_prefixes = statements.get_declared_prefixes(subject.get_objects(voc.SH_PREFIXES))
         yield (
             f"{source}, {subject.node}",
             _build_executable(subject, PrefixMap({**prefixes, **own_prefixes})),
@@ -199,18 +201,20 @@ def find_executables(
 
 
 def _build_executable(subject: SubjectDescription, prefixes: PrefixMap) -> ShaclExecutable:
-    query = next(filter(None, map(subject.text, QUERY_PREDICATES)), None)
-    keywords = (literal.value for key in KEYWORD_PREDICATES for literal in subject.literals(key))
-    targets = (iri for key in TARGET_PREDICATES for iri in subject.iris(key))
-    comments = subject.labelled(voc.RDFS_COMMENT)
+    query = next(filter(None, map(subject.get_text, QUERY_PREDICATES)), None)
+    keywords = (
+        literal.value for key in KEYWORD_PREDICATES for literal in subject.get_literals(key)
+    )
+    targets = (iri for key in TARGET_PREDICATES for iri in subject.get_iris(key))
+    comments = subject.get_labels(voc.RDFS_COMMENT)
     return ShaclExecutable(
         subject.node,
         None if query is None else declare_prefixes(query, prefixes.namespaces),
         tuple(dict.fromkeys(Wording(strip_html(text), tag) for text, tag in comments)),
         tuple(dict.fromkeys(keywords)),
         tuple(dict.fromkeys(targets)),
-        subject.iris(FEDERATES_WITH),
-        _ORIGINS.get(subject.text(ORIGIN_PREDICATE) or "", "written"),
+        subject.get_iris(FEDERATES_WITH),
+        _ORIGINS.get(subject.get_text(ORIGIN_PREDICATE) or "", "written"),
         _read_confirmation(subject),
     )
 
@@ -221,18 +225,23 @@ def strip_html(comment: str) -> str:
 
 
 def _read_confirmation(subject: SubjectDescription) -> Confirmation | None:
-    when = subject.text(ACCEPTED_PREDICATE)
-    result = next(iter(subject.nodes(RESULT_PREDICATE)), None)
-    source = next(iter(subject.nodes(DERIVED_FROM_PREDICATE)), None)
+    when = subject.get_text(ACCEPTED_PREDICATE)
+    result = next(iter(subject.get_nodes(RESULT_PREDICATE)), None)
+    source = next(iter(subject.get_nodes(DERIVED_FROM_PREDICATE)), None)
     if when is None or result is None or source is None:
         return None
-    rows = result.text(COUNT_PREDICATE) or ""
+    rows = result.get_text(COUNT_PREDICATE) or ""
     if not rows.isascii() or not rows.isdigit():
         return None
-    graph, snapshot = source.text(NAME_PREDICATE) or "", source.text(VERSION_PREDICATE) or ""
-    people = (person.text(NAME_PREDICATE) for person in subject.nodes(ATTRIBUTED_TO_PREDICATE))
+    graph, snapshot = (
+        source.get_text(NAME_PREDICATE) or "",
+        source.get_text(VERSION_PREDICATE) or "",
+    )
+    people = (
+        person.get_text(NAME_PREDICATE) for person in subject.get_nodes(ATTRIBUTED_TO_PREDICATE)
+    )
     name = next(filter(None, people), None)
-    return Confirmation(when, graph, snapshot, int(rows), result.text(DIGEST_PREDICATE), name)
+    return Confirmation(when, graph, snapshot, int(rows), result.get_text(DIGEST_PREDICATE), name)
 
 
 def _build_example(item: ShaclExecutable) -> QueryExample | str:

@@ -296,7 +296,7 @@ def grouped(found: SelectResult, texts: Sequence[str], limit: int) -> list[list[
 
 
 def _rows(found: SelectResult) -> Iterator[tuple[int | None, str, tuple[str, str]]]:
-    columns = [found.column(one) for one in ("at", "s", "name")]
+    columns = [found.get_column(one) for one in ("at", "s", "name")]
     for at, thing, name in zip(*columns, strict=True):
         if isinstance(thing, NamedNode) and isinstance(name, Literal):
             number = int(at.value) if isinstance(at, Literal) and at.value.isdigit() else None

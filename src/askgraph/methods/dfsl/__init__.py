@@ -403,7 +403,7 @@ def weigh_queries(
 ) -> dict[str, float]:
     """Return the queries of several replies, in their order, with the number of replies of each.
 
-    Queries that differ only in names, layout and order (`canonical_query`) count as one, in its
+    Queries that differ only in names, layout and order (`canonicalize_query`) count as one, in its
     first wording. If no reply has log-probabilities, the most frequent query comes first.
     """
     first_texts: dict[str, str] = {}

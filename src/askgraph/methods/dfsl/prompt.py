@@ -93,7 +93,9 @@ def remove_terms(terms: Sequence[ExampleTerm], without: str) -> tuple[ExampleTer
     """Return the terms except those of one kind; see `ABLATIONS`."""
     if without == "both":
         return ()
-    return tuple(term for term in terms if not without or term.relation is (without == "entities"))
+    return tuple(
+        term for term in terms if not without or term.is_relation is (without == "entities")
+    )
 
 
 @dataclass(frozen=True)
@@ -232,7 +234,10 @@ def build_few_shot_prompt(
     task = "\n\n".join(filter(None, task_texts))
     writer, prefixes = TermWriter(context), context.graph.prefixes
     parts = [
-        f"{_format_question(demonstration.example.question, demonstration.terms, writer, iris=display.iris)}\n"
+        _format_question(
+            demonstration.example.question, demonstration.terms, writer, iris=display.iris
+        )
+        + "\n"
         f"<sparql>\n{query.strip() if display.iris else format_query(query, prefixes)}\n</sparql>"
         for demonstration, query in (
             (demonstration, demonstration.example.query) for demonstration in demonstrations
@@ -290,8 +295,8 @@ def _format_question(
     ends: Sequence[str] = (),
     iris: bool = False,
 ) -> str:
-    entities = [_format_term(term, writer, iris=iris) for term in terms if not term.relation]
-    relations = [_format_term(term, writer, iris=iris) for term in terms if term.relation]
+    entities = [_format_term(term, writer, iris=iris) for term in terms if not term.is_relation]
+    relations = [_format_term(term, writer, iris=iris) for term in terms if term.is_relation]
     lines = [f"Question: {question}"]
     if entities:
         lines.append(f"Entities: {', '.join(entities)}")

@@ -176,7 +176,7 @@ class Guided(FallbackSettings):
             from askgraph.methods.shared.examples import replace_examples  # most methods name none
 
             graphs = replace_examples(graphs, self.examples)
-        question_graphs = QuestionGraphs.of(question, graphs, limits)
+        question_graphs = QuestionGraphs.from_graphs(question, graphs, limits)
         account = self.open_account()
         run = _GuidedRun(self, question, question_graphs, account)
         model = self.charge(self.model, account)
@@ -258,7 +258,7 @@ class _GuidedRun:
         candidates = panel.judge.candidates
         problem = ""
         try:
-            async with aclosing(panel.steps()) as steps:
+            async with aclosing(panel.run_steps()) as steps:
                 async for step in steps:
                     yield step
         except BudgetSpent as budget_error:
@@ -280,10 +280,10 @@ class _GuidedRun:
     ) -> tuple[tuple[Findings | Draft, ...], bool]:
         """Return the findings of graph search, and whether they suffice without the model."""
         best = candidates.best
-        drafts = best.searched.drafts(best.proposal)
+        drafts = best.search_run.list_drafts(best.proposal)
         is_sure = self.method.ask == "unsure" and best.confidence >= self.method.sure_from
-        is_sure = (is_sure or candidates.has_no_linkable_words) and not candidates.follows
-        return (best.searched.findings(best.proposal), *drafts), is_sure
+        is_sure = (is_sure or candidates.has_no_linkable_words) and not candidates.is_follow_up
+        return (best.search_run.build_findings(best.proposal), *drafts), is_sure
 
     async def create_panel(self, candidates: CandidateSet) -> Panel:
         """Create the panel with the prompts of its voices.
@@ -315,7 +315,7 @@ class _GuidedRun:
         consulted = {
             name: self.charge_method(member) for name, member in self.consulted_methods.items()
         }
-        graphs = [replace(member.given, endpoint=member.counted) for member in self.graphs.every]
+        graphs = [replace(member.base, endpoint=member.counted) for member in self.graphs.graphs]
         return VotingPanel(
             judge,
             voices,
@@ -344,7 +344,7 @@ class _GuidedRun:
             GraphToolbox,  # few questions leave the model in doubt
         )
 
-        contexts = [source.context for source in self.graphs.every]
+        contexts = [source.context for source in self.graphs.graphs]
         graphs, limits = [source.graph for source in contexts], contexts[0].limits
         seconds_left = self.account.remaining_seconds
         return GraphToolbox(

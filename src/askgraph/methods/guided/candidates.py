@@ -107,7 +107,7 @@ class CandidateSet:
     def graphs(self) -> QuestionGraphs:
         """The graphs, with the prefixes that the question needs."""
         return QuestionGraphs(
-            tuple(candidates.linked.asked for candidates in self.graph_candidates)
+            tuple(candidates.linked.question_graph for candidates in self.graph_candidates)
         )
 
     @property
@@ -174,8 +174,8 @@ async def search_candidates(
         ServiceError: a remote graph does not answer.
     """
     limits = limits or SearchLimits()
-    is_plain = sees == "everything" and not graphs.several
-    pending = (_search_graph(question, item, limits, is_plain=is_plain) for item in graphs.every)
+    is_plain = sees == "everything" and not graphs.has_several
+    pending = (_search_graph(question, item, limits, is_plain=is_plain) for item in graphs.graphs)
     found_candidates = await gather_or_fail(pending)
     masker = None
     if sees != "everything":
@@ -183,7 +183,9 @@ async def search_candidates(
             TermMasker,
         )  # few questions are asked under a veil
 
-        linked = [(item.linked.context.graph, item.linked.linked) for item in found_candidates]
+        linked = [
+            (item.linked.context.graph, item.linked.linked_question) for item in found_candidates
+        ]
         masker = TermMasker.from_links(
             linked, visibility=sees, preferred_iris=_list_used_iris(found_candidates)
         )
@@ -211,9 +213,10 @@ def _mask_candidates(candidates: GraphCandidates, masker: "TermMasker") -> Graph
     """Return candidates whose context masks all that a model sees."""
     linked_graph = candidates.linked
     question_graph = replace(
-        linked_graph.asked, context=replace(linked_graph.asked.context, masker=masker)
+        linked_graph.question_graph,
+        context=replace(linked_graph.question_graph.context, masker=masker),
     )
-    return replace(candidates, linked=replace(linked_graph, asked=question_graph))
+    return replace(candidates, linked=replace(linked_graph, question_graph=question_graph))
 
 
 async def run_candidates(candidates: CandidateSet) -> CandidateSet:
@@ -225,8 +228,8 @@ async def run_candidates(candidates: CandidateSet) -> CandidateSet:
     candidates_and_results = zip(candidates.graph_candidates, results, strict=True)
     return replace(
         candidates,
-        every=[
-            replace(graph_candidates, found=graph_results)
+        graph_candidates=[
+            replace(graph_candidates, run_candidates=graph_results)
             for graph_candidates, graph_results in candidates_and_results
         ],
     )
@@ -235,8 +238,8 @@ async def run_candidates(candidates: CandidateSet) -> CandidateSet:
 async def _run_graph_candidates(
     candidates: GraphCandidates, max_candidates: int
 ) -> Sequence[CandidateResult]:
-    question_graph = candidates.linked.asked
-    is_remote = question_graph.given.arrays is None
+    question_graph = candidates.linked.question_graph
+    is_remote = question_graph.base.arrays is None
     clusters_to_run = candidates.ranked
     if candidates.confidence >= _MIN_GAP_CONFIDENCE:
         clusters_to_run = [
@@ -280,8 +283,8 @@ async def _search_graph(
     question: Question, question_graph: QuestionGraph, limits: SearchLimits, *, is_plain: bool
 ) -> GraphCandidates:
     limits = replace(limits, timeout=question_graph.context.limits.timeout)
-    search_run = SearchRun(limits, question, question_graph.given, question_graph.counted)
-    proposal = await search_run.proposal()
+    search_run = SearchRun(limits, question, question_graph.base, question_graph.counted)
+    proposal = await search_run.propose_candidates()
     ranked_clusters = cluster_candidates(proposal.candidates)
     used_iris = list(
         dict.fromkeys(

@@ -101,14 +101,14 @@ class Panel:
         """
         [voice] = self.voices
         conversation = voice.conversation
-        yield conversation.prompt("question")
+        yield conversation.to_prompt("question")
         for retries_left in reversed(range(self.max_retries + 1)):
-            turn = (await conversation.turn()).step
+            turn = (await conversation.take_turn()).step
             yield turn
-            reply = self.judge.read(turn.choice)
+            reply = self.judge.read_reply(turn.choice)
             if reply.same and self.verdict is not None:
                 break
-            verdict = await self.judge.judged(reply, revised=retries_left < self.max_retries)
+            verdict = await self.judge.judge_reply(reply, revised=retries_left < self.max_retries)
             self._accept(verdict)
             if verdict.answer is not None:
                 yield Draft(verdict.answer.query, verdict.confidence, verdict.answer.words)
@@ -117,7 +117,7 @@ class Panel:
                 break
             yield Thought(self.unmask_text("\n".join(doubts)))
             if retries_left:
-                conversation.told(self.mask_text("\n".join([*doubts, _RETRY_INSTRUCTION])))
+                conversation.send_text(self.mask_text("\n".join([*doubts, _RETRY_INSTRUCTION])))
         if self.turns and self.toolbox is not None and self._should_look_up():
             async with aclosing(self._look_up(conversation, self.toolbox())) as steps:
                 async for step in steps:
@@ -185,7 +185,7 @@ class Panel:
             or verdict.signs.against < _MIN_RIVAL_CONFIDENCE
         ):
             return
-        answer = await self.judge.taken(verdict.rival)
+        answer = await self.judge.answer_candidate(verdict.rival)
 
         async def is_comparable() -> bool:
             return answer is not None and self.judge.is_comparable(current_answer, answer)
@@ -209,12 +209,12 @@ async def run_lookup_turns(
 
     conversation.tools = toolbox.schemas
     conversation.options = {**conversation.options, "schema": None}
-    conversation.told(_LOOKUP_INSTRUCTION.replace("{turns}", str(turns)))
+    conversation.send_text(_LOOKUP_INSTRUCTION.replace("{turns}", str(turns)))
     for turns_left in reversed(range(turns + 1)):
-        turn = await conversation.turn()
+        turn = await conversation.take_turn()
         yield turn.step
         calls = turn.choice.calls or parse_answer_call(turn.choice.text, toolbox, "")
-        if turn.trouble is not None or not calls:
+        if turn.problem is not None or not calls:
             return
         uses = await record_or_replay(
             "functions", tuple[ToolUse, ...], partial(toolbox.call_all, calls), calls
@@ -224,11 +224,11 @@ async def run_lookup_turns(
         if turn.choice.calls:
             conversation.send_observations(uses)
         else:
-            conversation.told(uses[0].observation.text)
+            conversation.send_text(uses[0].observation.text)
         if any(use.observation.ends for use in uses):
             return
         if turns_left == 1:
-            conversation.told(_LAST_TURN_MESSAGE)
+            conversation.send_text(_LAST_TURN_MESSAGE)
 
 
 def _order_items(uses: Sequence[ToolUse]) -> list[ToolUse | Answer]:
@@ -269,7 +269,7 @@ async def decide_outcome(
     if panel.refusal_reason:
         # The model's reason, with the best attempt, little believed: its own, or graph search's.
         best_attempt = panel.answer
-        if best_attempt is None and not candidates.follows:
+        if best_attempt is None and not candidates.is_follow_up:
             search_outcome = await get_search_outcome(candidates, asks_back=True)
             best_attempt = (
                 search_outcome if isinstance(search_outcome, Answer) else search_outcome.best
@@ -303,7 +303,7 @@ async def decide_outcome(
 
 async def _build_clarification(panel: Panel, reply: GuidedReply) -> Clarification | None:
     """Return the model's question, if the candidates that it names have different answers."""
-    answers = [await panel.judge.taken(number) for number in reply.between]
+    answers = [await panel.judge.answer_candidate(number) for number in reply.between]
     available_answers = [answer for answer in answers if answer is not None]
     options: tuple[Option, ...] = (
         choose_options(available_answers) if len(available_answers) > 1 else ()
@@ -315,7 +315,7 @@ async def _build_clarification(panel: Panel, reply: GuidedReply) -> Clarificatio
 
 async def _fall_back_to_search(candidates: CandidateSet, conditions: EndConditions) -> Outcome:
     """Return graph search's outcome, marked as such; refuse a follow-up question."""
-    if candidates.follows:
+    if candidates.is_follow_up:
         reason = conditions.problem or _UNUSABLE_REASON
         return Refusal(f"Graph search does not read earlier questions, and {reason}.")
     search_outcome = await get_search_outcome(candidates, asks_back=conditions.asks_back)
@@ -331,7 +331,9 @@ async def get_search_outcome(candidates: CandidateSet, *, asks_back: bool) -> Ou
     """Return graph search's outcome; if it must not ask back, its best answer instead."""
     best_candidates = candidates.best
     search_outcome = await record_or_replay(
-        "searched", Outcome, partial(best_candidates.searched.outcome, best_candidates.proposal)
+        "searched",
+        Outcome,
+        partial(best_candidates.search_run.decide_outcome, best_candidates.proposal),
     )
     if (
         isinstance(search_outcome, Clarification)

@@ -118,7 +118,7 @@ async def build_guided_messages(
     Raises:
         ServiceError: a graph or an embedding server is down.
     """
-    has_several_graphs, masker = graphs.several, candidates.masker
+    has_several_graphs, masker = graphs.has_several, candidates.masker
     rules = f"{MASKED_RULE if masker else ''}{SEVERAL_GRAPHS_RULE if has_several_graphs else ''}"
     system = (BRIEF_INSTRUCTION if is_brief else INSTRUCTION).replace("{several}", rules)
     if is_brief:
@@ -136,7 +136,7 @@ async def build_guided_messages(
         question,
         graphs,
         content,
-        linked=[graph_candidates.linked for graph_candidates in candidates.every],
+        linked=[graph_candidates.linked for graph_candidates in candidates.graph_candidates],
         candidates=partial(
             _build_candidate_texts,
             results,
@@ -164,10 +164,12 @@ async def _build_candidate_texts(
 
 def _list_unrun_queries(candidates: CandidateSet) -> Iterator[str]:
     """Yield the best queries, without a number, if no query ended in time."""
-    for graph_candidates in candidates.every:
+    for graph_candidates in candidates.graph_candidates:
         context = graph_candidates.linked.context
-        graph = f"[{context.graph.name}] " if len(candidates.every) > 1 else ""
-        for cluster in graph_candidates.ranked[: min(MAX_EXPLAINED_CANDIDATES, candidates.most)]:
+        graph = f"[{context.graph.name}] " if len(candidates.graph_candidates) > 1 else ""
+        for cluster in graph_candidates.ranked[
+            : min(MAX_EXPLAINED_CANDIDATES, candidates.max_candidates)
+        ]:
             query = str(
                 render_query(
                     cluster.best.query, context.graph.prefixes, context.graph.profile.types
@@ -204,7 +206,7 @@ async def format_candidates(
             iris = [
                 iri
                 for graph_candidate in graph_candidates
-                for iri in list_shown_iris(graph_candidate.ran, rows)
+                for iri in list_shown_iris(graph_candidate.run_candidate, rows)
             ]
             writers[candidate.graph] = await TermWriter.from_iris(candidate.context, iris)
         writer = writers[candidate.graph]
@@ -215,18 +217,20 @@ async def format_candidates(
         )
         if candidate is not best and candidate.graph == best.graph:
             difference = describe_query_difference(
-                candidate.ran.cluster.best.query, best.ran.cluster.best.query, writer
+                candidate.run_candidate.cluster.best.query,
+                best.run_candidate.cluster.best.query,
+                writer,
             )
             query_line += f" # unlike {best.number}.: {difference}" if difference else ""
         if not with_results:
             variants.append(TextVariants((query_line,)))
             continue
         shared_values = _describe_overlap(candidate, best)
-        row_count = len(candidate.ran.result.rows)
+        row_count = len(candidate.run_candidate.result.rows)
         lengths = (
             rows if row_count <= rows else min(rows, _MAX_ROWS_OF_MORE) for rows in _ROW_COUNTS
         )
-        previews = (preview_result(candidate.ran, writer, rows) for rows in lengths)
+        previews = (preview_result(candidate.run_candidate, writer, rows) for rows in lengths)
         texts = dict.fromkeys(
             f"{query_line}\n   → {text.replace(':', f'{shared_values}:', 1)}" for text in previews
         )
@@ -237,7 +241,7 @@ async def format_candidates(
 def _describe_overlap(candidate: NumberedCandidate, best: NumberedCandidate) -> str:
     """Describe how many answer values a candidate shares with the best one; empty if none."""
     values = []
-    for run_candidate in (candidate.ran, best.ran):
+    for run_candidate in (candidate.run_candidate, best.run_candidate):
         indices = [
             run_candidate.result.variables.index(name)
             for name in run_candidate.columns[:1]
@@ -266,16 +270,22 @@ def _format_candidate(
     """Return the query of a candidate with its new names and its unused words."""
     graph = f"[{candidate.graph}] " if has_several_graphs else ""
     masker = candidate.context.masker
-    query = candidate.ran.query if masker is None else masker.mask_query(candidate.ran.query)
+    query = (
+        candidate.run_candidate.query
+        if masker is None
+        else masker.mask_query(candidate.run_candidate.query)
+    )
     line = f"{candidate.number}. {graph}{_join_lines(query)}"
-    names = [writer.write_iri(iri) for iri in iris_of(candidate.ran.query)]
+    names = [writer.write_iri(iri) for iri in iris_of(candidate.run_candidate.query)]
     new_names = [name for name in names if name.endswith('"') and name not in shown_names]
     shown_names.update(new_names)
     line += f" # {', '.join(new_names)}" if new_names else ""
-    if len(candidate.ran.result.variables) > 1:
-        line += f" # answer: {', '.join(candidate.ran.columns)}"
+    if len(candidate.run_candidate.result.variables) > 1:
+        line += f" # answer: {', '.join(candidate.run_candidate.columns)}"
     unused_words = find_omitted_words(
-        candidate.found.proposal, candidate.ran.cluster.best, is_query_shown=True
+        candidate.graph_candidates.proposal,
+        candidate.run_candidate.cluster.best,
+        is_query_shown=True,
     )
     ellipsis = " …" if len(unused_words) > _MAX_UNUSED_WORDS else ""
     words = ", ".join(unused_words[:_MAX_UNUSED_WORDS])

@@ -203,12 +203,12 @@ class ReplyJudge:
     async def _answer_candidate(self, number: int) -> Answer | None:
         if number not in self._candidate_answers:
             candidate = self.candidates.numbered[number - 1]
-            search_run = candidate.found.searched
-            best, chance = candidate.ran.cluster.best, self.chances[number - 1]
-            full_result = candidate.ran.complete_result
+            search_run = candidate.graph_candidates.search_run
+            best, chance = candidate.run_candidate.cluster.best, self.chances[number - 1]
+            full_result = candidate.run_candidate.complete_result
             try:
                 answer = await search_run.answer(
-                    best, candidate.found.proposal, chance, known_result=full_result
+                    best, candidate.graph_candidates.proposal, chance, known_result=full_result
                 )
             except ServiceError:
                 if full_result is None:
@@ -225,13 +225,13 @@ class ReplyJudge:
         """Return the verdict on an answer, with the evidence for and against it."""
         candidates = self.candidates.by_graph[answer.graph]
         result = answer.result if answer.boolean is None else answer.boolean
-        expected = derive_expected_answer(candidates.linked.linked)
+        expected = derive_expected_answer(candidates.linked.linked_question)
         mismatches = find_type_mismatches(
-            expected, answer.query, result, candidates.searched.graph.profile
+            expected, answer.query, result, candidates.search_run.graph.profile
         )
         same_number = other_number = 0
         for candidate in self.candidates.numbered:
-            run_candidate = candidate.ran
+            run_candidate = candidate.run_candidate
             candidate_answer = build_plain_answer(
                 run_candidate.query,
                 candidate.graph,
@@ -336,7 +336,7 @@ class ReplyJudge:
         """
         if answer.graph != second.graph or (answer.boolean is None) != (second.boolean is None):
             return False
-        arrays = self.candidates.by_graph[answer.graph].searched.graph.arrays
+        arrays = self.candidates.by_graph[answer.graph].search_run.graph.arrays
         kinds = [_collect_kinds(each_answer, arrays) for each_answer in (answer, second)]
         return not all(kinds) or bool(kinds[0] & kinds[1])
 
@@ -374,7 +374,7 @@ def _list_oddities(answer: Answer) -> Iterator[str]:
     """Yield properties of a result that a right one rarely has, in words."""
     result = answer.result
     for name in result.variables if answer.boolean is None else ():
-        if all(term is None for term in result.column(name)):
+        if all(term is None for term in result.get_column(name)):
             yield f"?{name} never has a value."
     if len(result.rows) > _MAX_USUAL_ROWS:
         yield f"It has {len(result.rows):,} rows."
@@ -385,7 +385,7 @@ def _list_oddities(answer: Answer) -> Iterator[str]:
 
 def _build_bare_answer(candidate: NumberedCandidate, chance: float) -> Answer:
     """Return a candidate as an answer without labels and evidence."""
-    run_candidate = candidate.ran
+    run_candidate = candidate.run_candidate
     words = in_words(run_candidate.query, {}, language=candidate.context.language)
     answer = build_plain_answer(
         run_candidate.query,
@@ -398,7 +398,7 @@ def _build_bare_answer(candidate: NumberedCandidate, chance: float) -> Answer:
     return replace(
         answer,
         unused_words=find_omitted_words(
-            candidate.found.proposal, run_candidate.cluster.best, is_query_shown=True
+            candidate.graph_candidates.proposal, run_candidate.cluster.best, is_query_shown=True
         ),
     )
 

@@ -234,8 +234,8 @@ class VotingPanel(Panel):
         if self.refusal_reason:
             return
         candidates = self.judge.candidates
-        if self.judge.chances and not candidates.follows and _SEARCH_METHOD not in self.others:
-            search_answer = await self.judge.taken(1)
+        if self.judge.chances and not candidates.is_follow_up and _SEARCH_METHOD not in self.others:
+            search_answer = await self.judge.answer_candidate(1)
             if search_answer is not None:
                 opinions.append(Opinion(_SEARCH_METHOD, search_answer, search_answer.confidence))
         vote = count_votes(opinions)
@@ -261,7 +261,7 @@ class VotingPanel(Panel):
     async def _gather_opinions(self, opinions: list[Opinion]) -> AsyncGenerator[Step, None]:
         """Ask all voices and methods at once, collect their opinions and update the vote."""
         methods = self.others.items()
-        if self.judge.candidates.follows:  # graph search reads no earlier question
+        if self.judge.candidates.is_follow_up:  # graph search reads no earlier question
             methods = {name: method for name, method in methods if name != _SEARCH_METHOD}.items()
         streams = [
             *(self._ask_voice(voice) for voice in self.voices),
@@ -288,7 +288,7 @@ class VotingPanel(Panel):
 
     async def _ask_voice(self, voice: Voice) -> AsyncGenerator[Step | Opinion, None]:
         """Yield the replies of a voice and its opinions; its failure does not end the run."""
-        yield voice.conversation.prompt(f"question ({voice.name})")
+        yield voice.conversation.to_prompt(f"question ({voice.name})")
         try:
             sample = partial(voice.conversation.sample_replies, voice.n)
             replies = await record_or_replay("replies", tuple[ModelTurn, ...], sample, voice.name)
@@ -299,12 +299,12 @@ class VotingPanel(Panel):
         voice.conversation.append_choice(replies[0].choice)
         for turn in replies:
             yield turn
-            verdict = await self.judge.judged(self.judge.read(turn.choice))
+            verdict = await self.judge.judge_reply(self.judge.read_reply(turn.choice))
             self._verdicts_by_voice.setdefault(voice.name, []).append(verdict)
             if verdict.answer is not None:
                 yield Opinion(voice.source, verdict.answer, verdict.confidence)
             elif verdict.doubts:
-                yield Thought(f"{voice.name}: {self.named(verdict.doubts[0])}")
+                yield Thought(f"{voice.name}: {self.unmask_text(verdict.doubts[0])}")
 
     def _summarize_verdicts(self, opinions: int) -> None:
         """Set the verdict of most replies: a question back, a refusal, or the first with an answer.
@@ -363,8 +363,8 @@ class VotingPanel(Panel):
             if masker and not masker.shows_rows
             else await describe_result_difference(context, first, second)
         )
-        conversation.told(self.checked(message.replace("{apart}", difference)))
-        return (await conversation.turn()).step
+        conversation.send_text(self.mask_text(message.replace("{apart}", difference)))
+        return (await conversation.take_turn()).step
 
 
 async def consult_method(

@@ -391,15 +391,15 @@ class _MultiStageRun:
     async def restrict_predicates(self, linked_context: LinkedContext) -> tuple[_ListedTerms, str]:
         """Return the predicates that may be used, with nearby ones, and their reach."""
         method, usable = self.method, self.predicates
-        schema = await linked_context.schema((*self.entities, *usable))
+        schema = await linked_context.load_schema_around((*self.entities, *usable))
         cooccurring = await asyncio.to_thread(
             find_cooccurring_predicates, schema, self.entities, usable
         )
-        reach = cooccurring.reach(usable) if self.entities else NO_PREDICATES
+        reach = cooccurring.describe_reach(usable) if self.entities else NO_PREDICATES
         if method.predicates == "proposed":
             return usable, reach  # they exist, and are enough
         if method.restrict and self.entities:
-            usable = cooccurring.kept(usable)
+            usable = cooccurring.select_reachable(usable)
         usable_iris = {predicate.target for predicate in usable}
         profiles_by_iri = {
             profile.iri: profile for profile in self.context.graph.profile.predicates
@@ -437,8 +437,10 @@ class _MultiStageRun:
             if writer_prompt
             else record_or_replay("written", tuple[Hypothesis, ...], write_queries, listed)
         )
-        if recorder is not None and recorder.said is not None:
-            for turn in to_model_turns(recorder.said, get_usage(self.account) - usage_before):
+        if recorder is not None and recorder.last_completion is not None:
+            for turn in to_model_turns(
+                recorder.last_completion, get_usage(self.account) - usage_before
+            ):
                 yield turn
         for hypothesis in queries:
             yield Draft(

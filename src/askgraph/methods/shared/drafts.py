@@ -132,12 +132,12 @@ async def _request_items(
     schema = {"type": "object", "properties": properties, "required": [key]}
     conversation = Conversation(model, account, messages, options=Options(schema=schema))
     for _ in range(_MAX_CALLS):
-        match parse_structured((await conversation.turn()).choice, schema):
+        match parse_structured((await conversation.take_turn()).choice, schema):
             case StructuredReply(value):
                 items: Any = value[key]
                 return items if isinstance(items, list) else ()
             case unusable:
-                conversation.told(unusable.feedback)
+                conversation.send_text(unusable.feedback)
     return ()
 
 

@@ -318,7 +318,7 @@ class Exploration(ABC):
         conversation = self.start_conversation(uses)
         if isinstance(self.toolbox, ReplayedToolbox):
             conversation.messages = self.toolbox.first_messages
-        yield conversation.prompt("question")
+        yield conversation.to_prompt("question")
         reason = "the model came to no answer"
         try:
             async with aclosing(self.run_turns(conversation)) as turns:

@@ -67,11 +67,12 @@ async def find_nearby_classes(
     def weigh_coverage(linked_graph: LinkedGraph) -> float:
         """Return the weight of the words that the names of the graph cover."""
         best_scores: dict[int, float] = {}
-        for link in linked_graph.linked.links:
+        for link in linked_graph.linked_question.links:
             for position in link.positions:
                 best_scores[position] = max(best_scores.get(position, 0.0), link.score)
         return sum(
-            linked_graph.linked.weights[position] * score for position, score in best_scores.items()
+            linked_graph.linked_question.weights[position] * score
+            for position, score in best_scores.items()
         )
 
     classes_by_graph = [
@@ -90,8 +91,8 @@ async def find_nearby_classes(
 async def _find_graph_classes(
     text: str, linked: LinkedGraph, limit: int, embedder: str
 ) -> list[str]:
-    if linked.near.used_iris:
-        return list(linked.near.required_classes[:limit])
+    if linked.schema_slice.used_iris:
+        return list(linked.schema_slice.required_classes[:limit])
     from askgraph.methods.shared.index_cache import (  # most questions name something
         build_index,
         get_index,
@@ -124,7 +125,7 @@ async def _find_graph_classes(
         index = await asyncio.to_thread(
             build_index, graph, "classes", graph.profile, resources, embedder
         )
-    return await asyncio.to_thread(_fuse_rankings, text, index, linked.near, limit)
+    return await asyncio.to_thread(_fuse_rankings, text, index, linked.schema_slice, limit)
 
 
 def _fuse_rankings(
@@ -183,7 +184,7 @@ async def format_schema_list(
         has_several_graphs: the list is headed by the name of its graph.
         is_beside: the prompt also names the full schema, so that the list does not name it again.
     """
-    schema_slice, context = linked.near, linked.context
+    schema_slice, context = linked.schema_slice, linked.context
     writer = await TermWriter.from_iris(context, await asyncio.to_thread(list_terms, schema_slice))
     schema_lines = SchemaLines(schema_slice, writer, shows_values=values)
 
@@ -299,20 +300,21 @@ async def _list_members(
     }.values():
         covered_positions = {
             position
-            for link in linked_graph.linked.links
+            for link in linked_graph.linked_question.links
             if link.score >= _MIN_GOOD_LINK_SCORE
             for position in link.positions
         }
         has_open_words = any(
             weight and position not in covered_positions
-            for position, weight in enumerate(linked_graph.linked.weights)
+            for position, weight in enumerate(linked_graph.linked_question.weights)
         )
         if has_open_words and linked_graph.context.masker is None:
             writer = await TermWriter.from_iris(
-                linked_graph.context, await asyncio.to_thread(list_terms, linked_graph.near)
+                linked_graph.context, await asyncio.to_thread(list_terms, linked_graph.schema_slice)
             )
             lines = [
-                f"# {line}" for line in SchemaLines(linked_graph.near, writer).write_instances()
+                f"# {line}"
+                for line in SchemaLines(linked_graph.schema_slice, writer).write_instances()
             ]
             text = linked_graph.add_heading("\n".join(lines), has_several_graphs=has_several_graphs)
             member_texts += [TextVariants((text,))] if lines else []
@@ -328,7 +330,9 @@ def _format_definitions(
         visible_arrays = graph.arrays if linked_graph.context.masker is None else None
         near_iris = (near_iris.iri for near_iris in classes if near_iris.graph is linked_graph)
         linked_iris = (
-            link.target for link in select_links(linked_graph.linked) if link.kind is not Kind.VALUE
+            link.target
+            for link in select_links(linked_graph.linked_question)
+            if link.kind is not Kind.VALUE
         )
         lines = [
             f"# {graph.prefixes.shorten(iri)} is the same as: "
@@ -352,7 +356,10 @@ def _describe_times(
     for linked_graph in graphs.values():
         graph = linked_graph.context.graph
         lines = write_time_lines(
-            linked_graph.linked.reading, graph, linked_graph.near.near, graph.prefixes.shorten
+            linked_graph.linked_question.reading,
+            graph,
+            linked_graph.schema_slice.near,
+            graph.prefixes.shorten,
         )
         if text := "\n".join(f"# {line}" for line in lines):
             time_texts.append(
@@ -395,7 +402,7 @@ def _describe_relatives(graph_class: GraphClass, equal_classes: Sequence[str]) -
 
 
 async def _load_shape(graph_class: GraphClass, parts: ShapeParts) -> Shape:
-    context, is_relevant = graph_class.graph.context, graph_class.graph.near.is_relevant
+    context, is_relevant = graph_class.graph.context, graph_class.graph.schema_slice.is_relevant
     graph = context.graph
     try:
         shape = await load_shape(
@@ -416,7 +423,7 @@ async def _load_shape(graph_class: GraphClass, parts: ShapeParts) -> Shape:
     shown_predicates = {
         predicate.iri for predicate in graph.profile.predicates
     }  # of the part of the schema that is shown
-    is_full_profile = graph.profile is graph_class.graph.asked.given.profile
+    is_full_profile = graph.profile is graph_class.graph.question_graph.base.profile
 
     def should_show_values(line: ShapeLine) -> bool:
         """Return whether to show all values: they are short, or the property is relevant."""
@@ -450,7 +457,7 @@ def _select_relevant_lines(
         lines = [
             line
             for line in shape.lines
-            if not line.inverse and graph_class.graph.near.is_relevant(line.predicate)
+            if not line.inverse and graph_class.graph.schema_slice.is_relevant(line.predicate)
         ]
         new_predicates = {
             (id(graph_class.graph), line.predicate) for line in lines
@@ -496,7 +503,7 @@ def _format_shape(
         count_text = f"{shape.instances:,} instances" if shape.instances else ""
         comment = ": ".join(part for part in (label, count_text) if part)
         return [f"{prefixes.shorten(graph_class.iri)}{f'  # {comment}' if comment else ''}"]
-    near_predicates = graph_class.graph.near.near if parts.ordered else ()
+    near_predicates = graph_class.graph.schema_slice.near if parts.ordered else ()
     order = {predicate.iri: position for position, predicate in enumerate(near_predicates)}
     ordered_positions = sorted(
         range(len(shape.lines)),

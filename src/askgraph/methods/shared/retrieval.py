@@ -146,12 +146,12 @@ async def build_message(
     """
     text = " ".join(dict.fromkeys([question.text, *parts]))
     if linked is None:
-        linked = await asyncio.gather(*(link_graph(text, graph) for graph in graphs.every))
+        linked = await asyncio.gather(*(link_graph(text, graph) for graph in graphs.graphs))
     texts = [question.text, *parts]
     if masker is not None:
         content = replace(content, examples=0, listed=True)
     # By the place of a graph, its whole schema, if that has room: the same for each question.
-    has_several_graphs = graphs.several
+    has_several_graphs = graphs.has_several
     full_schemas: dict[int, str] = {}
     if content.has_names:
         max_schema_tokens = int(_STABLE_TOKENS_SHARE * content.room / len(linked))
@@ -160,7 +160,7 @@ async def build_message(
             if (
                 full_schema := await render_full_schema(graph.context, max_tokens=max_schema_tokens)
             ) is not None:
-                graph_suffix = f" of {graph.asked.name}" if has_several_graphs else ""
+                graph_suffix = f" of {graph.question_graph.name}" if has_several_graphs else ""
                 heading = HEADING.replace(":", f"{graph_suffix}:", 1)
                 schemas_by_position[position] = (
                     f"{heading}{describe_naming(graph.context)}.\n\n{full_schema.text}"
@@ -179,13 +179,13 @@ async def build_message(
         ],
         "descriptions": [
             text_variants
-            for graph in graphs.every
+            for graph in graphs.graphs
             for text_variants in build_description_texts(
-                texts, graph.given, include_all=is_about_dataset
+                texts, graph.base, include_all=is_about_dataset
             )
             if masker is None
         ],
-        "names": await _build_name_texts(linked, has_several_graphs=graphs.several)
+        "names": await _build_name_texts(linked, has_several_graphs=graphs.has_several)
         if content.names
         else [],
         "examples": await asyncio.to_thread(_build_example_texts, texts, graphs, content),
@@ -196,7 +196,7 @@ async def build_message(
             text_variants
             for graph in unnamed_graphs
             for text_variants in await format_schema_list(
-                graph, values=False, has_several_graphs=graphs.several
+                graph, values=False, has_several_graphs=graphs.has_several
             )
         ],
         "candidates": await candidates() if candidates is not None else [],
@@ -209,14 +209,14 @@ async def build_message(
         shares["shapes"] = shapes_share
     shares["near"] = 0.0
     question_text = question.text if masker is None else masker.mask_question()
-    base_graphs = [graph.given for graph in graphs.every]
+    base_graphs = [graph.base for graph in graphs.graphs]
     has_glossary = any(graph.glossary for graph in base_graphs)
     glossary_texts = (
         format_glossary(question, base_graphs, masked=masker is not None) if has_glossary else ()
     )
     services = [
-        f"- {graph.name}, SERVICE <{graph.service}>: {graph.given.profile.triples:,} triples"
-        for graph in (graphs.every if has_several_graphs else ())
+        f"- {graph.name}, SERVICE <{graph.service}>: {graph.base.profile.triples:,} triples"
+        for graph in (graphs.graphs if has_several_graphs else ())
     ]
     graph_lists = ["\n".join(["Graphs:", *services])] if services else []
     fixed_texts = [
@@ -281,7 +281,7 @@ async def _build_schema_texts(
 def _build_example_texts(
     texts: Sequence[str], graphs: QuestionGraphs, content: PromptContent
 ) -> list[TextVariants]:
-    base_graphs = [asked_graph.given for asked_graph in graphs.every]
+    base_graphs = [asked_graph.base for asked_graph in graphs.graphs]
     if not content.examples or not any(graph.examples for graph in base_graphs):
         return []
     from askgraph.methods.shared.examples import (
@@ -294,15 +294,17 @@ def _build_example_texts(
         base_graphs,
         limit=content.examples,
         embedder=content.embedder,
-        services=graphs.services.keys() if graphs.several else (),
+        services=graphs.services.keys() if graphs.has_several else (),
         nearest_only=not content.diverse,
     )
-    asked_graphs_by_id = {id(asked_graph.given): asked_graph for asked_graph in graphs.every}
-    language = graphs.every[0].context.language
+    asked_graphs_by_id = {id(asked_graph.base): asked_graph for asked_graph in graphs.graphs}
+    language = graphs.graphs[0].context.language
     example_texts = []
     for nearby_example in nearby_examples:
         prefixes = asked_graphs_by_id[id(nearby_example.graph)].context.graph.prefixes
-        graph_line = f"{GRAPH_LINE_PREFIX}{nearby_example.graph.name}\n" if graphs.several else ""
+        graph_line = (
+            f"{GRAPH_LINE_PREFIX}{nearby_example.graph.name}\n" if graphs.has_several else ""
+        )
         query = nearby_example.example.query
         with suppress(QueryError):
             query = declare_prefixes(query, nearby_example.graph.prefixes.namespaces)
@@ -327,10 +329,10 @@ async def _build_name_texts(
 ) -> list[TextVariants]:
     name_texts = []
     for linked_graph in linked:
-        mentions = await find_mentions(linked_graph.context, linked_graph.linked)
-        near_iris = [predicate.iri for predicate in linked_graph.near.near]
+        mentions = await find_mentions(linked_graph.context, linked_graph.linked_question)
+        near_iris = [predicate.iri for predicate in linked_graph.schema_slice.near]
         entity_text = await format_entities(linked_graph.context, mentions, near=near_iris)
-        line_start = f"- {linked_graph.asked.name}: " if has_several_graphs else "- "
+        line_start = f"- {linked_graph.question_graph.name}: " if has_several_graphs else "- "
         name_texts += [
             TextVariants((f"{line_start}{line.removeprefix('- ')}",)) for line in entity_text.lines
         ]

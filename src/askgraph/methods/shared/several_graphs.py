@@ -179,7 +179,7 @@ def _join_prefixes(prefix_maps: Sequence[PrefixMap]) -> PrefixMap:
     """Join the prefixes of all graphs; a prefix that is taken gets a number."""
     namespaces: dict[str, str] = {}
     for prefixes in prefix_maps:
-        for prefix, namespace in prefixes.own.items():
+        for prefix, namespace in prefixes.own_prefixes.items():
             if namespace not in namespaces.values():
                 namespaces[_find_free_prefix(prefix, namespaces)] = namespace
     return PrefixMap(namespaces)

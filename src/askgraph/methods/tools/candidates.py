@@ -449,7 +449,7 @@ async def _run_cluster(
         rows = tuple((arrays.terms.get_term(int(at)),) for at in best.ids[:_MAX_ROWS])
         truncation = _ROW_TRUNCATION if len(best.ids) > _MAX_ROWS else None
         return CandidateResult(
-            cluster, query, columns, None, SelectResult(columns, rows, truncation).sorted()
+            cluster, query, columns, None, SelectResult(columns, rows, truncation).sort_rows()
         )
     seconds_left = context.limits.timeout
     if end_time is not None:
@@ -463,7 +463,7 @@ async def _run_cluster(
         result = await graph.endpoint.select(query, timeout=seconds_left, limit=_MAX_ROWS)
     except (QueryError, ServiceError):
         return None
-    ordered = result if best.tree.order else result.sorted()
+    ordered = result if best.tree.order else result.sort_rows()
     return CandidateResult(cluster, query, columns, None, ordered)
 
 

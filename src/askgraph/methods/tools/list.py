@@ -98,7 +98,7 @@ async def _resolve_objects(context: Context, text: str) -> tuple[NamedNode | Lit
     """Return the IRI of a text, or the literals of the graph that it may stand for."""
     if not text:
         return ()
-    first_token = next(iter(tokenize(text).all), None)
+    first_token = next(iter(tokenize(text).all_tokens), None)
     if first_token is not None and first_token.kind == "string":
         return _list_literals(context, unescape(first_token.text.strip("\"'")))
     full_iri = expand_name(text.split()[0], context.graph.prefixes)

@@ -112,12 +112,12 @@ def has_been_read(context: Context, query_run: QueryRun, columns: Sequence[str])
 
 def get_query_key(query: str) -> str:
     """Return the tokens of a query as one text, whatever its layout."""
-    return " ".join(token.text for token in tokenize(query).given)
+    return " ".join(token.text for token in tokenize(query).tokens)
 
 
 def collect_column_values(result: SelectResult, columns: Sequence[str]) -> set[object]:
     """Return one set of values for each column."""
-    return {frozenset(result.column(name)) for name in columns}
+    return {frozenset(result.get_column(name)) for name in columns}
 
 
 def count_rows(query_run: QueryRun) -> int:
@@ -210,7 +210,7 @@ async def build_answer(
         [context.language, "en"],
         timeout,
         evidence_seconds=timeout,
-        reason=explain_empty,
+        explain_empty=explain_empty,
     )
     query, labels = await builder.format_query(query_run.query)
     return await builder.answer(

@@ -46,14 +46,15 @@ async def record_graph_responses(
                 step = await anext(steps, None)
             if step is None:
                 return
-            if isinstance(step, Outcome) and recording.said:
+            if isinstance(step, Outcome) and recording.responses:
                 prefixes = {
-                    build_prefixes_key(graph.name): (dict(graph.prefixes.own),) for graph in graphs
+                    build_prefixes_key(graph.name): (dict(graph.prefixes.own_prefixes),)
+                    for graph in graphs
                 }
                 yield Heard(
                     {
                         **prefixes,
-                        **{key: tuple(responses) for key, responses in recording.said.items()},
+                        **{key: tuple(responses) for key, responses in recording.responses.items()},
                     }
                 )
             yield step

@@ -126,7 +126,9 @@ def find_nearest_prefixes(prefix: str, prefixes: PrefixMap) -> tuple[str, ...]:
     """Return the at most three most similar known prefixes, else the graph's own."""
     scores = {name: fuzz.ratio(prefix, name) for name in prefixes.namespaces}
     similar = [name for name, score in scores.items() if score >= _MIN_PREFIX_SCORE]
-    return tuple(sorted(similar, key=lambda name: -scores[name])[:3] or list(prefixes.own)[:3])
+    return tuple(
+        sorted(similar, key=lambda name: -scores[name])[:3] or list(prefixes.own_prefixes)[:3]
+    )
 
 
 def _build_typed_literal(value: str, datatype: str, prefixes: PrefixMap) -> Literal:

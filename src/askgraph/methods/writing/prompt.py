@@ -170,7 +170,7 @@ def _replace_variable_with_mark(query: str, references: References) -> str:
 def _replace_mark_with_variable(text: str) -> str:
     """Return a text with the variable `?IT` instead of each mark `IT`."""
     pieces, at = list[str](), 0
-    for token in tokenize(text).all:
+    for token in tokenize(text).all_tokens:
         if token.kind == "word" and token.text == IT:
             pieces += [text[at : token.start], f"?{IT}"]
             at = token.start + len(token.text)

@@ -206,7 +206,7 @@ class References:
 
     def _expand_text(self, text: str) -> str:
         """Replace each reference in a text by its term."""
-        tokens = tokenize(text).given
+        tokens = tokenize(text).tokens
         pieces, at = list[str](), 0
         for number, token in enumerate(tokens):
             pieces += [text[at : token.start], self._expand_token(token, tokens, number)]
@@ -319,7 +319,7 @@ def number_variables(text: str, *, keep_variables: Collection[str] = ()) -> str:
 def _split_with_new_names(text: str, keep_variables: Collection[str]) -> Iterator[str]:
     names = {name: f"?{name}" for name in keep_variables}
     at = 0
-    for token in tokenize(text).all:
+    for token in tokenize(text).all_tokens:
         if token.kind == "variable":
             yield text[at : token.start]
             yield names.setdefault(token.text[1:], f"?v{len(names) - len(keep_variables)}")

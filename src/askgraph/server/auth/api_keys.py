@@ -116,7 +116,7 @@ async def find_key(store: Store, text: str) -> KeyRow:
     """
     parts = parse_key(text) if text.startswith(KEY_PREFIX) else None
     id = parts[0] if parts else text
-    keys = await store.keys()
+    keys = await store.list_keys()
     matches = [key for key in keys if key.id == id]
     matches = matches or [key for key in keys if key.name == text and key.revoked is None]
     if len(matches) == 1:

@@ -165,7 +165,7 @@ class CallerAccounts:
         if credentials.token.startswith(KEY_PREFIX):
             address = get_counted_address(credentials.client)
             parts = parse_key(credentials.token)
-            key = await self._store.key(parts[0]) if parts else None
+            key = await self._store.get_key(parts[0]) if parts else None
             key_id = key.id if key else ""
             self._throttle.check(address, key_id)
             if parts is None or key is None or not is_secret_of(key, parts[1]):
@@ -179,8 +179,8 @@ class CallerAccounts:
                 raise NotAllowedError(
                     f"this API key has expired ({key.expires}): ask for another", status=401
                 )
-            await self._store.touch(key)
-            limits = key.limits.over(self._limits)
+            await self._store.record_key_use(key)
+            limits = key.limits.apply_to(self._limits)
             return Principal(f"key:{key.id}", key.name, key.scopes, key.graphs, limits)
         if name := self._get_proxy_user(credentials):
             scopes = frozenset(self._settings.proxy_scopes)
@@ -207,7 +207,9 @@ class CallerAccounts:
         minute.unreported += 1
         if minute.unreported >= max(1, limit // _REPORTS_PER_LIMIT_COUNT):
             reported, minute.unreported = minute.unreported, 0
-            minute.reported = (await self._store.count(principal, reported)).minute_requests
+            minute.reported = (
+                await self._store.count_requests(principal, reported)
+            ).minute_requests
         if minute.reported + minute.unreported > limit:
             raise LimitExceededError(
                 f"{limit} requests a minute are allowed, and they are used up",
@@ -219,7 +221,7 @@ class CallerAccounts:
         limits = caller.limits
         if not limits.tokens_per_day and not limits.money_per_day:
             return
-        usage = await self._store.used(caller.counted_as or caller.id)
+        usage = await self._store.get_usage(caller.counted_as or caller.id)
         time = datetime.now(UTC)
         midnight = time.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
         seconds_left = float(math.ceil((midnight - time).total_seconds()))

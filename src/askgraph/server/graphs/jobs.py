@@ -119,11 +119,11 @@ class GraphJobs:
 
     def check(self, name: str, caller: Principal) -> None:
         """Raise an error if a caller may not add a graph of this name."""
-        caller.check("manage")
+        caller.require_scope("manage")
         check_name(name)
         if len(name) > _MAX_NAME_CHARACTERS:
             raise SetupError(f"the name of a graph has at most {_MAX_NAME_CHARACTERS} characters")
-        if not caller.sees(name):
+        if not caller.can_see(name):
             raise NotAllowedError(
                 f"{caller.name} may add graphs of certain names only, not {name!r}"
             )
@@ -180,15 +180,15 @@ class GraphJobs:
         Raises:
             NotFound: the caller has no such job.
         """
-        row = await self._store.job(id)
-        if row is None or (row.owner != caller.id and not caller.may("admin")):
+        row = await self._store.get_job(id)
+        if row is None or (row.owner != caller.id and not caller.has_scope("admin")):
             raise NotFound(f"there is no job {id!r}, or it is not yours")
         job = self._jobs.get(id)
         return _to_job_view(job.row if job else row)
 
     async def list_jobs(self, caller: Principal) -> list[JobView]:
         """Return the jobs of a caller, the latest first."""
-        rows = await self._store.jobs(caller.id)
+        rows = await self._store.list_jobs(caller.id)
         return [
             _to_job_view(self._jobs[row.id].row if row.id in self._jobs else row) for row in rows
         ]
@@ -224,9 +224,9 @@ class GraphJobs:
 
         Confirmed answers of the graph are withdrawn.
         """
-        caller.check("manage")
-        settings = self._graphs.settings(name, caller)
-        if not settings.added_by and not caller.may("admin"):
+        caller.require_scope("manage")
+        settings = self._graphs.get_settings(name, caller)
+        if not settings.added_by and not caller.has_scope("admin"):
             raise NotAllowedError(
                 f"the graph {name!r} was not added over the web: its operator can remove it with"
                 f" askgraph remove {name}"
@@ -267,7 +267,7 @@ class GraphJobs:
         watch_task = asyncio.create_task(self._save_progress(job))
         end: dict[str, Any]
         try:
-            async with self._queue.turn(lambda _: None):
+            async with self._queue.wait_turn(lambda _: None):
                 job.update(state="running", progress=vars(JobProgress("starting")))
                 await self._store.delete_verified_of_graph(
                     job.new_graph.name
@@ -295,7 +295,7 @@ class GraphJobs:
                 problem.detail = problem.detail.replace(f"{path}/", "")
             end = {"state": "failed", "problem": problem.model_dump()}
         except BaseException:  # noqa: BLE001 - a bug ends one job, not the server
-            end = {"state": "failed", "problem": Problem.unexpected().model_dump()}
+            end = {"state": "failed", "problem": Problem.for_bug().model_dump()}
             _log.exception("adding the graph %r failed by a bug", job.new_graph.name)
         watch_task.cancel()
         job.row = replace(job.row, **end)  # those that follow it hear so when all is cleared
@@ -341,7 +341,7 @@ def _to_job_view(row: JobRow) -> JobView:
 
 
 def check_graph_limit(caller: Principal, owners: Iterable[str]) -> None:
-    """Raise `NotAllowed` if a caller has added as many graphs as allowed.
+    """Raise `NotAllowedError` if a caller has added as many graphs as allowed.
 
     Callers without a key, who can obtain any number of ids, count as one.
 
@@ -349,7 +349,7 @@ def check_graph_limit(caller: Principal, owners: Iterable[str]) -> None:
         owners: who added each existing graph; "" if nobody did over the web.
     """
     max_graphs = caller.limits.graphs
-    if not max_graphs or caller.may("admin"):
+    if not max_graphs or caller.has_scope("admin"):
         return
 
     def normalize_owner(owner: str) -> str:

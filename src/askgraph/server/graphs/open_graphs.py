@@ -136,7 +136,7 @@ class GraphPool:
             glossary_stamp = _stamp_file(self._workspace.get_glossary_file(name))
             if glossary_stamp != pooled.glossary_stamp:
                 pooled.set_glossary(
-                    await asyncio.to_thread(self._workspace.glossary, name), glossary_stamp
+                    await asyncio.to_thread(self._workspace.load_glossary, name), glossary_stamp
                 )
             yield pooled.add_verified(verified)
         finally:
@@ -169,7 +169,7 @@ class GraphPool:
 
     def _stamp_data(self, name: str) -> tuple[int, int]:
         """Return a stamp that changes when the data folder of a graph is replaced."""
-        return _stamp_file(self._workspace.data(name) / "built.json")
+        return _stamp_file(self._workspace.get_data_folder(name) / "built.json")
 
 
 def _stamp_file(path: Path) -> tuple[int, int]:
@@ -225,7 +225,7 @@ class GraphCatalog:
 
     def list_names(self, caller: Principal) -> list[str]:
         """Return the graphs that a caller may see, preferred ones first."""
-        visible = (name for name in self._workspace.graphs() if caller.sees(name))
+        visible = (name for name in self._workspace.graphs() if caller.can_see(name))
         return sorted(
             visible,
             key=lambda name: self._preferred_positions.get(name, len(self._preferred_positions)),
@@ -242,7 +242,7 @@ class GraphCatalog:
             NotFound: the caller may see no such graph.
         """
         graphs = self._workspace.graphs()
-        if name in graphs and caller.sees(name):
+        if name in graphs and caller.can_see(name):
             return graphs[name]
         visible = ", ".join(self.list_names(caller)) or "none"
         raise NotFound(f"there is no graph {name!r}; there are: {visible}")
@@ -287,7 +287,7 @@ class GraphCatalog:
         version = await self._store.get_verified_version(name)
         answers = self._verified.get(name)
         if answers is None or answers.version != version:
-            examples = tuple([row.example for row in await self._store.verified(name)])
+            examples = tuple([row.example for row in await self._store.list_verified(name)])
             answers = self._verified[name] = VerifiedAnswers(version, examples)
         return answers
 
@@ -307,7 +307,10 @@ class SummaryCache:
 
     def load(self, name: str, settings: GraphSettings, language: str = "en") -> GraphSummary:
         """Return the summary of a graph; its files are read again if they changed."""
-        paths = (self._workspace.data(name) / "profile.json", self._workspace.description(name))
+        paths = (
+            self._workspace.get_data_folder(name) / "profile.json",
+            self._workspace.get_description_file(name),
+        )
         stamp, key = (
             tuple(_stamp_file(path) for path in paths),
             (name, phrases_in(language).language),
@@ -321,12 +324,13 @@ class SummaryCache:
 
     def _read(self, name: str, language: str, settings: GraphSettings) -> GraphSummary:
         try:
-            profile = self._workspace.profile(name)
+            profile = self._workspace.load_profile(name)
         except SetupError:
             profile = None
         try:
             description = next(
-                iter(load_descriptions(self._workspace.description(name))), DatasetDescription("")
+                iter(load_descriptions(self._workspace.get_description_file(name))),
+                DatasetDescription(""),
             )
         except SetupError:
             description = DatasetDescription("")

@@ -65,7 +65,7 @@ class QueryRunner:
         queue = self._queues.setdefault(
             graph, TurnQueue(self._settings.per_graph, self._settings.queue, noun="queries")
         )
-        return queue.turn(lambda _: None)  # queries do not hear their place
+        return queue.wait_turn(lambda _: None)  # queries do not hear their place
 
     async def run(
         self,
@@ -93,7 +93,7 @@ class QueryRunner:
                 return await run(
                     graph.endpoint,
                     checked_query.form,
-                    checked_query.given,
+                    checked_query.original_text,
                     timeout=seconds,
                     limit=max_rows,
                 )
@@ -119,7 +119,7 @@ def replace_dataset(query: str, default_graphs: Sequence[str], named_graphs: Seq
     if not default_graphs and not named_graphs:
         return query
     for iri in (*default_graphs, *named_graphs):
-        if [token.kind for token in tokenize(f"<{iri}>").all] != ["iri"] or ":" not in iri:
+        if [token.kind for token in tokenize(f"<{iri}>").all_tokens] != ["iri"] or ":" not in iri:
             raise QueryError(f"{iri!r} is no IRI of a graph: give one in full")
     if len(query) > MAX_PARSED_CHARACTERS:
         raise QueryError(
@@ -137,7 +137,7 @@ def replace_dataset(query: str, default_graphs: Sequence[str], named_graphs: Seq
 
 def _find_dataset_span(query: str) -> tuple[int, int]:
     """Return the span of a query's FROM clauses, or the position where they would go."""
-    tree, tokens = parse_query(query).tree, tokenize(query).given
+    tree, tokens = parse_query(query).tree, tokenize(query).tokens
     if tree.dataset_span:
         return tree.dataset_span
     if tree.where.span:

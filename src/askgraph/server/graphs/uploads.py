@@ -157,7 +157,7 @@ def remove_graph(workspace: Workspace, name: str, job: str) -> None:
 
     A graph of this name from another source stays.
     """
-    folder, data = workspace.folder, workspace.data(name)
+    folder, data = workspace.folder, workspace.get_data_folder(name)
     uploads = get_upload_folder(folder, job)
     with lock_file(folder / "uploads" / ".locks" / name):
         settings = workspace.graphs().get(name)

@@ -96,8 +96,8 @@ Go on like this:
 async def _get_metadata(graph: str) -> GraphMetadata:
     access = get_current_access()
     with convert_errors(ResourceNotFoundError):
-        access.check("ask")
-        return await access.known(resolve_graph_name(access, graph))
+        access.require_scope("ask")
+        return await access.get_metadata(resolve_graph_name(access, graph))
 
 
 async def _read_profile(graph: str) -> str:
@@ -162,7 +162,8 @@ def _format_predicate(predicate: PredicateProfile, graph: GraphMetadata) -> str:
         for iri, _ in (*predicate.object_classes, *predicate.datatypes)[:_MAX_END_CLASSES]
     )
     ends = f", {subjects or 'anything'} → {objects or 'anything'}"
-    return f'{shorten(predicate.iri)} "{get_label(predicate.names, predicate.iri, "en")}": {predicate.triples:,} triples{ends}'
+    label = get_label(predicate.names, predicate.iri, "en")
+    return f'{shorten(predicate.iri)} "{label}": {predicate.triples:,} triples{ends}'
 
 
 async def explore_graph(graph: str = "") -> str:
@@ -181,7 +182,7 @@ async def _list_main_classes(graph: str) -> tuple[str, str]:
     access = get_current_access()
     with convert_errors():
         name = resolve_graph_name(access, graph or None)
-        lines = format_classes(await access.known(name), "en", limit=_MAX_PROMPT_CLASSES)
+        lines = format_classes(await access.get_metadata(name), "en", limit=_MAX_PROMPT_CLASSES)
         return name, "\n".join(f"- {line}" for line in lines)
 
 
@@ -212,7 +213,7 @@ class _GraphServer(MCPServer[Any]):
                 description=f"{graph}: {description}",
                 mime_type=mime_type,
             )
-            for graph in get_current_access().graph_names()
+            for graph in get_current_access().list_graphs()
             for name, (_, description, mime_type) in _RESOURCES.items()
         ]
 

@@ -104,7 +104,7 @@ class GraphMetadata:
     @classmethod
     def read(cls, workspace: Workspace, name: str) -> "GraphMetadata":
         """Read the metadata from a workspace, which may have to build the graph first."""
-        profile, arrays = workspace.known(name)
+        profile, arrays = workspace.load_content(name)
         return cls(name, profile, PrefixMap(dict(profile.prefixes)), arrays is None)
 
 
@@ -163,7 +163,8 @@ def format_classes(
 ) -> list[str]:
     """Return the most frequent classes as lines: `ont:Moon "moon": 55 instances`."""
     return [
-        f'{graph.prefixes.shorten(profile_class.iri)} "{get_label(profile_class.names, profile_class.iri, language)}": '
+        f"{graph.prefixes.shorten(profile_class.iri)} "
+        f'("{get_label(profile_class.names, profile_class.iri, language)}"): '
         f"{profile_class.instances:,} instances"
         for profile_class in graph.profile.classes[:limit]
     ]
@@ -222,7 +223,7 @@ class LocalAccess:
 
     async def stream_steps(self, request: RunRequest) -> AsyncGenerator[Step, None]:
         """Answer a question in this process and yield its steps."""
-        method = request.made(self._workspace, self._models)
+        method = request.build_method(self._workspace, self._models)
         graphs = [
             await self._get_graph(name, with_indices=can_search_indices(method))
             for name in request.graphs

@@ -101,7 +101,7 @@ async def ask(
     """
     access = get_current_access()
     with convert_errors():
-        access.check("ask")
+        access.require_scope("ask")
         check_question(question)
         choice = read_choice(context)
         if choice is not None:
@@ -127,13 +127,13 @@ async def ask(
                 return await _answer_reading(access, reading, outcome, graph, limit)
         following: Sequence[str] = ()
         with suppress(AskgraphError):  # the answer is there: nothing is to be said of these
-            following = await access.following(request.question, outcome)
+            following = await access.suggest_following(request.question, outcome)
         return to_ask_result(outcome, limit=limit, following=following)
 
 
 async def _await_outcome(context: Context, access: GraphAccess, request: RunRequest) -> Outcome:
     """Read the steps up to the outcome and report each as progress."""
-    async with aclosing(access.steps(request)) as steps:
+    async with aclosing(access.stream_steps(request)) as steps:
         step_count = 0
         async for step in steps:
             if isinstance(step, Answer | Clarification | Refusal):
@@ -147,7 +147,7 @@ async def _answer_reading(
     access: GraphAccess, index: int, clarification: Clarification, graph: str, limit: int
 ) -> AskResult:
     """Return the answer to the reading that the user chose."""
-    async with access.graph(resolve_graph_name(access, graph)) as open_graph:
+    async with access.open_graph(resolve_graph_name(access, graph)) as open_graph:
         answer = await answer_option(
             clarification.options[index],
             clarification,

@@ -79,11 +79,11 @@ async def list_graphs() -> GraphsResult:
     """List the available graphs with their main classes, and the methods that answer questions."""
     access = get_current_access()
     with convert_errors():
-        access.check("ask")
+        access.require_scope("ask")
     graphs = []
-    for name in access.graph_names():
+    for name in access.list_graphs():
         with convert_errors():
-            metadata = await access.known(name)
+            metadata = await access.get_metadata(name)
             graphs.append(
                 GraphInfo(
                     name=name,

@@ -46,11 +46,11 @@ class HostedAccess:
 
     def require_scope(self, scope: Scope) -> None:
         """Raise `NotAllowedError` if the caller lacks a scope."""
-        self._caller.check(scope)
+        self._caller.require_scope(scope)
 
     def list_graphs(self) -> Sequence[str]:
         """Return the names of the graphs that the caller may see."""
-        return self._hub.graphs.names(self._caller)
+        return self._hub.graphs.list_names(self._caller)
 
     def list_methods(self) -> Sequence[str]:
         """Return the names of the methods that callers may choose."""
@@ -58,7 +58,7 @@ class HostedAccess:
 
     async def get_metadata(self, name: str) -> GraphMetadata:
         """Return the metadata of a graph without opening it."""
-        self._hub.graphs.settings(name, self._caller)
+        self._hub.graphs.get_settings(name, self._caller)
         return await asyncio.to_thread(GraphMetadata.read, self._hub.workspace, name)
 
     @asynccontextmanager
@@ -66,7 +66,7 @@ class HostedAccess:
         """Lease a graph of the server, within its limit of parallel queries."""
         async with (
             self._hub.graphs.lease(name, self._caller, with_indices=True) as graph,
-            self._hub.queries.turn(name),
+            self._hub.queries.wait_turn(name),
         ):
             yield graph
 
@@ -97,7 +97,7 @@ class _McpEndpoint:
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         caller = await identify_caller(request, get_hub(request))
-        caller.check("ask")
+        caller.require_scope("ask")
         body = await request.body()
         if error_parts := _find_message_error(body):
             code, error_message = error_parts

@@ -105,7 +105,7 @@ def parse_model(
 @router.get("/models")
 async def list_models(hub: HubDep, caller: Asker) -> ChatModels:
     """List the methods as models, combined with each graph if there are several."""
-    ids, graphs = [DEFAULT_MODEL, *await _list_usable_methods(hub)], hub.graphs.names(caller)
+    ids, graphs = [DEFAULT_MODEL, *await _list_usable_methods(hub)], hub.graphs.list_names(caller)
     if len(graphs) > 1:
         ids = [f"{method}@{graph}" for graph in graphs for method in ids]
     return ChatModels(data=[ChatModel(id=id, created=_MODEL_CREATED_SECONDS) for id in ids])
@@ -114,7 +114,7 @@ async def list_models(hub: HubDep, caller: Asker) -> ChatModels:
 @router.get("/models/{model}")
 async def get_model(model: str, hub: HubDep, caller: Asker) -> ChatModel:
     """Return one of the available models."""
-    graphs = hub.graphs.names(caller)
+    graphs = hub.graphs.list_names(caller)
     parse_model(
         model, graph_names=graphs[:1], methods=await _list_usable_methods(hub), graphs=graphs
     )
@@ -136,7 +136,7 @@ async def complete(body: ChatBody, request: Request, hub: HubDep, caller: Asker)
     reply = ChatReplyBuilder(run, body.model, suggester, usage)
     if body.stream:
         return stream_texts(reply.stream_chunks(steps))
-    completion = await cancel_on_disconnect(request, reply.whole(steps))
+    completion = await cancel_on_disconnect(request, reply.build_completion(steps))
     return JSONResponse(completion.model_dump(mode="json"))
 
 
@@ -153,7 +153,7 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
     if body.previous_response_id is not None:
         id = body.previous_response_id
         try:
-            after = (await hub.records.row(parse_run_id(id), caller)).id
+            after = (await hub.records.load_run(parse_run_id(id), caller)).id
         except NotFound as error:
             raise RunFailed(
                 Problem(
@@ -168,8 +168,8 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
     )
     reply = ResponseBuilder(run, body, suggester)
     if body.stream:
-        return stream_texts(reply.events(steps))
-    response = await cancel_on_disconnect(request, reply.whole(steps))
+        return stream_texts(reply.stream_events(steps))
+    response = await cancel_on_disconnect(request, reply.build_response(steps))
     return JSONResponse(response.model_dump(mode="json"))
 
 
@@ -186,14 +186,14 @@ async def _start_run(
         clarification_run := await _find_clarification_run(conversation, after, hub, caller)
     ):
         choice = conversation.choice
-        _, _, outcome = await hub.records.outcome(clarification_run, caller)
+        _, _, outcome = await hub.records.load_outcome(clarification_run, caller)
         option_count = len(outcome.options) if isinstance(outcome, Clarification) else 0
         if not 1 <= choice <= option_count:
             raise SetupError(
                 f"answer with a number from 1 to {option_count}, or ask in other words"
             )
         view = await choose_interpretation(hub, clarification_run, choice - 1, caller)
-        trace, _, _ = await hub.records.outcome(view.id, caller)
+        trace, _, _ = await hub.records.load_outcome(view.id, caller)
 
         async def stream_outcome() -> AsyncGenerator[Step, None]:
             yield trace.outcome
@@ -211,7 +211,7 @@ async def _start_run(
         body.model,
         graph_names=body.graphs or ([body.graph] if body.graph else []),
         methods=list_method_names(hub.settings),
-        graphs=hub.graphs.names(caller),
+        graphs=hub.graphs.list_names(caller),
     )
     ask_body = AskBody(
         question=conversation.question,
@@ -221,7 +221,7 @@ async def _start_run(
         after=after,
     )
     run = await hub.ask(ask_body, caller, before=conversation.before)
-    return run.id, read_steps(hub, run), _create_suggester(hub, run.asked.question, caller)
+    return run.id, read_steps(hub, run), _create_suggester(hub, run.request.question, caller)
 
 
 def _create_suggester(hub: Hub, question: Question, caller: Principal) -> FollowingSuggester:
@@ -240,11 +240,13 @@ async def _find_clarification_run(
 ) -> str | None:
     """Return the run that asked back: `after`, or the latest run that sent our last message."""
     if after is not None:
-        _, _, outcome = await hub.records.outcome(after, caller)
+        _, _, outcome = await hub.records.load_outcome(after, caller)
         return after if isinstance(outcome, Clarification) else None
-    for row in await hub.store.runs(caller.id, search=conversation.asked, limit=_MAX_SEARCHED_RUNS):
-        if row.question == conversation.asked and row.status == "clarification":
-            _, _, outcome = await hub.records.outcome(row.id, caller)
-            if is_clarification_reply(outcome, conversation.said):
+    for row in await hub.store.list_runs(
+        caller.id, search=conversation.previous_question, limit=_MAX_SEARCHED_RUNS
+    ):
+        if row.question == conversation.previous_question and row.status == "clarification":
+            _, _, outcome = await hub.records.load_outcome(row.id, caller)
+            if is_clarification_reply(outcome, conversation.previous_reply):
                 return row.id
     return None

@@ -230,7 +230,7 @@ class BoardView(BoardSummary):
 @router.get("/boards")
 async def list_boards(hub: HubDep, caller: Asker) -> BoardsView:
     """Return the caller's boards, latest change first; none without a key or cookie."""
-    rows = await hub.store.boards(caller.id) if caller.has_history else []
+    rows = await hub.store.list_boards(caller.id) if caller.has_history else []
     return BoardsView(boards=[BoardSummary.model_validate(vars(row)) for row in rows])
 
 
@@ -255,7 +255,7 @@ async def get_board(id: str, hub: HubDep, caller: Asker) -> BoardView:
 async def rename_board(id: str, body: BoardBody, hub: HubDep, caller: Asker) -> BoardView:
     """Change the title of a board."""
     await _load_board(hub, id, caller, must_own=True)
-    await hub.store.change(boards_table, id, title=body.title)
+    await hub.store.update_row(boards_table, id, title=body.title)
     return await _load_board_view(hub, id, caller)
 
 
@@ -263,14 +263,14 @@ async def rename_board(id: str, body: BoardBody, hub: HubDep, caller: Asker) -> 
 async def delete_board(id: str, hub: HubDep, caller: Asker) -> None:
     """Delete a board with its pins."""
     await _load_board(hub, id, caller, must_own=True)
-    await hub.store.delete(boards_table, id)
+    await hub.store.delete_row(boards_table, id)
 
 
 @router.post("/boards/{id}/share")
 async def share_board(id: str, body: ShareBody, hub: HubDep, caller: Asker) -> BoardView:
     """Share a board by its address, or stop sharing it; readers see only graphs they may ask."""
     await _load_board(hub, id, caller, must_own=True)
-    await hub.store.change(boards_table, id, shared=body.shared)
+    await hub.store.update_row(boards_table, id, shared=body.shared)
     return await _load_board_view(hub, id, caller)
 
 
@@ -323,7 +323,7 @@ async def mark_board_seen(id: str, hub: HubDep, caller: Asker) -> BoardView:
 async def create_pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> BoardView:
     """Pin the answer of a run to the end of a board."""
     await _load_board(hub, id, caller, must_own=True)
-    run = await hub.records.row(body.run, caller)
+    run = await hub.records.load_run(body.run, caller)
     answer = run.answer or {}
     graph, query = answer.get("graph"), answer.get("sparql")
     if not isinstance(graph, str) or not isinstance(query, str):
@@ -390,7 +390,7 @@ async def _to_board_view(
     problems: Mapping[str, Problem],
 ) -> BoardView:
     """Convert a board for a caller; runs of others are left out."""
-    runs = await hub.store.questions([pin.run for pin in pins if pin.run], caller.id)
+    runs = await hub.store.get_questions([pin.run for pin in pins if pin.run], caller.id)
 
     def to_pin_view(pin: PinRow) -> PinView:
         last_seen = AnswerView.model_validate(pin.base)
@@ -418,9 +418,9 @@ async def _to_board_view(
 
 async def _load_board(hub: Hub, id: str, caller: Principal, *, must_own: bool = False) -> BoardRow:
     """Load a board that the caller may read or, with `must_own`, change."""
-    board = await hub.store.board(id)
+    board = await hub.store.get_board(id)
     if board is not None:
-        may_read = board.shared or caller.may("admin")
+        may_read = board.shared or caller.has_scope("admin")
         if board.owner == caller.id or (may_read and not must_own):
             return board
     raise NotFound(f"there is no board {id!r}, or it is not yours")
@@ -428,7 +428,7 @@ async def _load_board(hub: Hub, id: str, caller: Principal, *, must_own: bool = 
 
 async def _load_pins(hub: Hub, board: BoardRow, caller: Principal) -> list[PinRow]:
     """Load the pins of a board whose graphs the caller may see."""
-    return [pin for pin in await hub.store.pins(board.id) if caller.sees(pin.graph)]
+    return [pin for pin in await hub.store.list_pins(board.id) if caller.can_see(pin.graph)]
 
 
 def _build_missing_pin_error(id: str) -> NotFound:

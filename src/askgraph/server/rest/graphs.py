@@ -71,9 +71,9 @@ async def list_graphs(
 ) -> GraphsView:
     """Return the graphs that the caller may see."""
     settings_by_name = [
-        (name, hub.graphs.settings(name, caller)) for name in hub.graphs.names(caller)
+        (name, hub.graphs.get_settings(name, caller)) for name in hub.graphs.list_names(caller)
     ]
-    load_summary = hub.summaries.of
+    load_summary = hub.summaries.load
     return GraphsView(
         graphs=await asyncio.to_thread(
             lambda: [load_summary(*entry, language) for entry in settings_by_name]
@@ -86,8 +86,8 @@ async def get_graph(
     graph: GraphName, hub: HubDep, caller: Asker, language: LanguageQueryParameter = "en"
 ) -> GraphSummary:
     """Return a summary of one graph."""
-    settings = hub.graphs.settings(graph, caller)
-    return await asyncio.to_thread(hub.summaries.of, graph, settings, language)
+    settings = hub.graphs.get_settings(graph, caller)
+    return await asyncio.to_thread(hub.summaries.load, graph, settings, language)
 
 
 @router.get("/graphs/{graph}/starters")
@@ -103,7 +103,7 @@ async def list_starters(
         async def ask(question: Question, open_graph: KnowledgeGraph) -> Outcome:
             seconds = hub.settings.query_timeout
             try:
-                async with hub.queries.turn(opened.name):
+                async with hub.queries.wait_turn(opened.name):
                     return await ask_method(question, method, [open_graph], timeout=seconds)
             except ServiceError as error:
                 return Refusal(str(error))
@@ -243,19 +243,19 @@ async def remove_graph(graph: str, hub: HubDep, caller: Manager) -> None:
 @router.get("/jobs")
 async def list_jobs(hub: HubDep, caller: Manager) -> JobsView:
     """Return the caller's jobs, the latest first."""
-    return JobsView(jobs=await hub.jobs.of(caller))
+    return JobsView(jobs=await hub.jobs.list_jobs(caller))
 
 
 @router.get("/jobs/{id}")
 async def get_job(id: str, hub: HubDep, caller: Manager) -> JobView:
     """Return the progress of a job."""
-    return await hub.jobs.view(id, caller)
+    return await hub.jobs.load_view(id, caller)
 
 
 @router.get("/jobs/{id}/events", response_class=Response)
 async def stream_job(id: str, hub: HubDep, caller: Manager) -> Response:
     """Stream a job whenever it progresses, as events `job`, until its end."""
-    await hub.jobs.view(id, caller)
+    await hub.jobs.load_view(id, caller)
     return stream_events(hub.jobs.follow(id, caller))
 
 
@@ -345,7 +345,7 @@ async def update_glossary(
     language: LanguageQueryParameter = "en",
 ) -> GlossaryView:
     """Add entries to the glossary of a graph, and return the glossary."""
-    hub.graphs.settings(graph, caller)
+    hub.graphs.get_settings(graph, caller)
     entries = [parse_entry(entry.model_dump(), "the glossary") for entry in body.entries]
     workspace = hub.workspace
     await asyncio.to_thread(workspace.teach, graph, *entries, instructions=body.instructions)
@@ -362,7 +362,7 @@ async def remove_word(
     language: LanguageQueryParameter = "en",
 ) -> GlossaryView:
     """Remove a word from a graph's glossary, and return the glossary."""
-    hub.graphs.settings(graph, caller)
+    hub.graphs.get_settings(graph, caller)
     await asyncio.to_thread(hub.workspace.teach, graph, without=word)
     async with hub.graphs.lease(graph, caller) as open_graph:
         return await _to_glossary_view(open_graph, language)

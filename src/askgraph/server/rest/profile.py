@@ -483,7 +483,7 @@ async def get_vocabulary(
         return TermView(iri=item.iri, label=get_label(item, language), count=count)
 
     return VocabularyView(
-        prefixes={**_STANDARD_PREFIXES, **prefixes.own},
+        prefixes={**_STANDARD_PREFIXES, **prefixes.own_prefixes},
         classes=[*map(to_term_view, graph_profile.classes[:_MAX_VOCABULARY_TERMS])],
         predicates=[*map(to_term_view, graph_profile.predicates[:_MAX_VOCABULARY_TERMS])],
     )

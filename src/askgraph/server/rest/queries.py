@@ -139,7 +139,7 @@ class RowEvidenceView(EvidenceView):
 async def run_query(opened: QueryableGraph, body: QueryBody, hub: HubDep) -> TableView:
     """Run a read-only query; prefixes of the graph need not be declared."""
     max_rows = hub.settings.page_rows if body.limit is None else body.limit
-    checked_query = await asyncio.to_thread(hub.queries.read, body.query, opened)
+    checked_query = await asyncio.to_thread(hub.queries.check, body.query, opened)
     result = await hub.queries.run(checked_query, opened, timeout=body.timeout)
     labels = await labels_of(
         islice(_list_iris(result), _MAX_LABELED_TERMS),
@@ -179,13 +179,13 @@ async def get_row_evidence(
     opened: QueryableGraph, body: EvidenceBody, hub: HubDep
 ) -> RowEvidenceView:
     """Return the triples behind one row of a SELECT query's result, with labels."""
-    checked_query = await asyncio.to_thread(hub.queries.read, body.query, opened)
+    checked_query = await asyncio.to_thread(hub.queries.check, body.query, opened)
     result = await hub.queries.run(checked_query, opened, limit=body.row + 1)
     rows = result.rows[body.row :] if isinstance(result, SelectResult) else ()
     if not isinstance(result, SelectResult) or not rows:
         raise NotFound(f"the result has no row {body.row}; rows count from 0")
     single_row = SelectResult(result.variables, rows[:1])
-    async with hub.queries.turn(opened.name):
+    async with hub.queries.wait_turn(opened.name):
         row_triples = await evidence(checked_query.text, single_row, opened.endpoint, rows=1)
         labels = await labels_of(row_triples.iris, opened, [body.language])
     evidence_rows = row_triples.told(labels)
@@ -210,7 +210,7 @@ async def check_query_text(
     async with AsyncExitStack() as stack:
         open_graph = await stack.enter_async_context(hub.graphs.lease(graph, caller))
         query = body.query
-        names = {f"askgraph:{name}": name for name in hub.graphs.names(caller)}
+        names = {f"askgraph:{name}": name for name in hub.graphs.list_names(caller)}
         knowledge_by_service: dict[str, Knowledge] = {}
         for target in list_services(query):
             if target in names:
@@ -227,7 +227,7 @@ async def check_query_text(
             validate_query, body.query, services, language=body.language
         )
         labeled = await label_query(validation.query, open_graph, body.language)
-        words = await labeled.words()
+        words = await labeled.verbalize()
         return ValidationView(
             query=validation.query,
             # A prefix of the graph need not be declared to be run here.
@@ -407,7 +407,7 @@ async def list_parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Ask
     Other meanings of the question's words come first. If the caller may run queries, the graph is
     queried for alternatives that have an answer.
     """
-    async with hub.graphs.lease(graph, caller) as open_graph, hub.queries.turn(graph):
+    async with hub.graphs.lease(graph, caller) as open_graph, hub.queries.wait_turn(graph):
         labeled = await label_query(body.query, open_graph, body.language)
         read_query = await _verbalize_parts(labeled)
         part_alternatives: tuple[tuple[Alternative, ...], ...] = ()
@@ -425,7 +425,7 @@ async def list_parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Ask
                 open_graph,
                 [body.language],
                 timeout=min(_ALTERNATIVES_TIMEOUT_SECONDS, hub.settings.query_timeout),
-                query_graph=caller.may("query"),
+                query_graph=caller.has_scope("query"),
                 other_meanings=other_meanings,
             )
     pieces = [PieceView(text=piece.text, part=piece.part) for piece in read_query.pieces]
@@ -506,7 +506,7 @@ async def swap_term(opened: OpenGraph, body: SwapBody) -> SwappedView:
         replace_term, body.query, part.term, body.to, prefixes=opened.prefixes, labels=labels
     )
     labeled = await label_query(query, opened, body.language)
-    return SwappedView(query=query, words=await labeled.words())
+    return SwappedView(query=query, words=await labeled.verbalize())
 
 
 async def _verbalize_parts(query: LabeledQuery) -> QueryDescription:

@@ -84,7 +84,7 @@ async def ask(body: AskBody, request: Request, hub: HubDep, caller: Asker) -> Ru
     run = await hub.ask(body, caller)
     if _EVENT_STREAM_TYPE in request.headers.get("accept", ""):
         return stream_events(hub.runs.read(run))
-    view = await cancel_on_disconnect(request, hub.runs.outcome(run))
+    view = await cancel_on_disconnect(request, hub.runs.wait_for_outcome(run))
     if view.problem is not None:
         raise RunFailed(view.problem.model_copy(update={"run": view.id}))
     return view
@@ -105,10 +105,10 @@ async def list_runs(
     """
     if not caller.has_history:
         return RunsView(runs=[], more=False)
-    rows = await hub.store.runs(
+    rows = await hub.store.list_runs(
         caller.id, session=session, limit=limit + 1, before=before, search=search
     )
-    return RunsView(runs=await hub.records.summaries(rows[:limit], caller), more=len(rows) > limit)
+    return RunsView(runs=await hub.records.summarize(rows[:limit], caller), more=len(rows) > limit)
 
 
 @router.delete("/runs")
@@ -123,15 +123,15 @@ async def delete_history(hub: HubDep, caller: Asker) -> dict[str, int]:
 @router.get("/runs/{id}")
 async def get_run(id: str, hub: HubDep, caller: Asker) -> RunView:
     """Return a question and its outcome."""
-    return await hub.records.view(id, caller)
+    return await hub.records.load_view(id, caller)
 
 
 @router.delete("/runs/{id}", status_code=204)
 async def delete_run(id: str, hub: HubDep, caller: Asker) -> None:
     """Delete a question of the caller."""
-    await hub.records.own(id, caller)
+    await hub.records.load_own_run(id, caller)
     await stop_runs(hub, caller.id, run=id)
-    await hub.store.delete(runs, id)
+    await hub.store.delete_row(runs, id)
 
 
 @router.get("/runs/{id}/events", response_class=Response)
@@ -139,14 +139,14 @@ async def stream_run(
     id: str, hub: HubDep, caller: Asker, after: Annotated[int, Query(ge=-1)] = -1
 ) -> Response:
     """Stream the events of a question after number `after`."""
-    await hub.records.row(id, caller)
+    await hub.records.load_run(id, caller)
     return stream_events(hub.runs.follow(id, caller, after))
 
 
 @router.get("/runs/{id}/trace", response_class=Response)
 async def get_trace(id: str, hub: HubDep, caller: Asker) -> Response:
     """Return the steps of a question, one per line, as `askgraph trace` reads them."""
-    text = await hub.records.steps(id, caller)
+    text = await hub.records.load_trace_text(id, caller)
     name = f'attachment; filename="{id}.jsonl"'
     return Response(text, media_type="application/x-ndjson", headers={"Content-Disposition": name})
 
@@ -154,7 +154,7 @@ async def get_trace(id: str, hub: HubDep, caller: Asker) -> Response:
 @router.get("/runs/{id}/next")
 async def suggest_next(id: str, hub: HubDep, caller: Asker) -> NextQuestionsView:
     """Return up to three follow-up questions, each checked to have an answer."""
-    trace, _, outcome = await hub.records.outcome(id, caller)
+    trace, _, outcome = await hub.records.load_outcome(id, caller)
     before = await hub.records.load_conversation(id, caller)
     question = replace(trace.question, before=before[:-1])
     return NextQuestionsView(
@@ -165,9 +165,9 @@ async def suggest_next(id: str, hub: HubDep, caller: Asker) -> NextQuestionsView
 @router.post("/runs/{id}/cancel")
 async def cancel_run(id: str, hub: HubDep, caller: Asker) -> RunView:
     """Stop a question that is under way."""
-    await hub.records.own(id, caller)
+    await hub.records.load_own_run(id, caller)
     await hub.runs.cancel(id)
-    return await hub.records.view(id, caller)
+    return await hub.records.load_view(id, caller)
 
 
 @router.post("/runs/{id}/choose")
@@ -185,9 +185,9 @@ async def edit_run(id: str, body: EditBody, hub: HubDep, caller: Querier) -> Run
 @router.post("/runs/{id}/share")
 async def share_run(id: str, body: ShareBody, hub: HubDep, caller: Asker) -> RunView:
     """Share a question by its address with others who may ask its graphs, or stop sharing it."""
-    await hub.records.own(id, caller)
-    await hub.store.change(runs, id, shared=body.shared)
-    return await hub.records.view(id, caller)
+    await hub.records.load_own_run(id, caller)
+    await hub.store.update_row(runs, id, shared=body.shared)
+    return await hub.records.load_view(id, caller)
 
 
 @router.get("/runs/{id}/result", response_class=Response)
@@ -222,7 +222,7 @@ async def export_result(
     Raises:
         SetupError: the run has no result, or none in this format.
     """
-    _, _, outcome = await hub.records.outcome(id, caller)
+    _, _, outcome = await hub.records.load_outcome(id, caller)
     answer = get_attempt(outcome)
     if answer is None:
         raise SetupError(f"question {id!r} came to no query: there is no result to download")
@@ -233,7 +233,7 @@ async def export_result(
             rows = replace(rows, rows=filter_rows(rows, labels, search))
         result: Result = rows if answer.boolean is None else answer.boolean
         if name in _TRIPLE_FORMAT_NAMES:
-            async with hub.queries.turn(answer.graph):
+            async with hub.queries.wait_turn(answer.graph):
                 evidence_of_rows = await evidence(
                     answer.query, answer.result, graph.endpoint, rows=_MAX_EVIDENCE_ROWS
                 )
@@ -257,7 +257,7 @@ async def _load_labels(
     hub: Hub, id: str, answer: Answer, graph: KnowledgeGraph, caller: Principal
 ) -> dict[str, str]:
     """Look up labels of the entities in an answer, up to a maximum number."""
-    language = (await hub.records.view(id, caller)).language or "en"
+    language = (await hub.records.load_view(id, caller)).language or "en"
     terms = (term for row in answer.result.rows for term in row)
     iris = dict.fromkeys(term.value for term in terms if isinstance(term, NamedNode))
     unlabeled = [iri for iri in iris if iri not in answer.labels][:_MAX_LABELED_TERMS]
@@ -324,7 +324,7 @@ class VerifiedAnswersView(BaseModel):
 @feedback_router.post("/runs/{id}/feedback")
 async def put_feedback(id: str, body: FeedbackBody, hub: HubDep, caller: Asker) -> FeedbackView:
     """Store whether an answer is right; a second verdict replaces the first."""
-    await hub.records.row(id, caller)
+    await hub.records.load_run(id, caller)
     await hub.store.put_feedback(Feedback(id, caller.id, body.verdict, body.comment))
     return FeedbackView(verdict=body.verdict, comment=body.comment)
 
@@ -336,23 +336,25 @@ async def confirm_run(id: str, body: ConfirmBody, hub: HubDep, caller: Confirmer
     The query runs again first and must succeed.
     """
     await confirm_answer(hub, id, body.query, caller)
-    return await hub.records.view(id, caller)
+    return await hub.records.load_view(id, caller)
 
 
 @feedback_router.delete("/runs/{id}/confirm")
 async def withdraw_confirmation(id: str, hub: HubDep, caller: Confirmer) -> RunView:
     """Withdraw the confirmation of a question's query."""
-    row = await hub.records.row(id, caller)
-    if not await hub.store.delete_verified_of_run(id, None if caller.may("admin") else caller.id):
+    row = await hub.records.load_run(id, caller)
+    if not await hub.store.delete_verified_of_run(
+        id, None if caller.has_scope("admin") else caller.id
+    ):
         raise SetupError(f"you confirmed nothing for {row.question!r}")
-    return await hub.records.view(id, caller)
+    return await hub.records.load_view(id, caller)
 
 
 @feedback_router.get("/graphs/{graph}/verified")
 async def list_verified(graph: str, hub: HubDep, caller: Confirmer) -> VerifiedAnswersView:
     """Return the verified answers of a graph, the latest first."""
-    hub.graphs.settings(graph, caller)
-    rows = await hub.store.verified(graph)
+    hub.graphs.get_settings(graph, caller)
+    rows = await hub.store.list_verified(graph)
     views = [
         VerifiedAnswerView.model_validate({**vars(row), "mine": row.owner == caller.id})
         for row in reversed(rows)
@@ -363,11 +365,13 @@ async def list_verified(graph: str, hub: HubDep, caller: Confirmer) -> VerifiedA
 @feedback_router.delete("/graphs/{graph}/verified/{id}", status_code=204, name="withdraw")
 async def withdraw_verified(graph: str, id: str, hub: HubDep, caller: Confirmer) -> None:
     """Withdraw a verified answer: the caller's own or, with scope `admin`, anybody's."""
-    hub.graphs.settings(graph, caller)
-    answer = next((answer for answer in await hub.store.verified(graph) if answer.id == id), None)
+    hub.graphs.get_settings(graph, caller)
+    answer = next(
+        (answer for answer in await hub.store.list_verified(graph) if answer.id == id), None
+    )
     if answer is None:
         raise NotFound(f"there is no verified answer {id!r} of {graph!r}")
-    if answer.owner != caller.id and not caller.may("admin"):
+    if answer.owner != caller.id and not caller.has_scope("admin"):
         raise NotAllowedError("somebody else confirmed this: they withdraw it, or an administrator")
     await hub.store.delete_verified(id)
 
@@ -409,7 +413,7 @@ async def list_sessions(
     hub: HubDep, caller: Asker, limit: Annotated[int, Query(ge=1, le=200)] = 50
 ) -> SessionsView:
     """Return the caller's sessions, latest change first; none without a key or cookie."""
-    rows = await hub.store.sessions(caller.id, limit=limit) if caller.has_history else []
+    rows = await hub.store.list_sessions(caller.id, limit=limit) if caller.has_history else []
     return SessionsView(sessions=[_to_session_summary(row) for row in rows])
 
 
@@ -424,26 +428,26 @@ async def create_session(body: SessionBody, hub: HubDep, caller: Asker) -> Sessi
 @sessions_router.get("/sessions/{id}")
 async def get_session(id: str, hub: HubDep, caller: Asker) -> SessionView:
     """Return a session with its questions, the latest first."""
-    row = await hub.records.session(id, caller)
-    runs = await hub.store.runs(caller.id, session=id, limit=_MAX_QUESTIONS)
-    questions = await hub.records.summaries(runs, caller)
+    row = await hub.records.load_session(id, caller)
+    runs = await hub.store.list_runs(caller.id, session=id, limit=_MAX_QUESTIONS)
+    questions = await hub.records.summarize(runs, caller)
     return SessionView(**_to_session_summary(row).model_dump(), questions=questions)
 
 
 @sessions_router.patch("/sessions/{id}")
 async def rename_session(id: str, body: SessionBody, hub: HubDep, caller: Asker) -> SessionSummary:
     """Change the title of a session."""
-    await hub.records.session(id, caller)
-    await hub.store.change(sessions_table, id, title=body.title)
-    return _to_session_summary(await hub.records.session(id, caller))
+    await hub.records.load_session(id, caller)
+    await hub.store.update_row(sessions_table, id, title=body.title)
+    return _to_session_summary(await hub.records.load_session(id, caller))
 
 
 @sessions_router.delete("/sessions/{id}", status_code=204)
 async def delete_session(id: str, hub: HubDep, caller: Asker) -> None:
     """Delete a session with its questions."""
-    await hub.records.session(id, caller)
+    await hub.records.load_session(id, caller)
     await stop_runs(hub, caller.id, session=id)
-    await hub.store.delete(sessions_table, id)
+    await hub.store.delete_row(sessions_table, id)
 
 
 def _to_session_summary(row: SessionRow) -> SessionSummary:

@@ -68,7 +68,7 @@ class MethodsView(BaseModel):
 
 async def list_choices(hub: Hub) -> MethodsView:
     """Return the methods and language models that callers may choose."""
-    costs = await hub.store.costs()
+    costs = await hub.store.get_average_costs()
     names = list_method_names(hub.settings)
     views = [
         await asyncio.to_thread(_build_method_view, hub, name, costs.get(name)) for name in names
@@ -223,7 +223,7 @@ async def get_metrics(request: Request, hub: HubDep) -> Response:
     """Return metrics in Prometheus' text format, to callers that the settings allow."""
     match hub.settings.metrics:
         case "admin":
-            (await identify_caller(request, hub)).check("admin")
+            (await identify_caller(request, hub)).require_scope("admin")
         case "loopback":
             # Not by way of a proxy here, which may ask for another machine.
             credentials = get_credentials(request)
@@ -232,4 +232,4 @@ async def get_metrics(request: Request, hub: HubDep) -> Response:
         case "off":
             raise NotFound("metrics are off; see the setting 'metrics'")
     server_metrics: Metrics = request.app.state.metrics
-    return Response(server_metrics.text(), media_type=server_metrics.content_type)
+    return Response(server_metrics.render(), media_type=server_metrics.content_type)

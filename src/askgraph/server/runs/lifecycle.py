@@ -171,7 +171,7 @@ class RunRecords:
         Raises:
             NotFound: the caller may read no such run.
         """
-        row = await self.store.run(id)
+        row = await self.store.get_run(id)
         if row is None or not _can_read(row, caller):
             raise NotFound(f"there is no question {id!r}, or it is not yours")
         return row
@@ -197,7 +197,7 @@ class RunRecords:
             NotFound: the caller may read no such run.
         """
         row = await self.load_run(id, caller)
-        feedback = [] if just_ended else await self.store.feedback(id)
+        feedback = [] if just_ended else await self.store.list_feedback(id)
         feedback = [entry for entry in feedback if entry.owner == caller.id]
         before = await self._load_earlier(row.after, caller)
         return RunView.model_validate(
@@ -216,7 +216,7 @@ class RunRecords:
     async def summarize(self, rows: Sequence[RunRow], caller: Principal) -> list[RunSummary]:
         """Convert runs of the caller to lines of the history."""
         before = {row.after for row in rows if row.after is not None}
-        questions = await self.store.questions(before, caller.id)
+        questions = await self.store.get_questions(before, caller.id)
         return [
             RunSummary.model_validate(
                 {
@@ -234,7 +234,7 @@ class RunRecords:
         if row and _is_owner(row, caller):
             return True
         for _ in range(_MAX_EARLIER_QUESTIONS):
-            row = await self.store.run(row.after) if row and row.after else None
+            row = await self.store.get_run(row.after) if row and row.after else None
             if row is None:
                 return True
             if not _can_read(row, caller):
@@ -250,7 +250,7 @@ class RunRecords:
         return await self._load_trace_text(id)
 
     async def _load_trace_text(self, id: str) -> str:
-        text = await self.store.trace(id)
+        text = await self.store.get_trace(id)
         if text is None:
             raise NotFound(f"the question {id!r} has no steps yet: it is still under way")
         return text
@@ -283,7 +283,7 @@ class RunRecords:
         Raises:
             NotFound: the caller has no such session.
         """
-        row = await self.store.session(id)
+        row = await self.store.get_session(id)
         if row is None or row.owner != caller.id:
             raise NotFound(f"there is no session {id!r}, or it is not yours")
         return row
@@ -293,7 +293,7 @@ class RunRecords:
 
         Failed writes of outcomes are retried.
         """
-        await self.store.beat(self.process)
+        await self.store.record_heartbeat(self.process)
         orphaned_jobs = await self.store.hand_back_orphans()
         await self._save_ends(dict(self._unsaved_ends))
         return orphaned_jobs
@@ -302,7 +302,7 @@ class RunRecords:
         """Report that this process ends."""
         with contextlib.suppress(ServiceError):
             await self._save_ends(dict(self._unsaved_ends))
-        await self.store.leave(self.process)
+        await self.store.remove_process(self.process)
 
     async def _load_earlier(
         self, id: str | None, caller: Principal
@@ -313,7 +313,7 @@ class RunRecords:
         """
         conversation: list[PreviousQuestion] = []
         for _ in range(_MAX_EARLIER_QUESTIONS):
-            row = await self.store.run(id) if id else None
+            row = await self.store.get_run(id) if id else None
             if row is None:
                 break
             query = (row.answer or {}).get("sparql")
@@ -328,9 +328,11 @@ def _is_owner(row: RunRow, caller: Principal) -> bool:
 
 
 def _can_read(row: RunRow, caller: Principal) -> bool:
-    if not all(caller.sees(graph) for graph in row.graphs):
+    if not all(caller.can_see(graph) for graph in row.graphs):
         return False
-    return _is_owner(row, caller) or row.shared or row.owner == ANONYMOUS or caller.may("admin")
+    return (
+        _is_owner(row, caller) or row.shared or row.owner == ANONYMOUS or caller.has_scope("admin")
+    )
 
 
 _log = logging.getLogger("askgraph.server")
@@ -389,12 +391,12 @@ class RunRegistry:
     @property
     def running_count(self) -> int:
         """The number of running questions."""
-        return self._queue.inside + self._model_queue.inside
+        return self._queue.active_count + self._model_queue.active_count
 
     @property
     def waiting_count(self) -> int:
         """The number of questions that wait for their turn."""
-        return self._queue.waiting + self._model_queue.waiting
+        return self._queue.waiting_count + self._model_queue.waiting_count
 
     def add_observer(self, observer: Callable[[RunView], None]) -> None:
         """Call `observer` with each run that ends here."""
@@ -417,7 +419,7 @@ class RunRegistry:
         return await asyncio.shield(asyncio.create_task(self._begin_run(request, caller)))
 
     async def _begin_run(self, request: RunRequest, caller: Principal) -> ActiveRun:
-        must_wait = any(queue.full for queue in self._select_queues(request))
+        must_wait = any(queue.is_full for queue in self._select_queues(request))
         state: State = "queued" if must_wait else "running"
         id = await self._records.begin(request, caller, state)
         began = asyncio.get_running_loop().time()
@@ -445,7 +447,7 @@ class RunRegistry:
         except AskgraphError as error:
             run.state, problem = "failed", to_problem(error)
         except BaseException:  # noqa: BLE001 - a bug ends one question, not the server
-            run.state, problem = "failed", Problem.unexpected()
+            run.state, problem = "failed", Problem.for_bug()
             _log.exception("question %s failed by a bug", run.id)
         try:
             await run_shielded(self._finish(run, problem))
@@ -456,7 +458,7 @@ class RunRegistry:
         async with AsyncExitStack() as stack:
             # Queued: for each graph, then for the server.
             for queue in self._select_queues(run.request):
-                turn = queue.turn(lambda ahead: run.events.add("queued", ahead=ahead))
+                turn = queue.wait_turn(lambda ahead: run.events.add("queued", ahead=ahead))
                 await stack.enter_async_context(turn)
             # Running.
             if run.state == "queued":
@@ -479,12 +481,12 @@ class RunRegistry:
         """Combine the question with the server state that its answer needs."""
         graphs = self._graphs
         for name in run.request.graphs:
-            graphs.settings(name, run.caller)  # it may be gone by now
+            graphs.get_settings(name, run.caller)  # it may be gone by now
         return QuestionJob(
             run.request,
             min(run.request.timeout or self._settings.timeout, self._settings.timeout),
-            {name: await graphs.verified(name) for name in run.request.graphs},
-            graphs.services(run.caller),
+            {name: await graphs.load_verified(name) for name in run.request.graphs},
+            graphs.list_services(run.caller),
             export_span_headers(),
         )
 
@@ -532,7 +534,7 @@ class RunRegistry:
             self._start_patience(run)
 
     def _start_patience(self, run: ActiveRun) -> None:
-        if run.events.ended or run.events.reader_count or run.patience is not None:
+        if run.events.has_ended or run.events.reader_count or run.patience is not None:
             return
 
         def stop() -> None:
@@ -545,7 +547,7 @@ class RunRegistry:
     async def wait_for_outcome(self, run: ActiveRun) -> RunView:
         """Wait for the end of a run and return it; a cancelled call counts as a leaving reader."""
         with self._keep_alive(run):
-            final_event = await run.events.last()
+            final_event = await run.events.wait_for_end()
         if final_event["event"] == "outcome":
             return RunView.model_validate(final_event["run"])
         return await self._records.load_view(run.id, run.caller)
@@ -638,7 +640,7 @@ def _build_final_event(view: RunView) -> dict[str, Any]:
         case "done":
             return {"event": "outcome", "run": view.model_dump()}
         case "failed":
-            problem = view.problem or Problem.unexpected()
+            problem = view.problem or Problem.for_bug()
             return {"event": "problem", "problem": problem.model_dump()}
         case state:
             return {"event": state}

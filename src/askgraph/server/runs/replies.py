@@ -43,7 +43,7 @@ from askgraph.trace.codec import TraceHead
 from askgraph.workspace.next_questions import suggest_next_questions
 
 _KEEP_ALIVE_SECONDS = 15.0  # seconds after which a comment keeps the connection alive
-ResultT = TypeVar("Value")
+ResultT = TypeVar("ResultT")
 
 
 def stream_events(events: AsyncGenerator[Event, None]) -> StreamingResponse:
@@ -136,7 +136,7 @@ async def _read_steps(hub: Hub, run: ActiveRun, steps: list[Step]) -> AsyncGener
                     case "cancelled" | "handed_back":
                         raise RunFailed(Problem.for_stop())
     finally:
-        if not run.events.ended:
+        if not run.events.has_ended:
             with anyio.CancelScope(shield=True):
                 await hub.runs.cancel(run.id)
 
@@ -151,8 +151,8 @@ async def choose_interpretation(hub: Hub, id: str, option: int, caller: Principa
         SetupError: the run asked no clarification, or has no such option.
         QueryError, ServiceError: the query of the interpretation fails.
     """
-    row = await hub.records.own(id, caller)
-    trace, head, outcome = await hub.records.outcome(id, caller)
+    row = await hub.records.load_own_run(id, caller)
+    trace, head, outcome = await hub.records.load_outcome(id, caller)
     if not isinstance(outcome, Clarification):
         raise SetupError(f"question {id!r} asked nothing back: there is nothing to choose")
     if option >= len(outcome.options):
@@ -161,9 +161,9 @@ async def choose_interpretation(hub: Hub, id: str, option: int, caller: Principa
         )
     graph = outcome.best.graph if outcome.best else row.graphs[0]
     began = time.perf_counter()
-    view = await hub.records.view(id, caller)
+    view = await hub.records.load_view(id, caller)
     languages = [view.language] if view.language else []
-    async with hub.graphs.lease(graph, caller) as open_graph, hub.queries.turn(graph):
+    async with hub.graphs.lease(graph, caller) as open_graph, hub.queries.wait_turn(graph):
         answer = await answer_option(
             outcome.options[option],
             outcome,
@@ -184,9 +184,9 @@ async def edit_answer(hub: Hub, id: str, query: str, caller: Principal) -> RunVi
         NotAllowed: the caller may not run queries.
         QueryError, ServiceError: the query fails.
     """
-    row, view = await hub.records.row(id, caller), await hub.records.view(id, caller)
-    caller.check("query")
-    trace, head, outcome = await hub.records.outcome(id, caller)
+    row, view = await hub.records.load_run(id, caller), await hub.records.load_view(id, caller)
+    caller.require_scope("query")
+    trace, head, outcome = await hub.records.load_outcome(id, caller)
     attempt = get_attempt(outcome)
     graph, _ = _get_attempt(row)
     began = time.perf_counter()
@@ -218,7 +218,7 @@ async def build_next_questions(
             graph,
             timeout=hub.settings.query_timeout,
             seconds=seconds,
-            enter_turn=lambda: hub.queries.turn(graph.name),
+            enter_turn=lambda: hub.queries.wait_turn(graph.name),
         )
 
 
@@ -241,16 +241,16 @@ async def answer_query(
         As `QueryRunner.check` and `QueryRunner.run`.
     """
     seconds = hub.settings.query_timeout
-    checked_query = await asyncio.to_thread(hub.queries.read, query, graph)
+    checked_query = await asyncio.to_thread(hub.queries.check, query, graph)
     endpoint = Counted(graph.endpoint)
     counted_graph = replace(graph, endpoint=endpoint)
     result = await hub.queries.run(checked_query, counted_graph, timeout=timeout)
     evidence_seconds = min(seconds, _MAX_EVIDENCE_SECONDS)
     builder = AnswerBuilder(counted_graph, languages, seconds, evidence_seconds=evidence_seconds)
-    async with hub.queries.turn(graph.name):
+    async with hub.queries.wait_turn(graph.name):
         variables = result.variables if isinstance(result, SelectResult) else ()
         columns = columns or [name for name in variables if name not in context]
-        answer = await builder.written(checked_query.text, result, columns=columns)
+        answer = await builder.build_user_answer(checked_query.text, result, columns=columns)
     query_seconds = 0.0 if isinstance(result, bool) else result.seconds
     return replace(answer, query=query, usage=Usage(query_seconds, endpoint.requests), chosen=True)
 
@@ -283,10 +283,10 @@ async def _save_change(
 
     async def save() -> RunView:
         id = await hub.records.begin(request, caller, "running")
-        masked_steps = [hub.records.mask(step) for step in new_trace.steps]
+        masked_steps = [hub.records.mask_step(step) for step in new_trace.steps]
         seconds = round(time.perf_counter() - began, 6)
-        await hub.records.ended(id, "done", new_trace, head, masked_steps, None, seconds)
-        return await hub.records.view(id, caller)
+        await hub.records.finish(id, "done", new_trace, head, masked_steps, None, seconds)
+        return await hub.records.load_view(id, caller)
 
     # A caller who goes away in the middle leaves no run that never ends.
     return await asyncio.shield(asyncio.create_task(save()))
@@ -302,7 +302,7 @@ async def confirm_answer(hub: Hub, id: str, query: str | None, caller: Principal
         NotAllowed: the query is not the run's own, and the caller may not run queries.
         QueryError, ServiceError: the query fails.
     """
-    row = await hub.records.row(id, caller)
+    row = await hub.records.load_run(id, caller)
     graph, run_query = _get_attempt(row)
     if row.after is not None:
         raise SetupError(
@@ -313,8 +313,8 @@ async def confirm_answer(hub: Hub, id: str, query: str | None, caller: Principal
     if confirmed_query is None:
         raise SetupError(f"{row.question!r} came to no query: there is nothing to confirm")
     if confirmed_query != run_query:
-        caller.check("query")
-    async with hub.graphs.lease(graph, caller) as open_graph, hub.queries.turn(graph):
+        caller.require_scope("query")
+    async with hub.graphs.lease(graph, caller) as open_graph, hub.queries.wait_turn(graph):
         text = declare_prefixes(confirmed_query.strip(), open_graph.prefixes.namespaces)
         result = await run(
             open_graph.endpoint,

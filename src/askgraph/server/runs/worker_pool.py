@@ -84,7 +84,7 @@ class LocalAnswerer:
                 and answering are also raised.
         """
         request = job.request
-        method = await asyncio.to_thread(request.made, self._workspace, self._models)
+        method = await asyncio.to_thread(request.build_method, self._workspace, self._models)
         async with AsyncExitStack() as stack:
             leases = (
                 self._pool.lease(
@@ -108,11 +108,11 @@ class LocalAnswerer:
 
     def count_unavailable_models(self) -> int:
         """Return how many models are skipped because their servers have just failed."""
-        return len(self._models.left_alone())
+        return len(self._models.list_paused_models())
 
     async def forget(self, name: str) -> None:
         """Close a graph that was removed or replaced."""
-        await self._pool.forget([name])
+        await self._pool.evict([name])
 
     async def close(self) -> None:
         """Do nothing: the owner of the parts closes them."""
@@ -343,7 +343,7 @@ class _QuestionWorker:
             case ("cancel", int(number)) if number in self._tasks:
                 self._tasks[number].cancel()
             case ("forget", str(name)):
-                self._tasks[-1] = asyncio.create_task(self._pool.forget([name]))
+                self._tasks[-1] = asyncio.create_task(self._pool.evict([name]))
 
     async def close(self) -> None:
         """Cancel the work and close the graphs."""
@@ -361,7 +361,7 @@ class _QuestionWorker:
                         async for update in steps:
                             self._send(number, "told", update)
                 finally:
-                    self._send(number, "alone", self._models.left_alone())
+                    self._send(number, "alone", self._models.list_paused_models())
             self._send(number, "ended", None)
         except AskgraphError as error:
             self._send(number, "failed", to_picklable(error))
@@ -378,7 +378,7 @@ class _QuestionWorker:
 def _preload(models: Models) -> None:
     """Import modules that the first question to a language model would wait for."""
     with suppress(SetupError):
-        provider = models.settings().provider
+        provider = models.resolve_settings().provider
         if provider != "transformers":  # which takes seconds and memory
             plugins.load("llm", provider)
             plugins.load("method", "guided")

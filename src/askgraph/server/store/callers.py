@@ -83,7 +83,7 @@ class CallerStore(BaseStore):
         """Return all keys, including invalid ones, the oldest first."""
         return [
             _to_key(row)
-            for row in await self._rows(select(keys).order_by(keys.c.created, keys.c.id))
+            for row in await self._fetch_rows(select(keys).order_by(keys.c.created, keys.c.id))
         ]
 
     async def get_key(self, id: str) -> KeyRow | None:
@@ -117,7 +117,7 @@ class CallerStore(BaseStore):
         """Return the usage of a caller."""
         minute, day = _get_windows(datetime.now(UTC))
         statement = select(usage).where(usage.c.principal == principal)
-        rows_by_window = {row.window: row for row in await self._rows(statement)}
+        rows_by_window = {row.window: row for row in await self._fetch_rows(statement)}
         current, today = rows_by_window.get(minute), rows_by_window.get(day)
         return CallerUsage(
             current.requests if current else 0,
@@ -149,7 +149,7 @@ class CallerStore(BaseStore):
         statement = (
             select(feedback).where(feedback.c.run == run).order_by(feedback.c.created.desc())
         )
-        return [to_record(Feedback, row) for row in await self._rows(statement)]
+        return [to_record(Feedback, row) for row in await self._fetch_rows(statement)]
 
     # Queries that people confirmed; each graph has a version that grows with every change.
 
@@ -192,13 +192,13 @@ class CallerStore(BaseStore):
         statement = select(verified).where(verified.c.graph == graph)
         return [
             _to_verified(row)
-            for row in await self._rows(statement.order_by(verified.c.when, verified.c.id))
+            for row in await self._fetch_rows(statement.order_by(verified.c.when, verified.c.id))
         ]
 
     async def list_verified_of_runs(self, runs: list[str]) -> list[VerifiedAnswer]:
         """Return the verified answers of the given runs."""
         statement = select(verified).where(verified.c.run.in_(runs))
-        return [_to_verified(row) for row in await self._rows(statement)]
+        return [_to_verified(row) for row in await self._fetch_rows(statement)]
 
     async def get_verified_version(self, graph: str) -> int:
         """Return a number that grows with each change of a graph's verified answers."""
@@ -238,7 +238,7 @@ class CallerStore(BaseStore):
     async def list_boards(self, owner: str) -> list[BoardRow]:
         """Return the boards of an owner, the most recently changed first."""
         statement = _select_boards().where(boards.c.owner == owner)
-        rows = await self._rows(statement.order_by(boards.c.changed.desc(), boards.c.id))
+        rows = await self._fetch_rows(statement.order_by(boards.c.changed.desc(), boards.c.id))
         return [to_record(BoardRow, row) for row in rows]
 
     async def add_pin(self, pin: PinRow, *, limit: int) -> bool:
@@ -258,7 +258,9 @@ class CallerStore(BaseStore):
 
     async def list_pins(self, board: str) -> list[PinRow]:
         """Return the pins of a board in their order."""
-        rows = await self._rows(select(pins).where(pins.c.board == board).order_by(pins.c.place))
+        rows = await self._fetch_rows(
+            select(pins).where(pins.c.board == board).order_by(pins.c.place)
+        )
         return await asyncio.to_thread(_to_pins, rows)
 
     async def update_pin(self, board: str, id: str, **values: object) -> bool:

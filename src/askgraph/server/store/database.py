@@ -108,9 +108,8 @@ class BaseStore:
 def to_record(record_type: type[Record], row: Row[Any], **replacements: object) -> Record:
     """Convert a row to a dataclass with fields of the same names; `replacements` override some."""
     content = row._mapping
-    names = [
-        record_field.name for record_field in fields(record_type) if record_field.name in content
-    ]  # type: ignore[arg-type]
+    all_fields = fields(record_type)  # type: ignore[arg-type]
+    names = [field.name for field in all_fields if field.name in content]
     return record_type(**{**{name: content[name] for name in names}, **replacements})
 
 

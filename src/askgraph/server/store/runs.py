@@ -99,7 +99,7 @@ class RunStore(BaseStore):
         """Return the sessions of an owner, the most recently changed first."""
         statement = _select_sessions().where(sessions.c.owner == owner)
         statement = statement.order_by(sessions.c.changed.desc(), sessions.c.id).limit(limit)
-        return [to_record(SessionRow, row) for row in await self._rows(statement)]
+        return [to_record(SessionRow, row) for row in await self._fetch_rows(statement)]
 
     # Questions, asked or being asked: each belongs to its owner.
 
@@ -227,14 +227,14 @@ class RunStore(BaseStore):
         if search:
             statement = statement.where(runs.c.folded.contains(search.casefold(), autoescape=True))
         statement = statement.order_by(runs.c.created.desc(), runs.c.id).limit(limit)
-        return [_to_run(row) for row in await self._rows(statement)]
+        return [_to_run(row) for row in await self._fetch_rows(statement)]
 
     async def get_questions(self, ids: Collection[str], owner: str) -> dict[str, str]:
         """Return the questions of the given runs that belong to an owner, by id."""
         statement: Select[Any] = select(runs.c.id, runs.c.question).where(
             runs.c.id.in_(ids), runs.c.owner == owner
         )
-        return {row.id: row.question for row in await self._rows(statement)} if ids else {}
+        return {row.id: row.question for row in await self._fetch_rows(statement)} if ids else {}
 
     async def list_active_runs(
         self, owner: str, *, session: str | None = None, run: str | None = None
@@ -247,7 +247,7 @@ class RunStore(BaseStore):
             statement = statement.where(runs.c.session == session)
         if run is not None:
             statement = statement.where(runs.c.id == run)
-        return [row.id for row in await self._rows(statement)]
+        return [row.id for row in await self._fetch_rows(statement)]
 
     async def delete_runs(self, owner: str) -> int:
         """Delete all runs and sessions of an owner; return the number of runs."""
@@ -264,7 +264,7 @@ class RunStore(BaseStore):
         statement: Select[Any] = select(runs.c.id).where(
             runs.c.process == process, runs.c.state.in_(ACTIVE_STATES), runs.c.cancel_wanted
         )
-        return [row.id for row in await self._rows(statement)]
+        return [row.id for row in await self._fetch_rows(statement)]
 
     async def get_average_costs(self) -> dict[str, AverageCost]:
         """Return the average costs of a question by method, over the latest finished runs."""
@@ -286,7 +286,7 @@ class RunStore(BaseStore):
             row.method: AverageCost(
                 row.questions, float(row.seconds), float(row.tokens), float(row.money)
             )
-            for row in await self._rows(statement)
+            for row in await self._fetch_rows(statement)
         }
 
     def _count_active_runs(self, connection: Connection, principal: str) -> int:
@@ -323,7 +323,7 @@ class RunStore(BaseStore):
         statement = select(processes.c.id).where(
             processes.c.beat > get_timestamp_before(max_silence)
         )
-        return [row.id for row in await self._rows(statement.order_by(processes.c.id))]
+        return [row.id for row in await self._fetch_rows(statement.order_by(processes.c.id))]
 
     async def remove_process(self, process: str) -> None:
         """Remove a process that ends; its unfinished work is handed back."""
@@ -387,7 +387,7 @@ class RunStore(BaseStore):
         """Return the jobs of an owner, the latest first."""
         statement = select(jobs).where(jobs.c.owner == owner)
         statement = statement.order_by(jobs.c.created.desc(), jobs.c.id).limit(_MAX_LISTED_JOBS)
-        return [to_record(JobRow, row) for row in await self._rows(statement)]
+        return [to_record(JobRow, row) for row in await self._fetch_rows(statement)]
 
     async def is_job_cancelled(self, id: str) -> bool:
         """Return whether a job should stop."""

@@ -71,7 +71,7 @@ def find_clauses(text: str) -> tuple[ServiceClause, ...]:
     """
     query, reader = (
         parse_query(text).tree,
-        _ClauseFinder(text, VariableScope(tokenize(text).variables)),
+        _ClauseFinder(text, VariableScope(tokenize(text).variable_names)),
     )
     clauses = list(reader.find_in_group(query.where, _GroupPosition()))
     for group in get_modifier_groups(query):
@@ -142,7 +142,7 @@ class _GroupPosition:
         """Return the position of a group that is joined with its siblings."""
         return replace(
             self,
-            around=(SurroundingLevel(siblings, graph=graph), *self.surrounding_levels),
+            surrounding_levels=(SurroundingLevel(siblings, graph=graph), *self.surrounding_levels),
             graph=graph or self.graph,
             is_alternative=is_alternative or self.is_alternative,
         )
@@ -217,7 +217,7 @@ class _ClauseFinder:
                 break
             if isinstance(part, Nested) and part.word not in ("", "GRAPH"):
                 break
-            leading |= self.scope.certain(part)
+            leading |= self.scope.get_certain_variables(part)
         start, end = get_span(service.group)
         body = self.text[start + 1 : end - 1].strip()
         return self.create_clause(service, service.group, body, leading, position)
@@ -240,7 +240,7 @@ class _ClauseFinder:
             body,
             *get_span(solution_source if isinstance(solution_source, Query) else service),
             self.scope.get_possible_variables(solution_source),
-            self.scope.certain(solution_source),
+            self.scope.get_certain_variables(solution_source),
             leading,
             position.surrounding_levels,
             position.outermost_graph,
@@ -253,10 +253,10 @@ class _ClauseFinder:
     def check_uncorrelated(self, clause: ServiceClause, body: Group) -> None:
         """Raise `QueryError` if a clause depends on values from around an EXISTS."""
         text_before, text_after = self.text[: clause.start], self.text[clause.end :]
-        outer_variables = tokenize(text_before).variables | tokenize(text_after).variables
-        unbound = (tokenize(clause.body).variables - clause.certain) | self.find_unbound_variables(
-            body
-        )
+        outer_variables = tokenize(text_before).variable_names | tokenize(text_after).variable_names
+        unbound = (
+            tokenize(clause.body).variable_names - clause.certain
+        ) | self.find_unbound_variables(body)
         if correlated := unbound & outer_variables:
             raise QueryError(
                 f"the SERVICE <{clause.target}> within EXISTS reads ?{min(correlated)} of the query"
@@ -268,7 +268,7 @@ class _ClauseFinder:
         """Return the variables that expressions read and their group does not bind."""
         unbound, group_variables = frozenset[str](), {*self.scope.get_possible_variables(group)}
         for part in split_group(group):
-            unbound |= self.scope.used(part) - group_variables
+            unbound |= self.scope.get_used_variables(part) - group_variables
             for inner_group in get_inner_groups(part):
                 unbound |= self.find_unbound_variables(inner_group)
         return unbound

@@ -160,7 +160,7 @@ def choose_restriction(
         evaluated_clauses: the clauses of the query that were evaluated before, by position.
     """
     pieces: list[_PatternPiece] = []
-    for level in clause.around:
+    for level in clause.surrounding_levels:
         if level.graph and pieces:
             pieces = [_wrap_in_graph(pieces, level.graph)]
         elif any(piece.order in (_BIND_ORDER, _FILTER_ORDER) for piece in pieces):
@@ -186,21 +186,21 @@ _NO_RESTRICTION = Restriction("", (), 0)
 def get_sibling_positions(clause: ServiceClause) -> frozenset[int]:
     """Return the positions of the elements around a clause, some of which may be clauses too."""
     return frozenset(
-        _get_position(element) for level in clause.around for element in level.elements
+        _get_position(element) for level in clause.surrounding_levels for element in level.elements
     )
 
 
 def find_filters(text: str, clause: ServiceClause) -> tuple[str, ...]:
     """Return the filters around a clause that its own solutions must pass."""
-    filters, scope = list[str](), VariableScope(tokenize(text).variables)
-    for level in takewhile(lambda level: level.joined, clause.around):
+    filters, scope = list[str](), VariableScope(tokenize(text).variable_names)
+    for level in takewhile(lambda level: level.joined, clause.surrounding_levels):
         for part in level.elements:
             if isinstance(part, Filter) and not get_inner_groups(part):
                 filter_text = text[slice(*get_span(part))]
                 is_portable = not _is_nondeterministic(filter_text) and not _has_extension_function(
                     filter_text
                 )
-                if is_portable and scope.used(part) <= clause.certain:
+                if is_portable and scope.get_used_variables(part) <= clause.certain:
                     filters.append(filter_text)
     return tuple(filters)
 
@@ -238,8 +238,11 @@ def _build_piece(
     text: str, part: Part, evaluated_clauses: Mapping[int, EvaluatedClause]
 ) -> _PatternPiece | None:
     part_text, position = text[slice(*get_span(part))], _get_position(part)
-    scope = VariableScope(tokenize(text).variables)
-    possible, used_variables = frozenset(scope.get_possible_variables(part)), scope.used(part)
+    scope = VariableScope(tokenize(text).variable_names)
+    possible, used_variables = (
+        frozenset(scope.get_possible_variables(part)),
+        scope.get_used_variables(part),
+    )
     if position in evaluated_clauses:
         evaluated = evaluated_clauses[position]
         return _PatternPiece(
@@ -251,15 +254,20 @@ def _build_piece(
         )
     if _is_nondeterministic(part_text):
         return None
-    linked = frozenset(token.text for token in tokenize(part_text).all if token.kind == "blank")
+    linked = frozenset(
+        token.text for token in tokenize(part_text).all_tokens if token.kind == "blank"
+    )
     linked |= possible | used_variables
     match part:
         case tuple():
             return _PatternPiece(
-                part_text.rstrip(" .\n\r\t") + " .", scope.certain(part), linked, _PATTERN_ORDER
+                part_text.rstrip(" .\n\r\t") + " .",
+                scope.get_certain_variables(part),
+                linked,
+                _PATTERN_ORDER,
             )
         case Values() | Union() | Nested(word="" | "GRAPH"):
-            return _PatternPiece(part_text, scope.certain(part), linked, _BLOCK_ORDER)
+            return _PatternPiece(part_text, scope.get_certain_variables(part), linked, _BLOCK_ORDER)
         case Filter() | Bind() if not get_inner_groups(part):
             order = _BIND_ORDER if isinstance(part, Bind) else _FILTER_ORDER
             return _PatternPiece(
@@ -371,13 +379,13 @@ def _join_pieces(pieces: list[_PatternPiece]) -> _PatternPiece:
 def _is_nondeterministic(text: str) -> bool:
     return any(
         token.kind == "word" and token.text.upper() in _NONDETERMINISTIC_WORDS
-        for token in tokenize(text).all
+        for token in tokenize(text).all_tokens
     )
 
 
 def _has_extension_function(text: str) -> bool:
     """Return whether a function is called by an IRI, which some endpoints do not know."""
-    tokens = tokenize(text).given
+    tokens = tokenize(text).tokens
     return any(
         name.kind in ("iri", "pname") and following.text == "("
         for name, following in pairwise(tokens)

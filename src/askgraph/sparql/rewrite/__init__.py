@@ -38,8 +38,8 @@ _LABEL_PREDICATE_BY_SUFFIX = {
 
 def build_label_service_edits(text: str, language: str) -> tuple[list[Edit], str]:
     """Return edits that replace each call of the label service by patterns for the used labels."""
-    tokens = tokenize(text).given
-    prefixes = {"wikibase": WIKIBASE, **tokenize(text).declared}
+    tokens = tokenize(text).tokens
+    prefixes = {"wikibase": WIKIBASE, **tokenize(text).declared_prefixes}
     edits: list[Edit] = []
     index = 0
     while index < len(tokens):
@@ -198,13 +198,13 @@ def _extract_query(query: str) -> str:
 
 def _extract_query_once(query: str) -> str:
     text = _remove_fence(query)
-    tokens = tokenize(text).given
+    tokens = tokenize(text).tokens
     start_index = next(
         (index for index in range(len(tokens)) if _is_query_start(tokens, index)), None
     )
     if start_index and not any(is_word(token, *_UPDATE_KEYWORDS) for token in tokens[:start_index]):
         text = text[tokens[start_index].start :]
-        tokens = tokenize(text).given
+        tokens = tokenize(text).tokens
     if start_index is not None and tokens[-1].text == ";":
         index = tokens[-1].start
         text = text[:index] + text[index + 1 :]
@@ -213,7 +213,7 @@ def _extract_query_once(query: str) -> str:
 
 def _remove_fence(text: str) -> str:
     """Return the text between the first fence and the next one, or the end."""
-    tokens = tokenize(text).given
+    tokens = tokenize(text).tokens
     fences = [index for index in range(len(tokens) - 2) if _is_fence(tokens, index)]
     if not fences:
         return text
@@ -265,7 +265,7 @@ def _is_query_start(tokens: Sequence[Token], index: int) -> bool:
 
 def _build_aggregate_edits(text: str, _: str) -> tuple[list[Edit], str]:
     """Return edits that add parentheses and a name to each bare aggregate of a SELECT clause."""
-    tokens = tokenize(text).given
+    tokens = tokenize(text).tokens
     used_names = {token.text[1:] for token in tokens if token.kind == "variable"}
     edits: list[Edit] = []
     for index, token in enumerate(tokens):
@@ -345,14 +345,14 @@ def lay_out_query(query: str, prefixes: PrefixMap, labels: Mapping[str, str]) ->
     """
     try:
         parsed = parse_query(query, prefixes.namespaces)
-        names = ShortNames(prefixes.add_prefixes(tokenize(query).declared), labels)
-        lines = _SourceFormatter(names, query, parsed).query(parsed.tree)
+        names = ShortNames(prefixes.add_prefixes(tokenize(query).declared_prefixes), labels)
+        lines = _SourceFormatter(names, query, parsed).write_query_lines(parsed.tree)
     except (QuerySyntaxError, RecursionError):
         return query.strip()
     if parsed.flaw:
         return query.strip()
-    leading_comments = takewhile(lambda token: token.kind == "comment", tokenize(query).all)
-    return "".join(f"{comment.text.rstrip()}\n" for comment in leading_comments) + names.finished(
+    leading_comments = takewhile(lambda token: token.kind == "comment", tokenize(query).all_tokens)
+    return "".join(f"{comment.text.rstrip()}\n" for comment in leading_comments) + names.build_text(
         lines
     )
 
@@ -364,26 +364,28 @@ class _SourceFormatter(QueryFormatter):
         super().__init__(names)
         self.text = text
         self.labels = parsed.labels
-        self.variables = tokenize(text).variables
+        self.variables = tokenize(text).variable_names
         self.unknown_prefixes = frozenset(tokenize(text).undeclared_prefixes) - frozenset(
             names.prefixes.namespaces
         )
-        self.tags = {each.text.lower(): each.text for each in tokenize(text).given}
+        self.tags = {each.text.lower(): each.text for each in tokenize(text).tokens}
         self.bracket_patterns: Mapping[Term, Sequence[Pattern]] = {}
 
     def write_name(self, iri: NamedNode) -> str:
         prefix, _, local = iri.value.partition(":")
         is_open = prefix in self.unknown_prefixes and re.fullmatch(r"[\w-]*", local)
-        return iri.value if is_open else super().name(iri)
+        return iri.value if is_open else super().write_name(iri)
 
     def write_literal(self, literal: Literal) -> str:
         tag = f"@{literal.language}" if literal.language else ""
-        return str(Literal(literal.value)) + self.tags[tag] if tag else super().literal(literal)
+        return (
+            str(Literal(literal.value)) + self.tags[tag] if tag else super().write_literal(literal)
+        )
 
     def write_term(self, term: Term | None) -> str:
         """Return a term; a blank node with its patterns, a collection with its members."""
         if not isinstance(term, Variable) or term.value in self.variables:
-            return super().term(term)
+            return super().write_term(term)
         if term.value in self.labels:
             return f"_:{self.labels[term.value]}"
         patterns = self.bracket_patterns.get(term, ())
@@ -406,7 +408,7 @@ class _SourceFormatter(QueryFormatter):
             same_predicate = list(group)
             objects = ", ".join(self.write_term(pattern.object) for pattern in same_predicate)
             yield (
-                self.path(same_predicate[0].predicate),
+                self.write_path(same_predicate[0].predicate),
                 objects,
                 isinstance(same_predicate[0].predicate, Path),
             )
@@ -423,11 +425,11 @@ class _SourceFormatter(QueryFormatter):
         match group.elements:
             case (Query() as subquery,) if subquery.span != group.span:
                 return self.write_element_lines(subquery)
-        return super().body(group)
+        return super().write_body(group)
 
     def write_order_key(self, expression: Expression, *, descending: bool) -> str:
         """Return a key of ORDER BY; a redundant ASC stays."""
-        text = super().ordered(expression, descending=descending)
+        text = super().write_order_key(expression, descending=descending)
         if descending or not isinstance(expression, Variable):
             return text
         asc_pattern = rf"\bASC\s*\(\s*[?$]{re.escape(expression.value)}\s*\)"
@@ -447,17 +449,17 @@ class _SourceFormatter(QueryFormatter):
             self.bracket_patterns = inner
             subject = outer[0].subject if outer else next(s for s in inner if s not in objects)
             block.add(self.write_term(subject), self.write_pairs(outer))
-        return block.lines()
+        return block.write_lines()
 
     def write_head_lines(self, query: Query) -> list[str]:
         first_elements = query.where.elements[:1]
         is_short = query.template and first_elements and query.template[0] is first_elements[0]
-        return ["CONSTRUCT"] if is_short else super().heads(query)
+        return ["CONSTRUCT"] if is_short else super().write_head_lines(query)
 
     def write_table(self, values: Values) -> tuple[str, list[str]]:
         start = values.span[0] + len("VALUES") if values.span else 0
         if len(values.variables) != 1 or self.text[start:].lstrip().startswith("("):
-            return super().table(values)
+            return super().write_table(values)
         return str(values.variables[0]), [self.write_term(cell) for (cell,) in values.rows]
 
     def write_alternative(self, expression: Expression, level: int) -> str:

@@ -49,7 +49,7 @@ def canonicalize_query(query: str, *, prefixes: Mapping[str, str] | None = None)
     try:
         return canonicalize_tree(parse_tree(declare_prefixes(query, prefixes or {})))
     except QuerySyntaxError:
-        return " ".join(token.text for token in tokenize(query).given)
+        return " ".join(token.text for token in tokenize(query).tokens)
 
 
 def canonicalize_tree(tree: Query) -> str:
@@ -90,7 +90,7 @@ def _number_variables(text: str) -> str:
         text,
         (
             (token.start, token.end, names.setdefault(token.text[1:], f"?v{len(names)}"))
-            for token in tokenize(text).all
+            for token in tokenize(text).all_tokens
             if token.kind == "variable"
         ),
     )

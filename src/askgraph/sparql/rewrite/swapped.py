@@ -86,8 +86,8 @@ def _replace_iri(
     prefixes: PrefixMap,
     labels: Mapping[str, str],
 ) -> str:
-    declared = tokenize(query).declared
-    prefix_map = PrefixMap({**prefixes.own, **declared})
+    declared = tokenize(query).declared_prefixes
+    prefix_map = PrefixMap({**prefixes.own_prefixes, **declared})
     short_name = prefix_map.shorten(new)
     edits = [(occurrence.start, occurrence.end, short_name) for occurrence in occurrences]
     old = occurrences[0].term.value
@@ -106,7 +106,7 @@ def _replace_in_comments(
     """Yield edits that replace the label of the old term in comments on its lines."""
     lines = {query.count("\n", 0, occurrence.start) for occurrence in occurrences}
     label_pattern = re.compile(rf"(?<!\w){re.escape(' '.join(old.split()))}(?!\w)")
-    for token in tokenize(query).all:
+    for token in tokenize(query).all_tokens:
         if token.kind == "comment" and query.count("\n", 0, token.start) in lines:
             text = label_pattern.sub(lambda _: " ".join(new.split()), token.text)
             yield token.start, token.end, text

@@ -256,15 +256,17 @@ def expand_virtual_query(
         _can_replace_in_place(pattern, paths, sets=sets) for pattern in affected
     ):
         return _replace_in_text(text, affected, paths)
-    return to_text(VirtualPatternExpander(paths, tokenize(text).variables, sets).expand_query(tree))
+    return to_text(
+        VirtualPatternExpander(paths, tokenize(text).variable_names, sets).expand_query(tree)
+    )
 
 
 def _reject_virtual_names(
     query: str, paths: VirtualPaths, prefixes: Mapping[str, str], problem: QuerySyntaxError
 ) -> None:
     """Raise an error if an unparsable query names a virtual predicate, which no graph has."""
-    namespaces = {**prefixes, **tokenize(query).declared}
-    for token in tokenize(query).all:
+    namespaces = {**prefixes, **tokenize(query).declared_prefixes}
+    for token in tokenize(query).all_tokens:
         prefix, colon, local = token.text.partition(":")
         iri = (
             token.text[1:-1]
@@ -313,7 +315,7 @@ def _list_matchable(paths: VirtualPaths) -> list[str]:
 
 def _replace_in_text(query: str, affected: Iterable[Pattern], paths: VirtualPaths) -> str:
     """Replace predicates by paths in the text; everything else stays as written."""
-    declared = tokenize(query).declared
+    declared = tokenize(query).declared_prefixes
     edits = {
         pattern.spans[1]: _shorten_path(
             to_text(replace_virtual(pattern.predicate, paths)), declared

@@ -113,7 +113,7 @@ class PlaceholderTable:
         """
         query = _PREFIX_DECLARATION.sub("", remove_comments(query))
         pieces, at, before = list[str](), 0, ""
-        for token in tokenize(query).all:
+        for token in tokenize(query).all_tokens:
             if token.start < at:
                 continue  # the type behind a placeholder
             end = token.start + len(token.text)
@@ -192,7 +192,7 @@ def mask_query(
         numbers: the numbers of the question; after LIMIT and OFFSET only these are masked.
     """
     query = remove_comments(query)
-    tokens = tokenize(query).given
+    tokens = tokenize(query).tokens
     query_prefixes = PrefixMap(
         {
             name.text.removesuffix(":"): iri.text[1:-1]
@@ -202,7 +202,7 @@ def mask_query(
     )
 
     def expand_prefixed(name: str) -> str | None:
-        is_declared = name.partition(":")[0] in query_prefixes.own
+        is_declared = name.partition(":")[0] in query_prefixes.own_prefixes
         return expand_name(name, query_prefixes) if is_declared else expand(name)
 
     pieces, at = list[str](), 0
