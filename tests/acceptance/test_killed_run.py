@@ -15,7 +15,7 @@ from askgraph.evaluation.runs import read_run
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[3] / "shared" / "data")
 QUESTIONS = DATA / "spider4sparql" / "questions.jsonl"
 COMMAND = [sys.executable, "-m", "askgraph"]
-NUMBER, KILLS = 80, 5
+NUMBER, KILLS = 200, 5
 
 
 @pytest.mark.data
