@@ -12,7 +12,7 @@ from typing import Self
 import tantivy
 
 from askgraph.index import Resource
-from askgraph.index.names import search_words
+from askgraph.index.names import split_words
 
 
 class TantivyIndex:
@@ -33,7 +33,7 @@ class TantivyIndex:
         index = tantivy.Index(schema.build(), path=str(folder))
         writer = index.writer(heap_size=128_000_000, num_threads=1)
         for one in resources:
-            words = " ".join(word for name in one.names for word in search_words(name))
+            words = " ".join(word for name in one.names for word in split_words(name))
             writer.add_document(tantivy.Document(iri=one.iri, names=words))
         writer.commit()
         writer.wait_merging_threads()
@@ -49,7 +49,7 @@ class TantivyIndex:
     ) -> Sequence[str]:
         """Return the IRIs of the best resources."""
         query, schema = tantivy.Query, self._index.schema
-        words = search_words(text)
+        words = split_words(text)
         parts = [query.term_query(schema, "names", word) for word in words]
         parts += [query.regex_query(schema, "names", f"{word}.*") for word in words]
         wanted = query.boolean_query([(tantivy.Occur.Should, part) for part in parts])

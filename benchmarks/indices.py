@@ -38,7 +38,7 @@ import numpy as np
 
 from _searching import opened, plugin_of
 from askgraph.index import Resource
-from askgraph.index.names import search_words, spelling, stem
+from askgraph.index.names import pad_words, split_words, stem_word
 from askgraph.index.sources import read_tsv, write_tsv
 
 SYLLABLES = [
@@ -237,7 +237,7 @@ Reference = Callable[[str], list[tuple[float, str]]]
 def by_keywords(everything: list[Resource], *, shared: bool = False) -> Reference:
     """Every name against every keyword; what begun words count less may be shared by all."""
     order = sorted(everything, key=lambda item: -item.score)
-    bags = [(item.iri, [set(search_words(name)) for name in item.names]) for item in order]
+    bags = [(item.iri, [set(split_words(name)) for name in item.names]) for item in order]
 
     def count(keyword: str, bag: set[str], less: float) -> float:
         if keyword in bag:
@@ -245,7 +245,7 @@ def by_keywords(everything: list[Resource], *, shared: bool = False) -> Referenc
         return 1 - less if any(word.startswith(keyword) for word in bag) else 0.0
 
     def reference(text: str) -> list[tuple[float, str]]:
-        keywords = dict.fromkeys(search_words(text))
+        keywords = dict.fromkeys(split_words(text))
         less = 0.25 / (len(keywords) if shared else 1)
         scores = (
             (max(sum(count(keyword, bag, less) for keyword in keywords) for bag in words), name)
@@ -259,7 +259,7 @@ def by_keywords(everything: list[Resource], *, shared: bool = False) -> Referenc
 def by_bm25(everything: list[Resource]) -> Reference:
     """The formula, for every resource."""
     bags = [
-        Counter(stem(w) for text in (*item.names, *item.infos) for w in search_words(text))
+        Counter(stem_word(w) for text in (*item.names, *item.infos) for w in split_words(text))
         for item in everything
     ]
     lengths = [bag.total() for bag in bags]
@@ -269,7 +269,7 @@ def by_bm25(everything: list[Resource]) -> Reference:
     def reference(text: str) -> list[tuple[float, str]]:
         rarities = {
             word: math.log(1 + (len(bags) - frequency[word] + 0.5) / (frequency[word] + 0.5))
-            for word in dict.fromkeys(map(stem, search_words(text)))
+            for word in dict.fromkeys(map(stem_word, split_words(text)))
             if word in frequency
         }
         found = []
@@ -298,7 +298,7 @@ def by_trigrams(everything: list[Resource]) -> Reference:
 
 def trigrams(text: str) -> Counter[str]:
     """Count the trigrams of a text."""
-    whole = spelling(text)
+    whole = pad_words(text)
     return Counter(whole[at : at + 3] for at in range(len(whole) - 2))
 
 

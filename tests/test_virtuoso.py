@@ -16,7 +16,7 @@ from askgraph.graph import remote_profile as remote
 from askgraph.graph.names import iterate_schema_names
 from askgraph.graph.nodes import get_naming
 from askgraph.graph.profile import Profile
-from askgraph.index.name_search import detected, name_search
+from askgraph.index.name_search import create_name_search, detect_name_search
 from askgraph.index.names import NameIndex
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.trace import Answer, Question
@@ -83,22 +83,22 @@ async def test_counted_by_the_server_the_partitions_are_those_of_the_triples(
 async def unread(workspace: Workspace) -> AsyncIterator[KnowledgeGraph]:
     """The graph with names of classes and predicates only: things are found by the server."""
     there = workspace.graph("there")
-    search = name_search("virtuoso", get_naming(there.profile))
+    search = create_name_search("virtuoso", get_naming(there.profile))
     yield replace(
-        there, names=NameIndex.of(iterate_schema_names(there.profile)), name_search=search
+        there, names=NameIndex.from_names(iterate_schema_names(there.profile)), name_search=search
     )
     await there.endpoint.close()
 
 
 async def test_its_full_text_search_is_detected(unread: KnowledgeGraph) -> None:
     naming = get_naming(unread.profile)
-    assert await detected(unread.endpoint, naming, dialect="virtuoso") == "virtuoso"
-    assert await detected(unread.endpoint, naming, dialect="fuseki") == "plain"
+    assert await detect_name_search(unread.endpoint, naming, dialect="virtuoso") == "virtuoso"
+    assert await detect_name_search(unread.endpoint, naming, dialect="fuseki") == "plain"
 
 
 @pytest.mark.parametrize("name", ["plain", "virtuoso"])
 async def test_names_are_found_whatever_a_text_holds(unread: KnowledgeGraph, name: str) -> None:
-    search = name_search(name, get_naming(unread.profile))
+    search = create_name_search(name, get_naming(unread.profile))
     assert search is not None
     texts = ["Apollo 11", "jupiter", '"', "\\", "AND OR NOT", "Moon' } #", "東京", "a * b"]
     found = await search.search(unread.endpoint, texts, languages=("en",))

@@ -42,7 +42,7 @@ def _known_of(turtle: str) -> tuple[Store, Profile, NameIndex]:
     store = store_of(turtle)
     arrays = build_arrays(store)
     profile = build_profile(arrays)
-    return store, profile, NameIndex.of(iterate_names(arrays, profile))
+    return store, profile, NameIndex.from_names(iterate_names(arrays, profile))
 
 
 def behind(

@@ -20,7 +20,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
-from askgraph.index.names import stem, tokens
+from askgraph.index.names import split_tokens, stem_word
 from askgraph.search.link.lexicon import LEXICON, LICENCE
 from askgraph.search.tokenize.word_lists import get_word_list
 
@@ -327,7 +327,7 @@ def _nouns(net: WordNet, senses: Sequence[Sense]) -> set[str]:
 
 def _said(word: str) -> str:
     """A word as the index of names has it: stems, those of several words with an underscore."""
-    return "_".join(stem(token) for token in tokens(word.replace("_", " ")))
+    return "_".join(stem_word(token) for token in split_tokens(word.replace("_", " ")))
 
 
 def entries(net: WordNet) -> dict[str, dict[tuple[str, str], float]]:

@@ -17,7 +17,7 @@ from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.literals import split_literal
 from askgraph.graph.names import iterate_schema_names
-from askgraph.index.names import tokens
+from askgraph.index.names import split_tokens
 from askgraph.llm import User
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.scripted import ScriptedModel
@@ -142,7 +142,7 @@ def values_of(space: KnowledgeGraph) -> dict[tuple[str, ...], str]:
                 and arrays.terms.get_value(int(subject)) not in schema
             ):
                 text = arrays.terms.get_text(int(end))
-                found[tokens(split_literal(text)[0])[:LONGEST]] = text
+                found[split_tokens(split_literal(text)[0])[:LONGEST]] = text
     return {words: text for words, text in found.items() if words}
 
 
@@ -157,7 +157,7 @@ def runs_in(texts: Iterable[str]) -> set[tuple[str, ...]]:
     """All sequences of words of texts, line by line."""
     found: set[tuple[str, ...]] = set()
     for line in {line for text in texts for line in text.splitlines()}:
-        words = tokens(line)
+        words = split_tokens(line)
         for first in range(len(words)):
             found.update(words[first:end] for end in range(first + 1, first + LONGEST + 1))
     return found

@@ -11,7 +11,7 @@ from tests.servers.sparql import SparqlServer
 from tests.wikibase import WIKIBASE
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.sparql.vocabulary import RDFS_SUB_CLASS_OF
 from askgraph.trace import Answer, Draft, Question
@@ -89,11 +89,13 @@ def test_a_number_that_is_stated_is_not_counted(graph: KnowledgeGraph) -> None:
 
 
 def test_pages_are_no_things(graph: KnowledgeGraph) -> None:
-    named = {graph.names.name(at).target for at in range(len(graph.names))}
+    named = {graph.names.read_name(at).target for at in range(len(graph.names))}
 
     assert not any(target.startswith("http://pages.test/") for target in named)
-    tarn = [one for one in map(graph.names.name, range(len(graph.names))) if one.text == "Tarn"]
-    assert {one.target for one in tarn if one.kind is Kind.ENTITY} == {
+    tarn = [
+        one for one in map(graph.names.read_name, range(len(graph.names))) if one.text == "Tarn"
+    ]
+    assert {one.target for one in tarn if one.kind is ItemKind.ENTITY} == {
         f"{BASE}entity/Q22",
         f"{BASE}entity/Q32",
     }

@@ -3,7 +3,7 @@
 import pytest
 from tests.answers.conftest import PREFIX, Counting, Slow
 
-from askgraph.answers.evidence import evidence
+from askgraph.answers.evidence import fetch_evidence
 from askgraph.errors import TimedOut
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Evidence
@@ -12,7 +12,7 @@ from askgraph.trace import Evidence
 async def shown(query: str, endpoint: Counting, rows: int = 5) -> tuple[Evidence, ...]:
     result = await endpoint.select(PREFIX + query)
     endpoint.requests = 0
-    found = (await evidence(PREFIX + query, result, endpoint, rows=rows)).told({})
+    found = (await fetch_evidence(PREFIX + query, result, endpoint, rows=rows)).describe({})
     assert endpoint.requests <= 1
     assert [part.row for part in found] == list(range(len(found)))
     return found
@@ -69,7 +69,7 @@ async def test_of_a_count_some_of_what_was_counted_is_shown(sample: Counting) ->
     head = "PREFIX o: <https://example.org/space/ontology#> PREFIX s: <https://example.org/space/> "
     query = head + "SELECT (COUNT(?m) AS ?n) { ?m a o:Moon ; o:orbits s:Jupiter }"
     result = await sample.select(query)
-    [found] = (await evidence(query, result, sample)).told({})
+    [found] = (await fetch_evidence(query, result, sample)).describe({})
     assert len(found.triples) == 6
     assert found.words[-1].startswith("(3 of ")
 
@@ -126,8 +126,8 @@ async def test_only_the_first_rows_are_shown(small: Counting) -> None:
 
 async def test_an_unreadable_query_an_empty_result_and_an_ask_give_nothing(small: Counting) -> None:
     empty = SelectResult(("x",), ())
-    assert (await evidence("hello", empty, small)).told({}) == ()
-    assert (await evidence("ASK { ?s ?p ?o }", empty, small)).told({}) == ()
+    assert (await fetch_evidence("hello", empty, small)).describe({}) == ()
+    assert (await fetch_evidence("ASK { ?s ?p ?o }", empty, small)).describe({}) == ()
     assert await shown("SELECT ?x { ?x a :Nothing }", small) == ()
 
 
@@ -135,7 +135,7 @@ async def test_a_failing_endpoint_is_told_of(slow: Slow, small: Counting) -> Non
     query = PREFIX + "SELECT ?x { ?x a :Moon }"
     result = await small.select(query)
     with pytest.raises(TimedOut):
-        await evidence(query, result, slow)
+        await fetch_evidence(query, result, slow)
 
 
 async def test_every_gold_answer_of_the_sample_graph_has_its_triples(
@@ -145,21 +145,21 @@ async def test_every_gold_answer_of_the_sample_graph_has_its_triples(
         if "SELECT" not in query:
             continue
         result = await sample.select(query)
-        found = (await evidence(query, result, sample, rows=2)).told({})
+        found = (await fetch_evidence(query, result, sample, rows=2)).describe({})
         assert len(found) == min(2, len(result.rows))
         assert all(part.triples for part in found), query
 
 
 async def test_nodes_between_are_named_by_their_labels_in_their_own_case(small: Counting) -> None:
     query = PREFIX + "SELECT ?x { :Phobos :orbits ?p . ?p :mass ?x MINUS { ?p :in ?c } }"
-    behind = await evidence(query, await small.select(query), small)
+    behind = await fetch_evidence(query, await small.select(query), small)
     assert set(behind.iris) >= {"http://example.org/Mars", "http://example.org/mass"}
     labels = {
         "http://example.org/Mars": "der Mars",
         "http://example.org/mass": "Masse",
         "http://example.org/in": "Teil von",
     }
-    [found] = behind.told(labels)
+    [found] = behind.describe(labels)
     assert found.words == (
         "Phobos · orbits · der Mars",
         "der Mars · Masse · 6.4",

@@ -9,8 +9,8 @@ import pytest
 from tests.each import for_each
 
 from askgraph import api
-from askgraph.answers.example_questions import examples_of
-from askgraph.answers.next_questions import iris_of, starters
+from askgraph.answers.example_questions import make_examples
+from askgraph.answers.next_questions import find_starters, list_answer_iris
 from askgraph.graph import KnowledgeGraph
 from askgraph.sample import graph_path
 from askgraph.sparql.prefixes import PrefixMap
@@ -74,7 +74,8 @@ def test_questions_to_start_with_are_in_the_language_of_a_graphs_names(tmp_path:
     profile, arrays = place.load_content("ships")
     prefixes = PrefixMap(dict(profile.prefixes))
     asked = {
-        tag: examples_of(profile, arrays, prefixes, [tag], most=9).questions for tag in ("es", "fr")
+        tag: make_examples(profile, arrays, prefixes, [tag], most=9).questions
+        for tag in ("es", "fr")
     }
 
     assert {tag: questions[:4] for tag, questions in asked.items()} == {
@@ -125,7 +126,7 @@ async def started(files: Sequence[Path], folder: Path, language: str) -> list[tu
         return await ask_method(question, method, [asked])
 
     try:
-        return await starters(graph, language, ask, most=8)
+        return await find_starters(graph, language, ask, most=8)
     finally:
         await graph.endpoint.close()
 
@@ -166,7 +167,7 @@ async def test_starters_are_of_many_kinds_and_each_is_answered_surely(
         assert any(re.search(pattern, text) for text, _ in found), kind
     assert all(one.confidence >= 0.6 and not one.unused_words for _, one in found)
     assert not BAD.search(" ".join(text for text, _ in found))
-    classes = {iri for _, one in found for iri in iris_of(one.query) if CLASS.search(iri)}
+    classes = {iri for _, one in found for iri in list_answer_iris(one.query) if CLASS.search(iri)}
     assert len(classes) >= 4
 
 
@@ -192,7 +193,7 @@ def test_starters_have_no_verbs_for_nouns_no_keys_and_no_plural_of_what_is_not_c
     place = Workspace(tmp_path / "workspace")
     place.add("plant", [file])
     profile, arrays = place.load_content("plant")
-    questions = examples_of(
+    questions = make_examples(
         profile, arrays, PrefixMap(dict(profile.prefixes)), ["en"], most=9
     ).questions
 

@@ -13,7 +13,7 @@ from tests.readings import read_readings
 
 from askgraph import api, sample
 from askgraph.answers import AnswerBuilder, arrange_rows
-from askgraph.answers.verbalize.phrases import phrases_in
+from askgraph.answers.verbalize.phrases import load_phrases
 from askgraph.answers.verbalize.values import ValueWriter
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.measures import parse_unit
@@ -132,12 +132,12 @@ async def test_what_things_are_compared_with_is_written_as_in_the_language(
 def test_a_value_is_written_as_people_do(
     text: str, datatype: str, language: str, written: str
 ) -> None:
-    writer = ValueWriter(phrases_in(language))
+    writer = ValueWriter(load_phrases(language))
     assert writer.write_literal(Literal(text, datatype=NamedNode(datatype))) == written
 
 
 def test_a_unit_of_many_has_its_number_in_words_and_one_that_is_not_known_is_left_out() -> None:
-    writer = ValueWriter(phrases_in("en"))
+    writer = ValueWriter(load_phrases("en"))
     kilometre = parse_unit("km")
     assert kilometre is not None
     assert writer.add_unit("57.9", kilometre.scale_by(1e6)) == "57.9 million km"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from askgraph.answers.verbalize import descriptions_of
+from askgraph.answers.verbalize import fetch_term_descriptions
 from askgraph.graph import KnowledgeGraph
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import run_coroutine
@@ -30,10 +30,10 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
 
 
 async def test_each_resource_has_its_best_description(graph: KnowledgeGraph) -> None:
-    found = await descriptions_of([MOON, PLANET, STAR], graph, ["de", "en"])
+    found = await fetch_term_descriptions([MOON, PLANET, STAR], graph, ["de", "en"])
 
     assert found == {MOON: "Er umkreist einen Planeten.", PLANET: "It goes round a star."}
 
 
 async def test_of_nothing_nothing_is_asked(graph: KnowledgeGraph) -> None:
-    assert await descriptions_of([], graph, ["en"]) == {}
+    assert await fetch_term_descriptions([], graph, ["en"]) == {}

@@ -9,7 +9,7 @@ import pytest
 from tests.each import for_each
 
 from askgraph import api
-from askgraph.answers.next_questions import next_questions
+from askgraph.answers.next_questions import propose_next_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.sample import graph_path, questions_path
 from askgraph.trace import Answer, Outcome, PreviousQuestion, Question, Trace
@@ -37,7 +37,7 @@ async def proposed(text: str, language: str, graph: KnowledgeGraph) -> tuple[str
     if not isinstance(answer, Answer):
         return ()
     before = PreviousQuestion(text, answer.query)
-    return await next_questions(
+    return await propose_next_questions(
         answer, text, graph, lambda one: asked(one, graph, before), language=language
     )
 

@@ -6,7 +6,7 @@ from pyoxigraph import Literal
 from tests.each import for_each
 
 from askgraph.answers.query_parts import describe_query, list_parts
-from askgraph.answers.verbalize import in_words
+from askgraph.answers.verbalize import verbalize_query
 
 PREFIX = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
 LANGUAGES = ("en", "de", "es", "fr")
@@ -82,7 +82,7 @@ def test_the_pieces_of_every_gold_query_are_its_read_back(sample_queries: list[s
     for query in sample_queries:
         for language in LANGUAGES:
             back = describe_query(query, {}, language=language)
-            assert back.text == in_words(query, {}, language=language)
+            assert back.text == verbalize_query(query, {}, language=language)
             parts += len(back.parts)
             pieces += len({piece.part for piece in back.pieces} - {None})
     assert pieces / parts > 0.95
@@ -149,7 +149,7 @@ def test_whatever_things_are_called_the_pieces_are_the_read_back(
 ) -> None:
     labels = {"http://example.org/Moon": first, "http://example.org/orbits": second}
     query = f"{PREFIX} SELECT ?m {{ ?m a :Moon ; :orbits ?p . ?p a :Moon }}"
-    assert describe_query(query, labels, language=language).text == in_words(
+    assert describe_query(query, labels, language=language).text == verbalize_query(
         query, labels, language=language
     )
 

@@ -14,7 +14,7 @@ from pyoxigraph import Variable
 from tests.each import for_each
 from tests.readings import read_readings, read_table
 
-from askgraph.answers.verbalize import in_words, iris_of
+from askgraph.answers.verbalize import list_query_iris, verbalize_query
 from askgraph.sample import graph_path
 from askgraph.sparql.elapsed import format_elapsed_time
 from askgraph.sparql.prefixes import choose_label
@@ -26,7 +26,7 @@ PREFIX = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XML
 
 
 def words(query: str, language: str = "en") -> str:
-    return in_words(PREFIX + query, {}, language=language)
+    return verbalize_query(PREFIX + query, {}, language=language)
 
 
 @for_each(("query", "language", "text"), read_readings(FOLDER / "readings.txt"))
@@ -56,7 +56,7 @@ def test_a_query_reads_like_a_sentence_with_labels(query: str, language: str, te
         f"http://example.org/{name}": label for name, label in LABELS.get(language, {}).items()
     }
     prefix = PREFIX + "PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
-    assert in_words(prefix + query, names, language=language) == text
+    assert verbalize_query(prefix + query, names, language=language) == text
 
 
 BORN = format_elapsed_time("years", Variable("b"), Variable("d"))
@@ -114,21 +114,21 @@ def test_things_of_one_of_two_classes_are_told_once(
 ) -> None:
     query = "SELECT (COUNT(?w) AS ?n) { { ?w a <urn:a:p> } UNION { ?w a <urn:a:m> } }"
     named = dict(zip(("urn:a:p", "urn:a:m"), labels, strict=True))
-    assert in_words(query, named, language=language) == text
+    assert verbalize_query(query, named, language=language) == text
 
 
 @for_each("text", ["", "hello", "SELECT", "DELETE WHERE { ?s ?p ?o }", "{{{", "😀"])
 def test_what_is_no_query_gives_a_phrase(text: str) -> None:
-    assert in_words(text, {}) == "A query that cannot be put into words."
-    assert iris_of(text) == ()
+    assert verbalize_query(text, {}) == "A query that cannot be put into words."
+    assert list_query_iris(text) == ()
 
 
 def test_labels_are_used_and_their_iris_are_told() -> None:
     query = PREFIX + "SELECT ?x { ?x a :C1 ; :P2 :Q3 FILTER(:f(?x) > 2) }"
-    iris = iris_of(query)
+    iris = list_query_iris(query)
     assert iris == tuple(f"http://example.org/{name}" for name in ("C1", "P2", "Q3", "f"))
     labels = dict(zip(iris, ("firm", "kind", "IDM", "score"), strict=True))
-    assert in_words(query, labels) == (
+    assert verbalize_query(query, labels) == (
         "Firms whose kind is IDM, where the score of that firm is more than 2."
     )
 
@@ -143,8 +143,8 @@ def test_a_deep_query_does_not_break() -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.text("{}()<>?:.;,'\"\\|&!=*+^ aSELCTWHRxyFIUNO123", max_size=80))
 def test_no_text_raises(text: str) -> None:
-    assert in_words("SELECT * { " + text + " }", {})
-    assert in_words(text, {})
+    assert verbalize_query("SELECT * { " + text + " }", {})
+    assert verbalize_query(text, {})
 
 
 def _sample() -> Iterator[tuple[str, dict[str, dict[str, str]]]]:
@@ -169,7 +169,7 @@ def _sample() -> Iterator[tuple[str, dict[str, dict[str, str]]]]:
 def test_every_gold_query_of_the_sample_graph_reads_without_residue() -> None:
     for query, labels in _sample():
         for language, names in labels.items():
-            text = in_words(query, names, language=language)
+            text = verbalize_query(query, names, language=language)
             assert not any(
                 mark in text.rstrip("?") for mark in ("?", "http", "_", "  ", " ,", ",,")
             )
@@ -185,7 +185,7 @@ def test_gold_queries_read_without_residue_and_fast(folder: str) -> None:
         pytest.skip(f"needs the benchmark data: {path} is not there")
     queries = [json.loads(line)["sparql"] for line in path.read_text(encoding="utf-8").splitlines()]
     began = time.process_time()
-    texts = [in_words(query, {}) for query in queries]
+    texts = [verbalize_query(query, {}) for query in queries]
     assert (time.process_time() - began) / len(queries) < 0.01
     for text in texts:
         assert not any(mark in text.rstrip("?") for mark in ("?", "http", "cannot be put"))
@@ -193,7 +193,7 @@ def test_gold_queries_read_without_residue_and_fast(folder: str) -> None:
 
 @for_each(("query", "words"), read_table(__file__, "readings_of_many.txt"))
 def test_many_values_and_nodes_without_a_noun_read_well(query: str, words: str) -> None:
-    assert words in in_words("PREFIX : <http://example.org/> " + query, {})
+    assert words in verbalize_query("PREFIX : <http://example.org/> " + query, {})
 
 
 def test_many_dates_are_told_by_the_first_and_the_last() -> None:
@@ -203,7 +203,7 @@ def test_many_dates_are_told_by_the_first_and_the_last() -> None:
         for month in (1, 2)
     )
     query = f"SELECT ?a {{ ?a <http://x/founded> ?d FILTER(?d IN ({days})) }}"
-    assert in_words(query, {}) == (
+    assert verbalize_query(query, {}) == (
         "Things whose “founded” is one of 6 values from 1 January 1961 to 1 February 1969."
     )
 
@@ -211,11 +211,12 @@ def test_many_dates_are_told_by_the_first_and_the_last() -> None:
 def test_labels_of_another_language_are_not_bent_as_if_they_were_of_this_one() -> None:
     query = PREFIX + "SELECT ?s { ?s a :LaunchSite ; :orbits :Mars }"
     assert (
-        in_words(query, {}, language="fr", nouns="en")
+        verbalize_query(query, {}, language="fr", nouns="en")
         == "« launch site » dont « orbits » est Mars."
     )
     assert (
-        in_words(query, {}, language="fr", nouns="") == "« launch site » dont « orbits » est Mars."
+        verbalize_query(query, {}, language="fr", nouns="")
+        == "« launch site » dont « orbits » est Mars."
     )
 
 
@@ -230,5 +231,5 @@ def test_names_that_stand_for_others_twice_each_end_in_a_phrase_at_once(form: st
         keys = f"{{ SELECT {new} (COUNT(*) AS ?c{at}) WHERE {keys} {group} }}"
     wheres = {"binds": f"{{ ?s ?p ?a0 . {binds} }}", "sums": sums, "keys": keys}
 
-    said = in_words(f"SELECT * {wheres[form]}", {})
+    said = verbalize_query(f"SELECT * {wheres[form]}", {})
     assert said == "A query that cannot be put into words." or len(said) < 5_000

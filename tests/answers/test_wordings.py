@@ -2,7 +2,7 @@
 
 import pytest
 
-from askgraph.answers.verbalize import in_words
+from askgraph.answers.verbalize import verbalize_query
 from askgraph.answers.verbalize.schema_facts import SchemaFacts
 from askgraph.errors import SetupError
 from askgraph.graph.glossary import format_glossary, parse_glossary
@@ -26,7 +26,7 @@ least = "narrowest"
 
 def read(query: str) -> str:
     facts = SchemaFacts(wordings=parse_glossary(GLOSSARY, "words.toml").wordings)
-    return in_words(PREFIX + query, {}, facts=facts)
+    return verbalize_query(PREFIX + query, {}, facts=facts)
 
 
 def test_a_wording_says_how_answers_speak_of_a_property() -> None:

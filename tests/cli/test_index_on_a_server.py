@@ -16,7 +16,7 @@ from tests.graphs import MOONS
 from typer.testing import CliRunner, Result
 
 from askgraph.cli import app
-from askgraph.index._server import BATCH, PASSWORD
+from askgraph.index._server import BATCH_SIZE, PASSWORD_VARIABLE
 from askgraph.workspace import Workspace
 
 EX = "http://example.org/"
@@ -46,7 +46,7 @@ def dump(path: Path, count: int) -> Path:
 
 def asked(address: str, work: Callable[[Any], Any]) -> Any:
     async def answered() -> Any:
-        connection = await asyncpg.connect(address, password=os.environ[PASSWORD])
+        connection = await asyncpg.connect(address, password=os.environ[PASSWORD_VARIABLE])
         try:
             return await work(connection)
         finally:
@@ -95,7 +95,7 @@ def test_indices_in_a_database(
     assert workspace.graphs()["moons"].on is None
     # Info says that the server is gone.
     assert run("build", "--on", index_database).exit_code == 0
-    monkeypatch.setenv(PASSWORD, "wrong")
+    monkeypatch.setenv(PASSWORD_VARIABLE, "wrong")
     info = run("info", "--json")
     assert info.exit_code == 1
     assert "password authentication failed" in json.loads(info.stdout)[0]["problem"]
@@ -105,7 +105,7 @@ def test_indices_in_a_database(
 def test_a_build_that_was_killed_goes_on_and_every_name_is_there_once(
     index_database: str, workspace: Workspace, tmp_path: Path
 ) -> None:
-    count = 12 * BATCH
+    count = 12 * BATCH_SIZE
     file = dump(tmp_path / "things.nt", count)
     build = ["build", "moons", "--on", index_database, "--entities", str(file)]
     done = "SELECT count(*) FROM askgraph.batches WHERE name = 'moons entities'"
@@ -140,7 +140,7 @@ def test_several_processes_fill_one_index(
 ) -> None:
     if executor != "processes":
         pytest.importorskip("distributed")
-    count = 3 * BATCH + 5
+    count = 3 * BATCH_SIZE + 5
     file = dump(tmp_path / "things.nt", count)
 
     build = ["build", "moons", "--on", index_database, "--entities", str(file)]

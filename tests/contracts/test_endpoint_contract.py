@@ -10,9 +10,9 @@ from tests.each import for_each
 from tests.servers.fixtures import SMALL
 from tests.servers.sparql import SparqlServer
 
-from askgraph.endpoint import Counted, Endpoint
+from askgraph.endpoint import CountingEndpoint, Endpoint
 from askgraph.endpoint.cached import CachedEndpoint
-from askgraph.endpoint.federated import Federated
+from askgraph.endpoint.federated import FederatedEndpoint
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.endpoint.recorded import RecordedEndpoint
@@ -39,11 +39,11 @@ MAKERS: Makers = {
     "two workers": lambda store, url, folder: OxigraphEndpoint(store, workers=2),
     "http": lambda store, url, folder: HttpEndpoint(url),
     "cached": lambda store, url, folder: CachedEndpoint(OxigraphEndpoint(store), folder),
-    "counted": lambda store, url, folder: Counted(OxigraphEndpoint(store)),
+    "counted": lambda store, url, folder: CountingEndpoint(OxigraphEndpoint(store)),
     "recorded": lambda store, url, folder: RecordedEndpoint(folder / "r", HttpEndpoint(url)),
-    "federated": lambda store, url, folder: Federated(OxigraphEndpoint(store), {}),
+    "federated": lambda store, url, folder: FederatedEndpoint(OxigraphEndpoint(store), {}),
     "virtual": lambda store, url, folder: VirtualEndpoint(OxigraphEndpoint(store), NOWHERE),
-    "all at once": lambda store, url, folder: Federated(
+    "all at once": lambda store, url, folder: FederatedEndpoint(
         CachedEndpoint(RecordedEndpoint(folder / "r", HttpEndpoint(url)), folder / "c"), {}
     ),
 }

@@ -148,7 +148,7 @@ def test_resources_come_back_whole_by_iri_and_by_score(built: Built, name: str) 
     assert len(built[name]) == len(ALL)
     assert [built[name].find(resource.iri) for resource in ALL] == list(ALL)
     assert built[name].find(EX + "unknown") is None
-    listed = list(built[name].resources())
+    listed = list(built[name].iterate_resources())
     assert sorted(listed, key=lambda resource: -resource.score) == listed
     assert set(listed) == set(ALL)
 

@@ -25,7 +25,13 @@ from askgraph.errors import (
     ServiceError,
     SetupError,
 )
-from askgraph.index.name_search import NameSearch, Naming, SparqlNameSearch, in_sparql, name_search
+from askgraph.index.name_search import (
+    NameSearch,
+    NameSettings,
+    SparqlNameSearch,
+    create_name_search,
+    load_sparql_plugin,
+)
 from askgraph.plugins import list_names, load
 from askgraph.sparql.judge import check_query
 from askgraph.sparql.lexer import tokenize
@@ -51,7 +57,7 @@ HOSTILE = [
     "C++ && !x || +y -z ^2 ~1 [a TO b] {c} /d/ e:f",
 ]
 
-IN_SPARQL = [one for one in SEARCHES if in_sparql(one)]
+IN_SPARQL = [one for one in SEARCHES if load_sparql_plugin(one)]
 OVER_HTTP = [one for one in SEARCHES if one not in IN_SPARQL]
 every_query = for_each("name", IN_SPARQL)
 every_search = for_each("name", SEARCHES)
@@ -65,7 +71,7 @@ PLACES = {
 
 
 def made(name: str, place: str = "") -> NameSearch:
-    naming = Naming((LABEL,), ("en", "de"), place or PLACES.get(name, ""))
+    naming = NameSettings((LABEL,), ("en", "de"), place or PLACES.get(name, ""))
     return cast(NameSearch, load("name_search", name)(naming))
 
 
@@ -120,8 +126,8 @@ async def test_nothing_is_asked_for_texts_without_a_word(name: str) -> None:
 def test_no_text_breaks_out_of_the_query(name: str, texts: list[str]) -> None:
     search = cast(SparqlNameSearch, made(name))
     for within in ((), ("http://example.org/C",)):
-        query = search.query(texts, languages=("en", "x y", '"'), within=within)
-        plain = search.query(["word"] * len(texts), languages=("en",), within=within)
+        query = search.build_query(texts, languages=("en", "x y", '"'), within=within)
+        plain = search.build_query(["word"] * len(texts), languages=("en",), within=within)
         assert not query or shape(query) <= shape(plain)
 
 
@@ -136,16 +142,18 @@ def shape(query: str) -> set[str]:
 @given(text=st.sampled_from(HOSTILE) | st.text(max_size=25))
 def test_any_query_is_sparql(name: str, text: str) -> None:
     search = cast(SparqlNameSearch, made(name))
-    query = search.query([text, "Ada"], languages=("en",))
+    query = search.build_query([text, "Ada"], languages=("en",))
     assert check_query(query, allowed_services=search.services).form == "SELECT"
 
 
 def test_a_search_is_made_from_its_name() -> None:
-    assert name_search("none", Naming()) is name_search("", Naming()) is None
-    named = name_search("plain:somewhere", Naming((LABEL,)))
-    assert named is not None and named.naming == Naming((LABEL,), (), "somewhere")
+    assert (
+        create_name_search("none", NameSettings()) is create_name_search("", NameSettings()) is None
+    )
+    named = create_name_search("plain:somewhere", NameSettings((LABEL,)))
+    assert named is not None and named.settings == NameSettings((LABEL,), (), "somewhere")
     with pytest.raises(SetupError, match="no name_search named 'plian'; did you mean 'plain'"):
-        name_search("plian", Naming())
+        create_name_search("plian", NameSettings())
 
 
 @for_each("name", OVER_HTTP)
@@ -165,8 +173,8 @@ async def test_a_service_that_fails_says_so(
         broken = made(name, server.url)
         with pytest.raises(error, match=server.url):
             await broken.search(endpoint, ["Ada"])
-        assert not await broken.works(endpoint, "Ada")
-        assert await search.works(endpoint, "Ada Lovelace")
+        assert not await broken.is_available(endpoint, "Ada")
+        assert await search.is_available(endpoint, "Ada Lovelace")
 
 
 @for_each("name", OVER_HTTP)
@@ -181,4 +189,4 @@ async def test_a_reply_of_another_form_is_no_thing(name: str, reply: str) -> Non
 @pytest.mark.parametrize("name", ["wikibase", *OVER_HTTP])
 def test_a_search_that_has_to_know_its_place_says_so(name: str) -> None:
     with pytest.raises(SetupError, match="has to know its"):
-        name_search(name, Naming())
+        create_name_search(name, NameSettings())

@@ -6,7 +6,7 @@ from tests.each import for_each
 from tests.servers import faults
 from tests.servers.sparql import Fault, SparqlServer
 
-from askgraph.endpoint._dialects import mended
+from askgraph.endpoint._dialects import repair_value
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import MalformedReply
 from askgraph.sparql import vocabulary as voc
@@ -64,4 +64,4 @@ async def test_any_other_table_is_no_truth() -> None:
 def test_a_value_is_written_as_xml_schema_writes_it(
     datatype: str, given: str, expected: str
 ) -> None:
-    assert mended(given, datatype) == expected
+    assert repair_value(given, datatype) == expected

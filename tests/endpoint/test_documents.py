@@ -7,7 +7,7 @@ from tests.servers import faults
 from tests.servers.described import DescribedServer
 from tests.servers.sparql import Fault
 
-from askgraph.endpoint.documents import fetched, well_known
+from askgraph.endpoint.documents import build_well_known_url, fetch_document
 from askgraph.errors import (
     AskgraphError,
     ErrorReply,
@@ -21,9 +21,9 @@ from askgraph.errors import (
 
 async def test_a_document_comes_with_its_kind() -> None:
     with DescribedServer(Store(), {"/sparql": ("text/turtle; charset=utf-8", "ä")}) as server:
-        document = await fetched(server.url, accept=["text/turtle", "application/rdf+xml"])
+        document = await fetch_document(server.url, accept=["text/turtle", "application/rdf+xml"])
         wanted = server.requests[0].headers["accept"]
-    assert (document.kind, document.content.decode()) == ("text/turtle", "ä")
+    assert (document.media_type, document.content.decode()) == ("text/turtle", "ä")
     assert wanted == "text/turtle, application/rdf+xml;q=0.9"
 
 
@@ -45,23 +45,25 @@ async def test_a_document_that_does_not_come_is_an_error(
         server.always = fault
         with pytest.raises(error):
             seconds = 0.5 if error is TimedOut else 60
-            await fetched(server.url, accept=["text/turtle"], timeout=seconds, largest=100_000)
+            await fetch_document(
+                server.url, accept=["text/turtle"], timeout=seconds, max_bytes=100_000
+            )
 
 
 async def test_a_document_that_comes_in_drops_is_late_as_a_whole() -> None:
     with DescribedServer(Store(), {"/there": ("text/turtle", "x" * 20)}) as server:
         server.always = faults.slow_drip(0.1)
         with pytest.raises(TimedOut):
-            await fetched(
+            await fetch_document(
                 server.url.replace("/sparql", "/there"), accept=["text/turtle"], timeout=0.5
             )
 
 
 async def test_what_is_no_url_is_refused() -> None:
     with pytest.raises(SetupError, match="no http"):
-        await fetched("file:///etc/hosts", accept=["text/turtle"])
+        await fetch_document("file:///etc/hosts", accept=["text/turtle"])
 
 
 def test_a_well_known_address_lies_on_the_host() -> None:
-    found = well_known("https://example.org:8443/a/sparql?key=1#x", "void")
+    found = build_well_known_url("https://example.org:8443/a/sparql?key=1#x", "void")
     assert found == "https://example.org:8443/.well-known/void"

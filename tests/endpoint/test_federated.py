@@ -10,7 +10,7 @@ from pyoxigraph import Store
 from tests.servers import faults
 from tests.servers.sparql import Fault, Request, SparqlServer
 
-from askgraph.endpoint.federated import Federated
+from askgraph.endpoint.federated import FederatedEndpoint
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import ForbiddenQuery, QueryError, TimedOut, Unreachable
@@ -27,18 +27,18 @@ NAMES = "SERVICE <urn:graph:names> "
 
 
 @pytest.fixture
-async def pair(tmp_path: Path) -> AsyncIterator[Federated]:
+async def pair(tmp_path: Path) -> AsyncIterator[FederatedEndpoint]:
     for name, text in (("here", HERE), ("there", THERE)):
         (tmp_path / f"{name}.ttl").write_text(text)
         OxigraphEndpoint.load([tmp_path / f"{name}.ttl"], tmp_path / name)
     there = OxigraphEndpoint(tmp_path / "there")
-    both = Federated(OxigraphEndpoint(tmp_path / "here"), {"urn:graph:names": there})
+    both = FederatedEndpoint(OxigraphEndpoint(tmp_path / "here"), {"urn:graph:names": there})
     yield both
     await both.close()
     await there.close()
 
 
-async def test_blank_nodes_of_another_graph_become_iris(pair: Federated) -> None:
+async def test_blank_nodes_of_another_graph_become_iris(pair: FederatedEndpoint) -> None:
     query = PREFIX + "SELECT ?b { VALUES ?n { 'nobody' } " + NAMES + "{ ?b :name ?n } }"
     result = await pair.select(query)
     assert str(result.rows[0][0]).startswith("<urn:blank:")
@@ -52,7 +52,7 @@ async def test_blank_nodes_of_another_graph_become_iris(pair: Federated) -> None
         ("SELECT * { " + NAMES + "{ ?s ?p ?o " + NAMES + "{ ?o ?q ?r } } }", "within"),
     ],
 )
-async def test_other_services_are_refused(pair: Federated, query: str, words: str) -> None:
+async def test_other_services_are_refused(pair: FederatedEndpoint, query: str, words: str) -> None:
     with pytest.raises(ForbiddenQuery, match=words):
         await pair.select(query)
 
@@ -62,7 +62,7 @@ async def test_a_server_that_may_call_the_service_gets_the_query_as_it_is(
 ) -> None:
     services = frozenset({"http://127.0.0.1:9/"})
     inner = HttpEndpoint(sparql_server.url, services=services)
-    both = Federated(inner, {})
+    both = FederatedEndpoint(inner, {})
     with pytest.raises(QueryError):
         await both.select("SELECT * { SERVICE SILENT <http://127.0.0.1:9/> { ?s ?p ?o } } LIMIT x")
     assert (
@@ -72,9 +72,11 @@ async def test_a_server_that_may_call_the_service_gets_the_query_as_it_is(
     await both.close()
 
 
-async def test_silent_forgives_a_service_that_is_down(pair: Federated, tmp_path: Path) -> None:
+async def test_silent_forgives_a_service_that_is_down(
+    pair: FederatedEndpoint, tmp_path: Path
+) -> None:
     down = HttpEndpoint("http://127.0.0.1:9/")
-    both = Federated(OxigraphEndpoint(tmp_path / "here"), {"urn:down": down})
+    both = FederatedEndpoint(OxigraphEndpoint(tmp_path / "here"), {"urn:down": down})
     query = PREFIX + "SELECT * { ?b :orbits ?p SERVICE SILENT <urn:down> { ?b :name ?n } }"
     assert len((await both.select(query)).rows) == 3
     with pytest.raises(Unreachable):
@@ -88,7 +90,7 @@ async def test_rows_that_a_server_cut_off_are_an_error(tmp_path: Path, small_sto
     OxigraphEndpoint.load([tmp_path / "a.ttl"], tmp_path / "db")
     with SparqlServer(small_store, headers={"X-SQL-State": "S1TAT"}) as server:
         there = HttpEndpoint(server.url)
-        both = Federated(OxigraphEndpoint(tmp_path / "db"), {server.url: there})
+        both = FederatedEndpoint(OxigraphEndpoint(tmp_path / "db"), {server.url: there})
         with pytest.raises(QueryError, match="cut off"):
             await both.select(
                 f"SELECT * {{ ?s <a:visited> ?v SERVICE <{server.url}> {{ ?s ?p ?o }} }}"
@@ -103,7 +105,7 @@ async def test_partial_bindings_are_not_sent_along(
     """Else the rows for those that the server cut off would be missing."""
     with SparqlServer(small_store, headers={"X-SQL-State": "S1TAT"}) as server:
         here, there = HttpEndpoint(server.url), HttpEndpoint(sparql_server.url)
-        both = Federated(here, {"urn:there": there})
+        both = FederatedEndpoint(here, {"urn:there": there})
         result = await both.select("SELECT * { ?s ?p ?o SERVICE <urn:there> { ?s a ?class } }")
         assert result.truncated is not None
         assert "VALUES" not in sparql_server.requests[0].parameters["query"][0]
@@ -112,10 +114,10 @@ async def test_partial_bindings_are_not_sent_along(
 
 
 async def test_more_rows_than_can_be_joined_are_an_error_and_no_part_of_the_answer(
-    pair: Federated, tmp_path: Path
+    pair: FederatedEndpoint, tmp_path: Path
 ) -> None:
     here, there = OxigraphEndpoint(tmp_path / "here"), OxigraphEndpoint(tmp_path / "there")
-    few = Federated(here, {"urn:graph:names": there}, most=2)
+    few = FederatedEndpoint(here, {"urn:graph:names": there}, max_rows=2)
     loose = f"{PREFIX} SELECT (COUNT(*) AS ?c) {{ :mars ?q ?z {NAMES} {{ ?b :name ?n }} }}"
     with pytest.raises(QueryError, match="more than 2 rows and nothing beside it restricts it"):
         await few.select(loose)
@@ -150,7 +152,7 @@ async def test_clauses_that_have_nothing_to_do_with_each_other_are_asked_at_once
         (tmp_path / "a.ttl").write_text("<a:b> <a:c> 1 .")
         OxigraphEndpoint.load([tmp_path / "a.ttl"], tmp_path / "db")
         others = dict(zip(("a:1", "a:2"), inner, strict=True))
-        both = Federated(OxigraphEndpoint(tmp_path / "db"), others)
+        both = FederatedEndpoint(OxigraphEndpoint(tmp_path / "db"), others)
         query = "SELECT * { { SERVICE <a:1> { ?s a ?c } } UNION { SERVICE <a:2> { ?s a ?c } } }"
         assert len((await both.select(query, timeout=120)).rows) == 8
         for endpoint in (both, *inner):
@@ -158,12 +160,12 @@ async def test_clauses_that_have_nothing_to_do_with_each_other_are_asked_at_once
 
 
 async def test_all_graphs_together_have_one_time_limit(
-    pair: Federated, tmp_path: Path, small_store: Store
+    pair: FederatedEndpoint, tmp_path: Path, small_store: Store
 ) -> None:
     with SparqlServer(small_store) as server:
         server.always = faults.silence()
         hanging = HttpEndpoint(server.url)
-        both = Federated(OxigraphEndpoint(tmp_path / "here"), {"urn:slow": hanging})
+        both = FederatedEndpoint(OxigraphEndpoint(tmp_path / "here"), {"urn:slow": hanging})
         query = f"{PREFIX} SELECT * {{ ?b :orbits ?p SERVICE <urn:slow> {{ ?b :name ?n }} }}"
         with pytest.raises(TimedOut):
             await both.select(query, timeout=1)
@@ -173,7 +175,7 @@ async def test_all_graphs_together_have_one_time_limit(
         await hanging.close()
 
 
-async def test_what_an_exists_would_put_into_a_service_is_refused(pair: Federated) -> None:
+async def test_what_an_exists_would_put_into_a_service_is_refused(pair: FederatedEndpoint) -> None:
     """Evaluated apart, the filter would see no ?p, and every body would pass."""
     query = f"SELECT * {{ ?b :orbits ?p FILTER NOT EXISTS {{ {NAMES} {{ ?b :seen ?y"
     with pytest.raises(QueryError, match=r"within EXISTS reads \?p"):
@@ -181,6 +183,8 @@ async def test_what_an_exists_would_put_into_a_service_is_refused(pair: Federate
     assert len((await pair.select(f"{PREFIX} {query} }} FILTER(?p = :earth) }} }}")).rows) == 2
 
 
-async def test_blank_nodes_of_two_replies_are_never_taken_for_the_same(pair: Federated) -> None:
+async def test_blank_nodes_of_two_replies_are_never_taken_for_the_same(
+    pair: FederatedEndpoint,
+) -> None:
     query = f"{NAMES} {{ ?x :name ?n FILTER(isBlank(?x)) }} {NAMES} {{ ?x :name ?m }}"
     assert (await pair.select(f"{PREFIX} SELECT * {{ {query} }}")).rows == ()

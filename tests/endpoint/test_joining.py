@@ -15,7 +15,7 @@ from tests.each import for_each
 from tests.servers.sparql import SparqlServer
 
 from askgraph.endpoint import Endpoint
-from askgraph.endpoint.federated import Federated
+from askgraph.endpoint.federated import FederatedEndpoint
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import QueryError
@@ -148,9 +148,9 @@ def stored(store: Store, place: Path, name: str) -> Path:
 
 
 @pytest.fixture
-async def files_joined(folders: dict[str, Path]) -> AsyncIterator[Federated]:
+async def files_joined(folders: dict[str, Path]) -> AsyncIterator[FederatedEndpoint]:
     parts = {name: OxigraphEndpoint(folder) for name, folder in folders.items()}
-    yield Federated(parts[""], {name: parts[name] for name in (NAMES, SKY)})
+    yield FederatedEndpoint(parts[""], {name: parts[name] for name in (NAMES, SKY)})
     for part in parts.values():
         await part.close()
 
@@ -189,7 +189,7 @@ async def rows_from(query: str, endpoint: Endpoint) -> object:
 
 @for_each("query", QUERIES)
 async def test_graphs_of_files_give_what_one_graph_gives(
-    files_joined: Federated, union: Store, query: str
+    files_joined: FederatedEndpoint, union: Store, query: str
 ) -> None:
     found = await rows_from(PREFIXES + with_services(query), files_joined)
     assert found == rows_of(PREFIXES + without_services(query), union)
@@ -211,7 +211,7 @@ async def test_servers_give_what_one_graph_gives_and_none_is_asked_to_call_anoth
 ) -> None:
     parts = {name: HttpEndpoint(server.url) for name, server in servers.items()}
     names, sky = servers[NAMES].url, servers[SKY].url
-    joined = Federated(parts[""], {names: parts[NAMES], sky: parts[SKY]})
+    joined = FederatedEndpoint(parts[""], {names: parts[NAMES], sky: parts[SKY]})
 
     for query in QUERIES:
         found = await rows_from(PREFIXES + with_services(query, names, sky), joined)
@@ -296,7 +296,7 @@ def small_joined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
         name: OxigraphEndpoint(stored(small(text), place, name[-3:]))
         for name, text in SMALL.items()
     }
-    joined = Federated(parts[""], {name: parts[name] for name in (NAMES, SKY)})
+    joined = FederatedEndpoint(parts[""], {name: parts[name] for name in (NAMES, SKY)})
     with asyncio.Runner() as runner:
         yield lambda query: runner.run(rows_from(query, joined))
         for part in parts.values():
@@ -356,7 +356,7 @@ async def test_a_clause_is_asked_for_little_and_seldom(
     servers: dict[str, SparqlServer], query: str, asked: list[tuple[str, str]]
 ) -> None:
     parts = {name: HttpEndpoint(server.url) for name, server in servers.items()}
-    joined = Federated(parts[""], {name: parts[name] for name in (NAMES, SKY)})
+    joined = FederatedEndpoint(parts[""], {name: parts[name] for name in (NAMES, SKY)})
 
     await joined.select(PREFIXES + with_services(query))
 

@@ -18,7 +18,7 @@ from pyoxigraph import NamedNode, Quad, RdfFormat, Store, serialize
 from tests.each import for_each
 from tests.servers.fixtures import SMALL
 
-from askgraph.endpoint.oxigraph import AWAKE, OxigraphEndpoint, keep_awake
+from askgraph.endpoint.oxigraph import MAX_ACTIVE_STORES, OxigraphEndpoint, set_max_active_stores
 from askgraph.errors import (
     ForbiddenQuery,
     QueryError,
@@ -270,9 +270,9 @@ async def test_a_worker_killed_by_the_system_is_reported_and_replaced(
 
 @pytest.fixture
 def one_awake() -> Iterator[None]:
-    keep_awake(1)
+    set_max_active_stores(1)
     yield
-    keep_awake(AWAKE)
+    set_max_active_stores(MAX_ACTIVE_STORES)
 
 
 @pytest.mark.usefixtures("one_awake")

@@ -10,7 +10,7 @@ from tests.each import for_each
 
 from askgraph.endpoint import oxigraph_load
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
-from askgraph.endpoint.oxigraph_load import quads_in, rows_in
+from askgraph.endpoint.oxigraph_load import read_quads, read_rows
 from askgraph.errors import SetupError
 from askgraph.graph.arrays import GraphArrays, build_arrays
 from askgraph.workspace import Workspace
@@ -50,10 +50,10 @@ def triples_of(arrays: GraphArrays) -> set[str]:
 def test_arrays_hold_the_very_terms_of_the_store(
     tmp_path: Path, beside: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oxigraph_load, "_BESIDE", beside)
+    monkeypatch.setattr(oxigraph_load, "_MIN_BACKGROUND_BYTES", beside)
     files = files_in(tmp_path)
-    with OxigraphEndpoint.loading(files, tmp_path / "store"):
-        arrays = build_arrays(quads_in(files), as_stored=True)
+    with OxigraphEndpoint.load_in_background(files, tmp_path / "store"):
+        arrays = build_arrays(read_quads(files), as_stored=True)
     stored = {str(quad.triple) for quad in Store.read_only(str(tmp_path / "store"))}
     assert triples_of(arrays) == stored
     assert len(arrays) == len(stored)
@@ -66,11 +66,11 @@ def test_arrays_hold_the_very_terms_of_the_store(
 def test_a_bad_file_is_told_by_whoever_meets_it_first(
     tmp_path: Path, beside: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oxigraph_load, "_BESIDE", beside)
+    monkeypatch.setattr(oxigraph_load, "_MIN_BACKGROUND_BYTES", beside)
     (tmp_path / "bad.nt").write_text("<http://x/a> <http://x/p> oops .\n")
     with (
         pytest.raises(SetupError, match=r"bad\.nt, line 1"),
-        OxigraphEndpoint.loading([tmp_path / "bad.nt"], tmp_path / "store"),
+        OxigraphEndpoint.load_in_background([tmp_path / "bad.nt"], tmp_path / "store"),
     ):
         pass
     assert [file.name for file in tmp_path.iterdir()] == ["bad.nt"]
@@ -101,13 +101,13 @@ _:b <http://x/p> "DEL " .
 def test_lines_are_read_as_they_are_parsed_however_they_are_cut(
     tmp_path: Path, size: int, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oxigraph_load, "_LINES", size)
+    monkeypatch.setattr(oxigraph_load, "_MAX_STORE_BYTES", size)
     file = tmp_path / f"lines{suffix}"
     text = LINES.encode()
     file.write_bytes(gzip.compress(text) if suffix.endswith(".gz") else text)
-    rows = list(rows_in([file], size=size))
+    rows = list(read_rows([file], size=size))
     told = [row if isinstance(row, tuple) else tuple(map(str, row.triple)) for row in rows]
-    assert told == [tuple(map(str, quad.triple)) for quad in quads_in([file])]
+    assert told == [tuple(map(str, quad.triple)) for quad in read_quads([file])]
     assert len(told) == 13
     OxigraphEndpoint.load([file], tmp_path / "store")
     stored = {str(quad.triple) for quad in Store.read_only(str(tmp_path / "store"))}
@@ -118,11 +118,11 @@ def test_lines_are_read_as_they_are_parsed_however_they_are_cut(
 def test_a_bad_line_is_told_by_its_number_however_lines_are_cut(
     tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oxigraph_load, "_LINES", size)
+    monkeypatch.setattr(oxigraph_load, "_MAX_STORE_BYTES", size)
     good = "<http://x/a> <http://x/p> <http://x/b> .\n"
     (tmp_path / "bad.nt").write_text(f"{9 * good}<http://x/a> oops .\n{good}")
     with pytest.raises(SetupError, match=r"bad\.nt, line 10, column"):
-        list(rows_in([tmp_path / "bad.nt"], size=size))
+        list(read_rows([tmp_path / "bad.nt"], size=size))
     with pytest.raises(SetupError, match=r"bad\.nt, line 10, column"):
         OxigraphEndpoint.load([tmp_path / "bad.nt"], tmp_path / "store")
 
@@ -130,7 +130,10 @@ def test_a_bad_line_is_told_by_its_number_however_lines_are_cut(
 def test_a_failure_beside_the_loading_ends_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oxigraph_load, "_BESIDE", 0)
-    with pytest.raises(KeyError), OxigraphEndpoint.loading(files_in(tmp_path), tmp_path / "store"):
+    monkeypatch.setattr(oxigraph_load, "_MIN_BACKGROUND_BYTES", 0)
+    with (
+        pytest.raises(KeyError),
+        OxigraphEndpoint.load_in_background(files_in(tmp_path), tmp_path / "store"),
+    ):
         raise KeyError
     assert not (tmp_path / "store").exists()

@@ -11,9 +11,9 @@ from tests.servers import faults
 from tests.servers.described import DescribedServer
 from tests.servers.sparql import SparqlServer
 
-from askgraph.endpoint.documents import fetched
+from askgraph.endpoint.documents import fetch_document
 from askgraph.endpoint.http import HttpEndpoint
-from askgraph.endpoint.public_only import Guard, is_public
+from askgraph.endpoint.public_only import AddressGuard, is_public
 from askgraph.errors import NotPublic, SetupError, Unreachable
 
 PRIVATE = [
@@ -61,7 +61,7 @@ async def test_no_spelling_of_this_machine_is_reached(
 ) -> None:
     port = sparql_server.url.rpartition(":")[2]
     with pytest.raises((NotPublic, Unreachable, SetupError)):
-        await HttpEndpoint(f"http://{host}:{port}", guard=Guard(), timeout=5).ask("ASK { }")
+        await HttpEndpoint(f"http://{host}:{port}", guard=AddressGuard(), timeout=5).ask("ASK { }")
     assert sparql_server.requests == []
 
 
@@ -70,7 +70,7 @@ async def test_a_name_is_reached_at_the_address_that_was_judged(
 ) -> None:
     names = Names(["127.0.0.1"], ["10.0.0.1"])
     port = sparql_server.url.rpartition(":")[2]
-    guard = Guard(("127.0.0.0/8",), names)
+    guard = AddressGuard(("127.0.0.0/8",), names)
     endpoint = HttpEndpoint(f"http://graph.example:{port}", guard=guard, timeout=5)
     assert await endpoint.ask("ASK { ?s ?p ?o }")
     assert sparql_server.requests[0].headers["host"].startswith("graph.example")
@@ -83,7 +83,9 @@ async def test_a_name_is_reached_at_the_address_that_was_judged(
 
 async def test_one_private_address_among_public_ones_is_enough_to_refuse_a_name() -> None:
     with pytest.raises(NotPublic) as refused:
-        await Guard(resolve=Names(["1.1.1.1", "10.1.2.3"])).addresses("https://mixed.example/")
+        await AddressGuard(resolve=Names(["1.1.1.1", "10.1.2.3"])).resolve_addresses(
+            "https://mixed.example/"
+        )
     assert "10.1.2.3" not in str(refused.value)
 
 
@@ -93,7 +95,7 @@ async def test_an_operator_may_allow_hosts_and_networks(
 ) -> None:
     host = allowed.partition("/")[0].replace("127.0.0.0", "127.0.0.1")
     endpoint = HttpEndpoint(
-        sparql_server.url.replace("127.0.0.1", host), guard=Guard((allowed,)), timeout=5
+        sparql_server.url.replace("127.0.0.1", host), guard=AddressGuard((allowed,)), timeout=5
     )
     assert await endpoint.ask("ASK { ?s ?p ?o }")
     await endpoint.close()
@@ -101,7 +103,7 @@ async def test_an_operator_may_allow_hosts_and_networks(
 
 def test_a_network_that_is_none_is_refused_at_once() -> None:
     with pytest.raises(SetupError, match="is no network"):
-        Guard(("10.0.0.0/99",))
+        AddressGuard(("10.0.0.0/99",))
 
 
 @pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
@@ -110,7 +112,7 @@ async def test_a_redirect_to_another_host_is_not_followed(
 ) -> None:
     inside = sparql_server.url.replace("127.0.0.1", "localhost")
     sparql_server.always = faults.redirect(inside, code)
-    endpoint = HttpEndpoint(sparql_server.url, guard=Guard(("127.0.0.1",)), timeout=5)
+    endpoint = HttpEndpoint(sparql_server.url, guard=AddressGuard(("127.0.0.1",)), timeout=5)
     with pytest.raises(NotPublic, match="redirects to"):
         await endpoint.ask("ASK { ?s ?p ?o }")
     await endpoint.close()
@@ -120,11 +122,13 @@ async def test_a_redirect_to_another_host_is_not_followed(
 async def test_documents_are_guarded_as_queries_are() -> None:
     with DescribedServer(Store(), {"/there": ("text/turtle", "x")}) as server:
         with pytest.raises(NotPublic):
-            await fetched(server.url, accept=["text/turtle"], guard=Guard())
+            await fetch_document(server.url, accept=["text/turtle"], guard=AddressGuard())
         assert server.requests == []
-        allowed = Guard(("127.0.0.1",))
+        allowed = AddressGuard(("127.0.0.1",))
         server.acts.append(faults.redirect("/there"))
-        assert (await fetched(server.url, accept=["text/turtle"], guard=allowed)).content == b"x"
+        assert (
+            await fetch_document(server.url, accept=["text/turtle"], guard=allowed)
+        ).content == b"x"
         server.acts.append(faults.redirect(server.url.replace("127.0.0.1", "127.0.0.2")))
         with pytest.raises(NotPublic, match=r"redirects to 127\.0\.0\.2"):
-            await fetched(server.url, accept=["text/turtle"], guard=allowed)
+            await fetch_document(server.url, accept=["text/turtle"], guard=allowed)

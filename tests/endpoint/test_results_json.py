@@ -85,7 +85,7 @@ def test_a_limit_takes_so_many_rows_and_knows_whether_there_are_more(
     rows = parsed(reply).rows
     limited = parsed(reply, limit=limit)
     assert len(limited.rows) == min(limit, len(rows))
-    assert limited.full == (len(rows) > limit)
+    assert limited.is_full == (len(rows) > limit)
 
 
 @settings(deadline=None)

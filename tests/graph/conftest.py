@@ -12,7 +12,7 @@ from askgraph.graph.arrays import build_arrays
 from askgraph.graph.local_profile import build_profile
 from askgraph.graph.profile import Profile
 from askgraph.graph.remote_profile import profile_endpoint
-from askgraph.index.names import Name
+from askgraph.index.names import IndexedName
 from askgraph.sample import graph_path
 
 
@@ -34,7 +34,7 @@ def big(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_profile, "MAX_DOWNLOAD_TRIPLES", 0)
 
 
-async def profiled(server: SparqlServer, **bounds: Any) -> tuple[Profile, list[Name]]:
+async def profiled(server: SparqlServer, **bounds: Any) -> tuple[Profile, list[IndexedName]]:
     """The profile and the names that are asked of a server, within bounds."""
     endpoint = HttpEndpoint(server.url)
     try:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.each import for_each
 
 from askgraph.graph.measures import Unit, detect_unit, get_unit_by_iri, match_unit, parse_unit
-from askgraph.index.names import tokens
+from askgraph.index.names import split_tokens
 
 LISTED: list[dict[str, Any]] = tomllib.loads(
     files("askgraph.graph").joinpath("units.toml").read_text(encoding="utf-8")
@@ -30,7 +30,7 @@ def named(text: str) -> Unit:
 
 
 def test_no_two_units_share_a_symbol_and_each_dimension_has_a_base() -> None:
-    symbols = Counter(tokens(symbol) for one in LISTED for symbol in one["symbols"])
+    symbols = Counter(split_tokens(symbol) for one in LISTED for symbol in one["symbols"])
     assert [symbol for symbol, count in symbols.items() if count > 1] == []
     bases = [one["dimension"] for one in LISTED if one["factor"] == 1.0 and not one.get("offset")]
     assert sorted(bases) == sorted({one["dimension"] for one in LISTED})

@@ -19,7 +19,7 @@ from askgraph.graph.profile import (
     Profile,
     get_standard_role,
 )
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import get_local_name
 
@@ -228,7 +228,7 @@ def test_any_graph_has_a_profile_whose_counts_add_up(triples: list[Triple]) -> N
         assert sum(count for _, count in p.datatypes) <= p.triples
     for name in iterate_names(graph, found):
         assert name.text
-        assert (name.kind is Kind.VALUE) == name.target.startswith('"')
+        assert (name.kind is ItemKind.VALUE) == name.target.startswith('"')
 
 
 def test_names_are_those_of_labels_in_all_languages_and_of_alternative_labels() -> None:

@@ -20,7 +20,7 @@ from askgraph.graph.arrays import build_arrays
 from askgraph.graph.names import iterate_names
 from askgraph.graph.profile import Profile
 from askgraph.graph.remote_profile import profile_endpoint
-from askgraph.index.names import Kind, Name
+from askgraph.index.names import IndexedName, ItemKind
 from askgraph.sparql.results import SelectResult
 
 BLANKS = """
@@ -33,7 +33,7 @@ BLANKS = """
 
 
 @pytest.fixture(scope="module")
-def names(store: Store, exact: Profile) -> set[Name]:
+def names(store: Store, exact: Profile) -> set[IndexedName]:
     return set(iterate_names(build_arrays(store), exact))
 
 
@@ -55,7 +55,7 @@ def unlike(found: Profile, exact: Profile) -> set[str]:
 
 @pytest.mark.parametrize("cap", [100_000, 777])
 async def test_a_small_graph_is_profiled_exactly_whatever_the_cap(
-    store: Store, exact: Profile, names: set[Name], cap: int
+    store: Store, exact: Profile, names: set[IndexedName], cap: int
 ) -> None:
     said: list[str] = []
     with CappedServer(store, cap=cap) as server:
@@ -70,7 +70,7 @@ async def test_a_small_graph_is_profiled_exactly_whatever_the_cap(
 @pytest.mark.usefixtures("big")
 @pytest.mark.parametrize("cap", [100_000, 777])
 async def test_a_big_graph_is_counted_by_its_endpoint(
-    store: Store, exact: Profile, names: set[Name], cap: int
+    store: Store, exact: Profile, names: set[IndexedName], cap: int
 ) -> None:
     with CappedServer(store, cap=cap) as server:
         profile, found = await profiled(server)
@@ -78,7 +78,7 @@ async def test_a_big_graph_is_counted_by_its_endpoint(
     assert {part.share for part in profile.completeness} == {1.0}
     assert len(server.requests) < 40
     missing = names - set(found)
-    assert all(name.kind is Kind.ENTITY and not name.preferred for name in missing)
+    assert all(name.kind is ItemKind.ENTITY and not name.preferred for name in missing)
     assert set(found) <= names
 
 
@@ -166,9 +166,9 @@ async def test_names_that_an_endpoint_can_look_for_are_not_read(
         for found in ("plain", "virtuoso"):
             profile, names = await profiled(server, search=search)
             assert profile.name_search == found
-            entities = any(name.kind is Kind.ENTITY for name in names)
+            entities = any(name.kind is ItemKind.ENTITY for name in names)
             assert entities == (found == "plain")
-            assert any(name.kind is Kind.CLASS for name in names)
+            assert any(name.kind is ItemKind.CLASS for name in names)
     part = next(part for part in profile.completeness if part.name == "entity names")
     assert part.seen == 0
     assert "'virtuoso'" in part.note

@@ -15,8 +15,8 @@ from askgraph.graph.nodes import (
 )
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.index import Resource
-from askgraph.index.names import Kind, Name
-from askgraph.index.sources import query_for
+from askgraph.index.names import IndexedName, ItemKind
+from askgraph.index.sources import load_query
 from askgraph.sparql.results import SelectResult
 
 EX = "http://example.org/"
@@ -52,12 +52,12 @@ def test_classes_have_all_their_names_and_instances() -> None:
 
 def test_names_of_one_thing_are_put_together() -> None:
     names = [
-        Name("J III", EX + "g", Kind.ENTITY, preferred=False),
-        Name("Ganymede", EX + "g", Kind.ENTITY),
-        Name("ice", '"ice"', Kind.VALUE),
-        Name("orbits", EX + "orbits", Kind.PREDICATE),
+        IndexedName("J III", EX + "g", ItemKind.ENTITY, preferred=False),
+        IndexedName("Ganymede", EX + "g", ItemKind.ENTITY),
+        IndexedName("ice", '"ice"', ItemKind.VALUE),
+        IndexedName("orbits", EX + "orbits", ItemKind.PREDICATE),
     ]
-    assert list(iterate_named_resources(names, [Kind.ENTITY, Kind.VALUE])) == [
+    assert list(iterate_named_resources(names, [ItemKind.ENTITY, ItemKind.VALUE])) == [
         Resource(EX + "g", "Ganymede", ("J III",), 2.0),
         Resource('"ice"', "ice", (), 1.0),
     ]
@@ -85,7 +85,7 @@ async def test_every_resource_of_an_endpoint_comes_whatever_its_cap(
     OxigraphEndpoint.load([tmp_path / "moons.nt"], tmp_path / "db")
     endpoint = Capped(tmp_path / "db", cap)
     try:
-        found = [resource async for resource in query_resources(endpoint, query_for("entities"))]
+        found = [resource async for resource in query_resources(endpoint, load_query("entities"))]
         if cap == 1:
             with pytest.raises(SetupError, match="end the query with GROUP BY"):
                 query = "SELECT ?iri ('' AS ?label) { ?iri ?p ?o }"

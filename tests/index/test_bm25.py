@@ -16,7 +16,7 @@ from tests.each import for_each
 from askgraph.errors import SetupError
 from askgraph.index import Resource
 from askgraph.index.bm25 import BM25Index
-from askgraph.index.embeddings import Hashed, Vectors
+from askgraph.index.embeddings import HashedEmbedder, Vectors
 from askgraph.index.hybrid import HybridIndex
 from askgraph.index.keyword import KeywordIndex
 from askgraph.index.trigram import TrigramIndex
@@ -266,6 +266,6 @@ def test_another_embedder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="gives 3 dimensions, the index has 2"):
         index.search("1 0 0")
     with pytest.raises(SetupError, match="built with the embedder 'places', not 'hashed'"):
-        VectorIndex.open(tmp_path / "index", embedder=Hashed())
+        VectorIndex.open(tmp_path / "index", embedder=HashedEmbedder())
     with pytest.raises(SetupError, match="no embedder 'places'"):
         VectorIndex.open(tmp_path / "index")

@@ -4,26 +4,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.index.completion import completions
-from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.index.completion import complete_names
+from askgraph.index.names import IndexedName, ItemKind, NameIndex
 
-NAMES = NameIndex.of(
+NAMES = NameIndex.from_names(
     [
-        Name("Saturn", "http://x/Saturn", Kind.ENTITY),
-        Name("Saturn V", "http://x/SaturnV", Kind.ENTITY),
-        Name("der Saturn", "http://x/Saturn", Kind.ENTITY, preferred=False),
-        Name("moons", "http://x/Moon", Kind.CLASS),
-        Name("Olympus Mons", "http://x/Olympus", Kind.ENTITY),
-        Name("orbits", "http://x/orbits", Kind.PREDICATE),
-        Name("New York City", "http://x/NYC", Kind.ENTITY),
-        Name("Saturday", '"Saturday"', Kind.VALUE),
-        Name("Ägypten", "http://x/Egypt", Kind.ENTITY),
+        IndexedName("Saturn", "http://x/Saturn", ItemKind.ENTITY),
+        IndexedName("Saturn V", "http://x/SaturnV", ItemKind.ENTITY),
+        IndexedName("der Saturn", "http://x/Saturn", ItemKind.ENTITY, preferred=False),
+        IndexedName("moons", "http://x/Moon", ItemKind.CLASS),
+        IndexedName("Olympus Mons", "http://x/Olympus", ItemKind.ENTITY),
+        IndexedName("orbits", "http://x/orbits", ItemKind.PREDICATE),
+        IndexedName("New York City", "http://x/NYC", ItemKind.ENTITY),
+        IndexedName("Saturday", '"Saturday"', ItemKind.VALUE),
+        IndexedName("Ägypten", "http://x/Egypt", ItemKind.ENTITY),
     ]
 )
 
 
 def found(text: str, limit: int = 8) -> list[tuple[str, int]]:
-    return [(one.name.text, one.start) for one in completions(NAMES, text, limit=limit)]
+    return [(one.name.text, one.start) for one in complete_names(NAMES, text, limit=limit)]
 
 
 @for_each(
@@ -54,7 +54,7 @@ def test_no_more_are_given_than_wanted() -> None:
 
 @given(st.text())
 def test_any_text_may_be_typed(text: str) -> None:
-    for one in completions(NAMES, text):
+    for one in complete_names(NAMES, text):
         assert text[one.start :].strip()
 
 
@@ -62,10 +62,12 @@ def test_of_a_large_index_few_names_are_read() -> None:
     read: list[int] = []
 
     class Watched(NameIndex):
-        def name(self, at: int) -> Name:
+        def read_name(self, at: int) -> IndexedName:
             read.append(at)
-            return super().name(at)
+            return super().read_name(at)
 
-    many = Watched.of(Name(f"thing {n}", f"http://x/{n}", Kind.ENTITY) for n in range(20_000))
-    assert len(completions(many, "thi", limit=8)) == 8
+    many = Watched.from_names(
+        IndexedName(f"thing {n}", f"http://x/{n}", ItemKind.ENTITY) for n in range(20_000)
+    )
+    assert len(complete_names(many, "thi", limit=8)) == 8
     assert 8 <= len(read) < 5000

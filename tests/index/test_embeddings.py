@@ -21,12 +21,12 @@ from askgraph.errors import (
     Unreachable,
 )
 from askgraph.index.embeddings import (
-    KEY,
-    EmbeddingsServer,
-    KeptEmbedder,
+    KEY_VARIABLE,
+    CachingEmbedder,
+    ServerEmbedder,
     Vectors,
-    embedder_of,
-    kept_embedder,
+    create_embedder,
+    get_embedder,
 )
 
 
@@ -45,7 +45,7 @@ class Counting:
 
 def test_a_text_that_is_known_is_not_embedded_again() -> None:
     inner = Counting()
-    kept = KeptEmbedder(inner)
+    kept = CachingEmbedder(inner)
 
     kept.embed(["a", "bb", "a"])
     rows = kept.embed(["bb", "ccc"])
@@ -56,7 +56,7 @@ def test_a_text_that_is_known_is_not_embedded_again() -> None:
 
 def test_the_oldest_are_forgotten() -> None:
     inner = Counting()
-    kept = KeptEmbedder(inner, most=2)
+    kept = CachingEmbedder(inner, max_count=2)
 
     rows = kept.embed(["a", "bb", "ccc"])
     kept.embed(["ccc", "a"])
@@ -66,21 +66,21 @@ def test_the_oldest_are_forgotten() -> None:
 
 
 def test_an_embedder_of_a_name_is_one_and_the_same() -> None:
-    assert kept_embedder("hashed") is kept_embedder("hashed")
-    assert kept_embedder("hashed").name == "hashed"
+    assert get_embedder("hashed") is get_embedder("hashed")
+    assert get_embedder("hashed").name == "hashed"
     with pytest.raises(SetupError, match="no embedder"):
-        kept_embedder("nothing")
+        get_embedder("nothing")
 
 
 def test_hashed_gives_like_spellings_like_vectors() -> None:
-    like, same, other = embedder_of("hashed").embed(["Einstein", "Einsteins", "Ganymede"])
+    like, same, other = create_embedder("hashed").embed(["Einstein", "Einsteins", "Ganymede"])
     assert np.dot(like, same) > 4 * abs(np.dot(like, other))
 
 
 @for_each("name", ["", "hash", "local:", "onnx:", "openai:", "openai:small"])
 def test_an_unknown_name_is_a_setup_error(name: str) -> None:
     with pytest.raises(SetupError, match="name 'hashed', 'onnx:PATH', 'local:PATH' or 'openai:"):
-        embedder_of(name)
+        create_embedder(name)
 
 
 @pytest.mark.skipif(
@@ -88,7 +88,7 @@ def test_an_unknown_name_is_a_setup_error(name: str) -> None:
 )
 def test_a_missing_library_is_told_with_its_extra() -> None:
     with pytest.raises(SetupError, match=r"pip install 'askgraph\[embeddings\]'"):
-        embedder_of("local:small")
+        create_embedder("local:small")
 
 
 class Server(ThreadingHTTPServer):
@@ -140,14 +140,14 @@ def server() -> Iterator[Server]:
         thread.join()
 
 
-def client(server: Server) -> EmbeddingsServer:
-    return EmbeddingsServer("small", server.url, timeout=0.5, tries=3, wait=0)
+def client(server: Server) -> ServerEmbedder:
+    return ServerEmbedder("small", server.url, timeout=0.5, tries=3, wait=0)
 
 
 def test_vectors_come_in_the_order_of_the_texts(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(KEY, "secret")
+    monkeypatch.setenv(KEY_VARIABLE, "secret")
     with client(server) as embedder:
         assert np.array_equal(embedder.embed(["a", "abc"]), [[1, 1], [3, 1]])
         assert embedder.name == f"openai:small@{server.url}"
@@ -182,7 +182,7 @@ def test_what_goes_wrong_is_told(
     server.replies = [reply] * 3
     with client(server) as embedder, pytest.raises(error, match=r"127\.0\.0\.1"):
         embedder.embed(["a"])
-    nobody = embedder_of("openai:small@http://127.0.0.1:9/v1")
-    assert isinstance(nobody, EmbeddingsServer)
+    nobody = create_embedder("openai:small@http://127.0.0.1:9/v1")
+    assert isinstance(nobody, ServerEmbedder)
     with nobody, pytest.raises(Unreachable):
         nobody.embed(["a"])

@@ -10,7 +10,7 @@ from tests.each import for_each
 
 from askgraph.index import Resource
 from askgraph.index.keyword import KeywordIndex
-from askgraph.index.names import search_words
+from askgraph.index.names import split_words
 
 EX = "http://example.org/"
 
@@ -108,9 +108,9 @@ def test_the_ranking_is_that_of_every_name_against_every_keyword(
 
 
 def ranked(names: Mapping[int, tuple[str, ...]], text: str) -> list[tuple[str, float]]:
-    keywords = set(search_words(text))
+    keywords = set(split_words(text))
     scores = {
-        at: max(sum(counted(keyword, set(search_words(n))) for keyword in keywords) for n in listed)
+        at: max(sum(counted(keyword, set(split_words(n))) for keyword in keywords) for n in listed)
         for at, listed in names.items()
     }
     found = [(f"{EX}{at}", score) for at, score in scores.items() if score]

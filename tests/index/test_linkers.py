@@ -18,7 +18,7 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
-from askgraph.index.linkers import Span, linker_of
+from askgraph.index.linkers import EntitySpan, create_linker
 
 TEXT = "Which moons orbit Jupiter?"
 WIKIDATA = "http://www.wikidata.org/entity/"
@@ -52,11 +52,11 @@ async def test_spans_are_read_however_they_are_written(server: LinkerServer) -> 
             {"start": 20, "end": 99, "id": "Q9"},
         ]
     }
-    linker = linker_of(f"{server.url}#http://example.org/")
+    linker = create_linker(f"{server.url}#http://example.org/")
 
-    assert await linker.spans(TEXT, "en") == [
-        Span(6, 11, "http://example.org/Q2"),
-        Span(18, 25, "http://example.org/Jupiter", 0.9),
+    assert await linker.find_spans(TEXT, "en") == [
+        EntitySpan(6, 11, "http://example.org/Q2"),
+        EntitySpan(18, 25, "http://example.org/Jupiter", 0.9),
     ]
     assert json.loads(server.requests[-1].body) == {"text": TEXT, "language": "en"}
 
@@ -79,7 +79,7 @@ async def test_a_failure_is_told_by_its_name(
     server.status, server.says = status, says
 
     with pytest.raises(error, match="linker"):
-        await linker_of(server.url).spans(TEXT, None)
+        await create_linker(server.url).find_spans(TEXT, None)
 
 
 FALCONS = {  # as Falcon 2.0 replies; older servers reply with lists
@@ -96,12 +96,12 @@ FALCONS = {  # as Falcon 2.0 replies; older servers reply with lists
 async def test_falcon_is_asked_in_its_own_form(server: LinkerServer) -> None:
     server.says = FALCONS
 
-    found = await linker_of("falcon", f"{server.url}?mode=long").spans(TEXT, "en")
+    found = await create_linker("falcon", f"{server.url}?mode=long").find_spans(TEXT, "en")
 
     assert found == [
-        Span(0, 0, f"{WIKIDATA}P397", relation=True),
-        Span(6, 11, f"{WIKIDATA}Q2537"),
-        Span(18, 25, f"{WIKIDATA}Q319"),
+        EntitySpan(0, 0, f"{WIKIDATA}P397", relation=True),
+        EntitySpan(6, 11, f"{WIKIDATA}Q2537"),
+        EntitySpan(18, 25, f"{WIKIDATA}Q319"),
     ]
     request = server.requests[-1]
     assert "mode=long" in request.target and json.loads(request.body)["text"] == TEXT
@@ -114,7 +114,7 @@ async def test_what_is_no_falcon_is_told(server: LinkerServer, says: object) -> 
     server.says = says
 
     with pytest.raises(MalformedReply, match="linker"):
-        await linker_of("falcon", server.url).spans(TEXT, "en")
+        await create_linker("falcon", server.url).find_spans(TEXT, "en")
 
 
 async def test_spans_of_refined_are_read_as_it_has_them(server: LinkerServer) -> None:
@@ -130,11 +130,13 @@ async def test_spans_of_refined_are_read_as_it_has_them(server: LinkerServer) ->
         {"text": "orbit", "start": 12, "ln": 5, "predicted_entity": None},
     ]
 
-    assert await linker_of("refined", server.url).spans(TEXT, "en") == [
-        Span(18, 25, f"{WIKIDATA}Q319", 0.83)
+    assert await create_linker("refined", server.url).find_spans(TEXT, "en") == [
+        EntitySpan(18, 25, f"{WIKIDATA}Q319", 0.83)
     ]
-    elsewhere = linker_of(f"refined@{server.url}#http://example.org/")
-    assert [span.iri for span in await elsewhere.spans(TEXT, "en")] == ["http://example.org/Q319"]
+    elsewhere = create_linker(f"refined@{server.url}#http://example.org/")
+    assert [span.iri for span in await elsewhere.find_spans(TEXT, "en")] == [
+        "http://example.org/Q319"
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -192,22 +194,24 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 async def test_a_pipeline_of_spacy_links_in_place(pipeline: Path) -> None:
-    linker = linker_of("spacy", f"{pipeline}#{WIKIDATA}")
+    linker = create_linker("spacy", f"{pipeline}#{WIKIDATA}")
 
-    planet = await linker.spans("Mercury orbits the Sun", "en")
-    metal = await linker.spans("Mercury is a liquid metal", None)
-    both = await linker.spans("Is Jupiter larger than Nibiru?", "en")
+    planet = await linker.find_spans("Mercury orbits the Sun", "en")
+    metal = await linker.find_spans("Mercury is a liquid metal", None)
+    both = await linker.find_spans("Is Jupiter larger than Nibiru?", "en")
 
-    assert planet == [Span(0, 7, f"{WIKIDATA}Q308")]
-    assert metal == [Span(0, 7, f"{WIKIDATA}Q925")]
-    assert both == [Span(3, 10, f"{WIKIDATA}Q319")]  # of what it does not know it says nothing
+    assert planet == [EntitySpan(0, 7, f"{WIKIDATA}Q308")]
+    assert metal == [EntitySpan(0, 7, f"{WIKIDATA}Q925")]
+    assert both == [
+        EntitySpan(3, 10, f"{WIKIDATA}Q319")
+    ]  # of what it does not know it says nothing
 
 
 def test_a_pipeline_that_cannot_link_is_refused(pipeline: Path) -> None:
     with pytest.raises(SetupError, match="no entity_linker, only sentencizer"):
-        linker_of("spacy", str(pipeline.with_name("bare")))
+        create_linker("spacy", str(pipeline.with_name("bare")))
     with pytest.raises(SetupError, match="cannot load the pipeline 'nowhere'"):
-        linker_of("spacy", "nowhere")
+        create_linker("spacy", "nowhere")
 
 
 async def test_a_server_that_is_gone_cannot_be_reached() -> None:
@@ -215,10 +219,10 @@ async def test_a_server_that_is_gone_cannot_be_reached() -> None:
         address = gone.url
 
     with pytest.raises(Unreachable, match=r"cannot be reached.*entities=linked"):
-        await linker_of(address).spans(TEXT, None)
+        await create_linker(address).find_spans(TEXT, None)
 
 
 @for_each("name", ["", "nobody", "http", "http@ftp://example.org", "falcon", "refined@", "http://"])
 def test_a_linker_that_there_is_none_of_is_refused(name: str) -> None:
     with pytest.raises(SetupError, match="no linker is named" if not name else None):
-        linker_of(name)
+        create_linker(name)

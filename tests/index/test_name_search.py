@@ -4,7 +4,7 @@ import pytest
 from tests.each import for_each
 
 from askgraph.errors import SetupError
-from askgraph.index.name_search import Naming, SparqlNameSearch, Wanted
+from askgraph.index.name_search import NameSettings, PatternOptions, SparqlNameSearch
 from askgraph.index.name_search.dialects import (
     GraphdbNames,
     JenaNames,
@@ -71,13 +71,13 @@ SAIL = "http://www.openrdf.org/contrib/lucenesail#"
 def test_words_are_asked_for_as_the_product_wants_them(
     plugin: type[SparqlNameSearch], place: str, expected: str
 ) -> None:
-    search = plugin(Naming((LABEL,), (), place))
-    assert search.pattern(["Ada", "King"], Wanted(5)) == expected
+    search = plugin(NameSettings((LABEL,), (), place))
+    assert search.build_pattern(["Ada", "King"], PatternOptions(5)) == expected
 
 
 def test_a_wiki_is_asked_in_the_language_of_the_asker() -> None:
-    search = WikibaseNames(Naming((LABEL,), (), "wiki.example"))
-    asked = search.pattern(["Ada", "King"], Wanted(200, ("de", "en")))
+    search = WikibaseNames(NameSettings((LABEL,), (), "wiki.example"))
+    asked = search.build_pattern(["Ada", "King"], PatternOptions(200, ("de", "en")))
     assert asked.startswith("SERVICE <http://wikiba.se/ontology#mwapi> { ")
     for key, value in (
         ("http://wikiba.se/ontology#api", "EntitySearch"),
@@ -91,30 +91,36 @@ def test_a_wiki_is_asked_in_the_language_of_the_asker() -> None:
 
 
 def test_services_over_http_get_their_own_parameters() -> None:
-    asked = WikibaseApi(Naming(place="https://wiki.example/w/api.php")).parameters("A&B", "de", 99)
+    asked = WikibaseApi(NameSettings(location="https://wiki.example/w/api.php")).build_parameters(
+        "A&B", "de", 99
+    )
     assert asked["action"] == "wbsearchentities"
     assert (asked["search"], asked["language"], asked["limit"]) == ("A&B", "de", "50")
-    asked = LookupNames(Naming(place="https://lookup.example/api/search")).parameters("A", "de", 9)
+    asked = LookupNames(
+        NameSettings(location="https://lookup.example/api/search")
+    ).build_parameters("A", "de", 9)
     assert asked == {"query": "A", "format": "JSON", "maxResults": "9"}
 
 
 @for_each("place", ["a b", "x>", "a#b", "../x"])
 def test_the_name_of_a_connector_is_a_word(place: str) -> None:
     with pytest.raises(SetupError, match="cannot be the name of a Lucene connector"):
-        GraphdbNames(Naming(place=place))
+        GraphdbNames(NameSettings(location=place))
 
 
 def test_within_a_class_plain_search_takes_beginnings() -> None:
-    query = PlainNames(Naming((LABEL,))).query(["Ada K"], within=["http://example.org/C"])
+    query = PlainNames(NameSettings((LABEL,))).build_query(
+        ["Ada K"], within=["http://example.org/C"]
+    )
     assert "?s a ?c . ?s <http://example.org/label> ?name . FILTER(STRSTARTS(LCASE(" in query
 
 
 def test_all_predicates_that_carry_names_are_asked_for() -> None:
-    assert BOTH in VirtuosoNames(Naming((LABEL, ALT))).query(["Ada"])
-    assert PlainNames(Naming(())).query(["Ada"]) == ""
+    assert BOTH in VirtuosoNames(NameSettings((LABEL, ALT))).build_query(["Ada"])
+    assert PlainNames(NameSettings(())).build_query(["Ada"]) == ""
 
 
 def test_labels_are_compared_as_written_and_with_other_capitals() -> None:
-    query = PlainNames(Naming((LABEL,), ("en",))).query(["ada king"], languages=("de",))
+    query = PlainNames(NameSettings((LABEL,), ("en",))).build_query(["ada king"], languages=("de",))
     terms = [f'"{text}"{tag}' for text in ("ada king", "Ada King") for tag in ("", "@de", "@en")]
     assert all(term in query for term in terms)

@@ -22,8 +22,8 @@ from askgraph.errors import (
 )
 from askgraph.index import Resource
 from askgraph.index import opensearch as module
-from askgraph.index._server import PASSWORD
-from askgraph.index.embeddings import Hashed
+from askgraph.index._server import PASSWORD_VARIABLE
+from askgraph.index.embeddings import HashedEmbedder
 from askgraph.index.opensearch import OpenSearchIndex
 
 EX = "http://example.org/"
@@ -54,7 +54,7 @@ def test_names_are_written_found_completed_and_read(folder: Path) -> None:
             (JUPITER, "Jupiter"),
         ]
         assert (index.find(EX + "io"), index.find(EX + "nothing")) == (IO, None)
-        assert (list(index.resources()), len(index), index.bytes) == (MOONS, 3, 6021)
+        assert (list(index.iterate_resources()), len(index), index.bytes) == (MOONS, 3, 6021)
         assert index.search("") == index.search("io", within=[]) == []
         with pytest.raises(ValueError, match="limit must be 1 or more"):
             index.search("io", limit=0)
@@ -64,7 +64,7 @@ def test_names_are_written_found_completed_and_read(folder: Path) -> None:
 def test_what_is_written_of_the_same_source_stays(
     folder: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("askgraph.index._server.BATCH", 2)
+    monkeypatch.setattr("askgraph.index._server.BATCH_SIZE", 2)
     with RecordedServer(RECORDED[what]) as server:
         index = OpenSearchIndex.build(MOONS, folder, on=server.url, name="moons", source="moons")
 
@@ -72,7 +72,7 @@ def test_what_is_written_of_the_same_source_stays(
 
 
 def test_vectors_and_words_are_joined(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    embedder = Hashed(4)
+    embedder = HashedEmbedder(4)
     monkeypatch.setattr(module, "batch_embedder", lambda name: embedder)
     with RecordedServer(RECORDED["vectors"]) as server:
         index = OpenSearchIndex.build(MOONS, folder, on=server.url, name="moons", embedder=embedder)
@@ -93,7 +93,7 @@ def test_no_sign_is_sent_that_a_completion_may_not_hold(folder: Path) -> None:
 def test_a_busy_server_is_asked_again(
     folder: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_WAIT", 0)
+    monkeypatch.setattr(module, "_FIRST_WAIT_SECONDS", 0)
     with RecordedServer(RECORDED[what]) as server:
         assert len(OpenSearchIndex.build(MOONS, folder, on=server.url, name="moons")) == 3
 
@@ -101,7 +101,7 @@ def test_a_busy_server_is_asked_again(
 @for_each(
     ("what", "error", "message"),
     [
-        ("a wrong password", Unauthorised, f"HTTP 401: Unauthorized; set {PASSWORD}"),
+        ("a wrong password", Unauthorised, f"HTTP 401: Unauthorized; set {PASSWORD_VARIABLE}"),
         ("no k-NN", SetupError, "embeddings need the server's plugin opensearch-knn"),
         ("busy for long", Overloaded, "what is written stays, and the same call goes on"),
         ("a document that is refused", ErrorReply, "failed to parse field"),
@@ -116,9 +116,9 @@ def test_each_failure_says_what_to_do(
     message: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "_WAIT", 0)
+    monkeypatch.setattr(module, "_FIRST_WAIT_SECONDS", 0)
     moons = [*MOONS, GANYMEDE] if what == "an IRI given twice" else MOONS
-    embedder = Hashed(4) if what == "no k-NN" else None
+    embedder = HashedEmbedder(4) if what == "no k-NN" else None
     with RecordedServer(RECORDED[what]) as server, pytest.raises(error, match=message):
         OpenSearchIndex.build(moons, folder, on=server.url, name="moons", embedder=embedder)
     assert not folder.exists()
@@ -127,7 +127,7 @@ def test_each_failure_says_what_to_do(
 def test_the_user_of_the_address_has_the_password_of_the_environment(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(PASSWORD, "secret")
+    monkeypatch.setenv(PASSWORD_VARIABLE, "secret")
     with RecordedServer(RECORDED["a wrong password"]) as server, pytest.raises(Unauthorised):
         address = server.url.replace("//", "//admin@")
         OpenSearchIndex.build(MOONS, folder, on=address, name="moons")

@@ -14,8 +14,8 @@ import pytest
 
 from askgraph.errors import SetupError, Unauthorised, Unreachable
 from askgraph.index import Resource
-from askgraph.index._server import BATCH, PASSWORD
-from askgraph.index.embeddings import Hashed
+from askgraph.index._server import BATCH_SIZE, PASSWORD_VARIABLE
+from askgraph.index.embeddings import HashedEmbedder
 from askgraph.index.postgresql import PostgreSQLIndex
 
 EX = "http://example.org/"
@@ -41,7 +41,7 @@ def told(address: str, statement: str) -> object:
     """The first value that the server replies to a statement."""
 
     async def tell() -> object:
-        connection = await asyncpg.connect(address, password=os.environ[PASSWORD])
+        connection = await asyncpg.connect(address, password=os.environ[PASSWORD_VARIABLE])
         value: object = await connection.fetchval(statement)
         await connection.close()
         return value
@@ -87,10 +87,10 @@ def test_with_a_language_inflected_words_are_found(build: Build, folder: Path) -
 
 
 def test_all_resources_come_in_the_order_of_their_scores(build: Build) -> None:
-    count = 2 * BATCH + 7
+    count = 2 * BATCH_SIZE + 7
     index = build(many(count))
 
-    assert list(index.resources()) == list(reversed(list(many(count))))
+    assert list(index.iterate_resources()) == list(reversed(list(many(count))))
     assert [hit.item.score for hit in index.search("thing", limit=3)] == [
         count - 1,
         count - 2,
@@ -107,8 +107,8 @@ def cut_off(resources: Iterable[Resource], after: int) -> Iterator[Resource]:
 
 
 def test_a_build_that_was_cut_off_goes_on(build: Build, folder: Path) -> None:
-    count = 3 * BATCH + 1
-    for after in (BATCH + 1, 3 * BATCH):
+    count = 3 * BATCH_SIZE + 1
+    for after in (BATCH_SIZE + 1, 3 * BATCH_SIZE):
         with pytest.raises(KeyboardInterrupt):
             build(cut_off(many(count), after), source="things")
         assert not folder.exists()
@@ -123,24 +123,24 @@ def test_a_build_that_was_cut_off_goes_on(build: Build, folder: Path) -> None:
         index = build(many(count), source="things", submit=submit)
 
     assert numbers == [3]
-    assert list(index.resources()) == list(reversed(list(many(count))))
+    assert list(index.iterate_resources()) == list(reversed(list(many(count))))
 
 
 def test_what_a_build_that_was_cut_off_has_written_is_of_its_source(build: Build) -> None:
-    for after in (BATCH + 1, 2 * BATCH - 1):
+    for after in (BATCH_SIZE + 1, 2 * BATCH_SIZE - 1):
         with pytest.raises(KeyboardInterrupt):
-            build(cut_off(many(2 * BATCH), after), source="things")
+            build(cut_off(many(2 * BATCH_SIZE), after), source="things")
     with pytest.raises(SetupError, match="what it is built from has changed"):
         build(MOONS, source="things")
     index = build(MOONS, source="moons")
-    assert len(list(index.resources())) == len(index) == len(MOONS)
+    assert len(list(index.iterate_resources())) == len(index) == len(MOONS)
 
 
 def test_an_index_that_is_half_built_or_gone_says_so(
     build: Build, index_database: str, folder: Path
 ) -> None:
     index = build(MOONS, name="moons")
-    told(index_database, f'DROP TABLE askgraph."{index.place.key}"')
+    told(index_database, f'DROP TABLE askgraph."{index.location.key}"')
 
     with pytest.raises(SetupError, match="there is no complete index 'moons' at postgresql://"):
         index.search("jupiter")
@@ -169,8 +169,10 @@ def test_a_server_that_does_not_answer_is_told_with_the_remedy(
     with pytest.raises(SetupError, match='database "absent" does not exist; make it'):
         build(MOONS, on=absent)
 
-    monkeypatch.setenv(PASSWORD, "wrong")
-    with pytest.raises(Unauthorised, match=f"password authentication failed.*; set {PASSWORD}"):
+    monkeypatch.setenv(PASSWORD_VARIABLE, "wrong")
+    with pytest.raises(
+        Unauthorised, match=f"password authentication failed.*; set {PASSWORD_VARIABLE}"
+    ):
         build(MOONS)
 
 
@@ -193,7 +195,7 @@ def test_vectors_need_an_extension_of_the_server(
     wanted = "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'"
     if not told(index_database, wanted):
         with pytest.raises(SetupError, match=r"needs the extension 'vector': .* \(it is pgvector"):
-            build(MOONS, embedder=Hashed())
+            build(MOONS, embedder=HashedEmbedder())
         return
     monkeypatch.setattr("askgraph.index.postgresql.batch_embedder", lambda name: Meanings())
     index = build(MOONS, embedder=Meanings())

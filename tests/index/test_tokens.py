@@ -11,9 +11,9 @@ from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.index import DiskIndex, Resource, _postings
-from askgraph.index._table import keys_of
-from askgraph.index.folder import Folder, Kind, new_folder
-from askgraph.index.names import folded, stem, tokens
+from askgraph.index._table import hash_texts
+from askgraph.index.folder import IndexFolder, IndexFormat, create_folder
+from askgraph.index.names import fold_word, split_tokens, stem_word
 from askgraph.plugins import load
 
 
@@ -21,8 +21,8 @@ from askgraph.plugins import load
 @example("İ ŉ ﬁ ǰ ẞ ͅ ᾳ")
 @example("Curie's hasSite2")
 def test_tokens_of_tokens_are_the_same_tokens(text: str) -> None:
-    once = tokens(text)
-    assert tokens(" ".join(once)) == once
+    once = split_tokens(text)
+    assert split_tokens(" ".join(once)) == once
 
 
 @given(text=st.text(max_size=20))
@@ -32,13 +32,13 @@ def test_tokens_of_tokens_are_the_same_tokens(text: str) -> None:
 @example("businesses")
 @example("ssss")
 def test_a_stem_is_its_own_stem(text: str) -> None:
-    for word in tokens(text):
-        assert stem(stem(word)) == stem(word)
+    for word in split_tokens(text):
+        assert stem_word(stem_word(word)) == stem_word(word)
 
 
 @given(word=st.text(max_size=20))
 def test_a_folded_word_is_folded(word: str) -> None:
-    assert folded(folded(word)) == folded(word)
+    assert fold_word(fold_word(word)) == fold_word(word)
 
 
 @for_each(
@@ -58,7 +58,7 @@ def test_a_folded_word_is_folded(word: str) -> None:
     ],
 )
 def test_text_is_cut_into_words(text: str, expected: tuple[str, ...]) -> None:
-    assert tokens(text) == expected
+    assert split_tokens(text) == expected
 
 
 @for_each(
@@ -74,13 +74,13 @@ def test_text_is_cut_into_words(text: str, expected: tuple[str, ...]) -> None:
     ],
 )
 def test_plural_and_singular_have_one_stem(plural: str, singular: str) -> None:
-    assert stem(plural) == stem(singular)
+    assert stem_word(plural) == stem_word(singular)
 
 
 def test_what_is_no_plural_and_marks_of_other_scripts_stay() -> None:
     for word in ("mass", "status", "analysis", "gas", "bus", "as", "1990"):
-        assert stem(word) == word
-    assert folded("й") != "и" and folded("が") != "か" and folded("ά") == "ά"
+        assert stem_word(word) == word
+    assert fold_word("й") != "и" and fold_word("が") != "か" and fold_word("ά") == "ά"
 
 
 TEXTS = st.text(alphabet="ab cé", max_size=8)
@@ -105,7 +105,7 @@ def test_postings_sorted_in_parts_are_the_same(
     folder = tmp_path_factory.mktemp("indices")
     plugin.build(resources, folder / "at once")
     with monkeypatch.context() as patch:
-        patch.setattr(_postings, "_AT_ONCE", part)
+        patch.setattr(_postings, "_MAX_SORTED_COUNT", part)
         plugin.build(resources, folder / "in parts")
 
     assert arrays(folder / "in parts") == arrays(folder / "at once")
@@ -122,36 +122,36 @@ LINES = st.text(st.characters(exclude_categories=["Cs"]))
 
 @given(st.lists(LINES, max_size=12))
 def test_a_text_has_one_key_wherever_it_stands(texts: list[str]) -> None:
-    assert keys_of(texts).tolist() == [int(keys_of([text])[0]) for text in texts]
+    assert hash_texts(texts).tolist() == [int(hash_texts([text])[0]) for text in texts]
 
 
 @given(st.sets(LINES.filter(lambda text: "\0" not in text), max_size=40))
 def test_different_texts_have_different_keys(texts: set[str]) -> None:
-    assert len(set(keys_of(sorted(texts)).tolist())) == len(texts)
+    assert len(set(hash_texts(sorted(texts)).tolist())) == len(texts)
 
 
 def test_a_hundred_thousand_like_ids_have_different_keys() -> None:
     ids = [f"http://example.org/entity/Q{number}" for number in range(100_000)]
-    assert len(set(keys_of(ids).tolist())) == len(ids)
+    assert len(set(hash_texts(ids).tolist())) == len(ids)
 
 
 def test_arrays_and_settings_come_back(tmp_path: Path) -> None:
-    folder, kind = tmp_path / "index", Kind("moons", 1)
-    with pytest.raises(ZeroDivisionError), new_folder(folder, kind):
+    folder, kind = tmp_path / "index", IndexFormat("moons", 1)
+    with pytest.raises(ZeroDivisionError), create_folder(folder, kind):
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []  # nothing is left of what fails
-    with new_folder(folder, kind, {"k": 1.5, "of": ["a", "b"]}) as new:
+    with create_folder(folder, kind, {"k": 1.5, "of": ["a", "b"]}) as new:
         new.save("sizes", np.arange(1000))
         new.save("none", np.zeros(0))
-    opened = Folder.open(folder, kind)
-    assert opened.array("sizes").sum() == 499_500
-    assert opened.array("none").size == 0
-    assert (opened.number("k"), opened.texts("of")) == (1.5, ["a", "b"])
+    opened = IndexFolder.open(folder, kind)
+    assert opened.map_array("sizes").sum() == 499_500
+    assert opened.map_array("none").size == 0
+    assert (opened.get_number("k"), opened.get_texts("of")) == (1.5, ["a", "b"])
     with pytest.raises(SetupError, match="is of version 1, this askgraph reads version 2"):
-        Folder.open(folder, Kind("moons", 2))
+        IndexFolder.open(folder, IndexFormat("moons", 2))
     (tmp_path / "letter").write_text("Dear", encoding="utf-8")
     with (
         pytest.raises(SetupError, match="holds something that is no index"),
-        new_folder(tmp_path / "letter", kind),
+        create_folder(tmp_path / "letter", kind),
     ):
         pass

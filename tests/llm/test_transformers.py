@@ -10,7 +10,7 @@ from tests.tiny_models import tiny_qwen, tiny_t5
 
 from askgraph import plugins
 from askgraph.errors import ErrorReply, PromptTooLong, SetupError
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.llm import (
     Completion,
     Finish,
@@ -33,8 +33,8 @@ TEXTS = ["SELECT ?v0 WHERE { ?v0 rdf:type C1 . ?v0 P1 E1 . }", "You write querie
 COLOURS = 'root ::= "red" | "green" | "blue" | "grey"'
 REFERENCES = References(
     [
-        ListedTerm(Kind.ENTITY, "http://example.org/Jupiter", "Jupiter"),
-        ListedTerm(Kind.PREDICATE, "http://example.org/orbits", "orbits"),
+        ListedTerm(ItemKind.ENTITY, "http://example.org/Jupiter", "Jupiter"),
+        ListedTerm(ItemKind.PREDICATE, "http://example.org/orbits", "orbits"),
     ]
 )
 

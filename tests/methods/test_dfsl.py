@@ -14,7 +14,7 @@ from tests.each import for_each
 from tests.graphs import MOONS
 from tests.methods.moons_asked import names
 
-from askgraph.endpoint import Counted
+from askgraph.endpoint import CountingEndpoint
 from askgraph.errors import Overloaded, SetupError
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
@@ -360,7 +360,7 @@ def test_a_store_that_is_not_there_is_the_operators_to_mend(moons: KnowledgeGrap
         run([GOOD], moons, examples="nowhere.jsonl")
 
 
-class Late(Counted):
+class Late(CountingEndpoint):
     """An endpoint that takes its time over queries about what is ?late."""
 
     async def select(

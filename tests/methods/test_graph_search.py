@@ -18,7 +18,7 @@ from tests.servers import faults
 from tests.servers.sparql import Fault, SparqlServer
 from tests.temporal.asked import HERE
 
-from askgraph.answers.verbalize import in_words
+from askgraph.answers.verbalize import verbalize_query
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import ServiceError, SetupError, TimedOut, Unreachable
 from askgraph.evaluation.runs.one_question import trace_of
@@ -109,7 +109,7 @@ def test_no_two_drafts_read_the_same(tmp_path: Path) -> None:
     space = Workspace(tmp_path).open(graph_path())
     for question in ("When was Armstrong born?", "Which moons orbit Mars?"):
         steps = asked(question, space).steps
-        told = [in_words(step.query, {}) for step in steps if isinstance(step, Draft)]
+        told = [verbalize_query(step.query, {}) for step in steps if isinstance(step, Draft)]
         assert len(told) == len(set(told)) == 5
     run_coroutine(space.endpoint.close())
 
@@ -268,7 +268,7 @@ def remote(url: str, *, local: bool = False, timeout: float = 60.0) -> Knowledge
     store = store_of(MOONS)
     arrays = build_arrays(store)
     profile = build_profile(arrays)
-    names = NameIndex.of(iterate_names(arrays, profile))
+    names = NameIndex.from_names(iterate_names(arrays, profile))
     endpoint = HttpEndpoint(url, timeout=timeout, connect_timeout=1.0, retries=0)
     prefixes = PrefixMap({"": "http://example.org/"})
     return KnowledgeGraph(

@@ -11,7 +11,7 @@ from tests.each import for_each
 from tests.methods.guiding import guided, outcome, prompt_text, reply, turns
 
 from askgraph import sample
-from askgraph.endpoint import Delegating, Kind, Run
+from askgraph.endpoint import EndpointWrapper, Kind, RunOnEndpoint
 from askgraph.errors import Overloaded, SetupError, TimedOut, Unreachable
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.graph import KnowledgeGraph
@@ -477,10 +477,12 @@ async def test_candidates_are_numbered_without_gaps(
     assert numbers == [*range(1, len(numbers) + 1)] and numbers
 
 
-class Late(Delegating):
+class Late(EndpointWrapper):
     """An endpoint on which no query ends in time."""
 
-    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
+    async def _run_request(
+        self, asked: EndpointRequest, kind: type[Kind], run: RunOnEndpoint[Kind]
+    ) -> Kind:
         raise TimedOut(f"{self.address} did not answer within {asked.timeout} seconds")
 
 

@@ -36,7 +36,7 @@ class Known:
         self.store = store
         self.arrays = build_arrays(store)
         self.profile = build_profile(self.arrays)
-        self.names = NameIndex.of(iterate_names(self.arrays, self.profile))
+        self.names = NameIndex.from_names(iterate_names(self.arrays, self.profile))
         self.prefixes = PrefixMap(dict(self.profile.prefixes))
         self._proposals: dict[tuple[str, str | None], RankedCandidates] = {}
 

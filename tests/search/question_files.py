@@ -19,7 +19,7 @@ from pyoxigraph import RdfFormat, Store
 from tests.graphs import store_of
 from tests.search.asking import Known, plain_cell
 
-from askgraph.answers.verbalize import in_words
+from askgraph.answers.verbalize import verbalize_query
 from askgraph.sample import graph_path
 
 __all__ = ["FILES", "Asked", "graph_named", "read_questions", "turtle_of"]
@@ -44,7 +44,7 @@ class Asked(NamedTuple):
     def rows_over(self, known: Known) -> Rows | str:
         """Return the rows of the best query or its words, as they are compared."""
         if "words" in self.columns:
-            return in_words(known.best_query(self.question), {}, language=self.language)
+            return verbalize_query(known.best_query(self.question), {}, language=self.language)
         language = None if "detected" in self.columns else self.language
         best = known.best(self.question, language)
         if "text" in self.columns:

@@ -18,7 +18,7 @@ from tests.graphs import store_of
 from tests.search.asking import Known
 from tests.search.question_files import read_questions
 
-from askgraph.answers.verbalize import in_words
+from askgraph.answers.verbalize import verbalize_query
 from askgraph.sample import questions_path
 from askgraph.search.decide import Thresholds, choose_outcome, estimate_confidence
 from askgraph.search.operators.query_builder import QueryCandidate
@@ -121,7 +121,7 @@ def check_words(known: Known, question: str, language: str | None = None) -> Non
         for spoken in LANGUAGES:
             for nouns in (None, "en", ""):
                 labels = labels_of(known, spoken)
-                text = in_words(candidate.query, labels, language=spoken, nouns=nouns)
+                text = verbalize_query(candidate.query, labels, language=spoken, nouns=nouns)
                 wrong = list(residue(candidate.query, text))
                 assert not wrong, (text, wrong)
 

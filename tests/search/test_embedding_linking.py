@@ -11,8 +11,8 @@ from tests.servers.clients import minilm
 from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.embeddings import embedder_of, unit_length
-from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.index.embeddings import create_embedder, normalize_rows
+from askgraph.index.names import IndexedName, ItemKind, NameIndex
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.search.embedding_linking import NameVectors, link_by_embedding, load_name_vectors
 from askgraph.search.pipeline import link_text
@@ -107,7 +107,7 @@ def _anew(names: NameIndex) -> NameIndex:
 
 
 def test_the_model_gives_like_meanings_like_vectors(model: str) -> None:
-    weight, mass, launch = embedder_of(model).embed(["weight", "mass", "launch site"])
+    weight, mass, launch = create_embedder(model).embed(["weight", "mass", "launch site"])
     alike = np.dot(weight, mass) / np.linalg.norm(weight) / np.linalg.norm(mass)
     other = np.dot(weight, launch) / np.linalg.norm(weight) / np.linalg.norm(launch)
 
@@ -116,15 +116,15 @@ def test_the_model_gives_like_meanings_like_vectors(model: str) -> None:
 
 def test_what_a_model_lacks_is_said(model: str, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"no model at .*nowhere.*model\.onnx and tokenizer"):
-        embedder_of(f"onnx:{tmp_path / 'nowhere'}")
+        create_embedder(f"onnx:{tmp_path / 'nowhere'}")
     alone = tmp_path / "model.onnx"
     alone.write_bytes(b"none")
     with pytest.raises(SetupError, match=r"put the model's tokenizer\.json beside"):
-        embedder_of(f"onnx:{tmp_path}")
+        create_embedder(f"onnx:{tmp_path}")
     tokenizer = Path(model.removeprefix("onnx:")) / "tokenizer.json"
     (tmp_path / "tokenizer.json").write_bytes(tokenizer.read_bytes())
     with pytest.raises(SetupError, match="cannot read the model"):
-        embedder_of(f"onnx:{tmp_path}")
+        create_embedder(f"onnx:{tmp_path}")
 
 
 async def test_an_embedder_that_is_none_is_refused(graph: KnowledgeGraph) -> None:
@@ -134,11 +134,11 @@ async def test_an_embedder_that_is_none_is_refused(graph: KnowledgeGraph) -> Non
 
 def test_a_model_that_finds_all_names_alike_tells_them_apart_as_others_do() -> None:
     random = np.random.default_rng(0)
-    apart = unit_length(random.normal(size=(40, 64)).astype(np.float32))
-    common = unit_length(random.normal(size=(1, 64)).astype(np.float32))
-    alike = unit_length(apart + 2 * common)  # as E5's: any two have a cosine of 0.8
-    names = tuple(Name(str(at), f"http://x/{at}", Kind.CLASS) for at in range(40))
-    embedder = embedder_of("hashed")
+    apart = normalize_rows(random.normal(size=(40, 64)).astype(np.float32))
+    common = normalize_rows(random.normal(size=(1, 64)).astype(np.float32))
+    alike = normalize_rows(apart + 2 * common)  # as E5's: any two have a cosine of 0.8
+    names = tuple(IndexedName(str(at), f"http://x/{at}", ItemKind.CLASS) for at in range(40))
+    embedder = create_embedder("hashed")
 
     plain, odd = NameVectors(names, apart, embedder), NameVectors(names, alike, embedder)
 

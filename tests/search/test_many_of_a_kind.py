@@ -13,7 +13,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.local_profile import build_profile
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
-from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.index.names import IndexedName, ItemKind, NameIndex
 from askgraph.sample import graph_path
 from askgraph.search.pipeline import link_text
 from askgraph.workspace import Workspace
@@ -88,11 +88,11 @@ def _namesakes() -> Iterator[str]:
         yield _triple(f"p{number}", "born", f"<{SPACE}c{number * 31 % NAMESAKES}>")
 
 
-def _items(many: int) -> list[Name]:
-    return [Name(f"Item {at}", f"{SPACE}e{at}", Kind.ENTITY) for at in range(many)]
+def _items(many: int) -> list[IndexedName]:
+    return [IndexedName(f"Item {at}", f"{SPACE}e{at}", ItemKind.ENTITY) for at in range(many)]
 
 
-def _profiled() -> tuple[Profile, list[Name]]:
+def _profiled() -> tuple[Profile, list[IndexedName]]:
     """What counting 50,000 predicates would give, which takes a while."""
     thing = ((f"{SPACE}Thing", 1),)
     told = [(f"{SPACE}p{at}", _three_words(at)) for at in range(MANY)]
@@ -103,19 +103,22 @@ def _profiled() -> tuple[Profile, list[Name]]:
         for iri, text in told
     ]
     thing_class = ClassProfile(f"{SPACE}Thing", THINGS, names=(("thing", ""),))
-    names = [Name(text, iri, Kind.PREDICATE) for iri, text in told]
+    names = [IndexedName(text, iri, ItemKind.PREDICATE) for iri, text in told]
     return Profile(3 * MANY, (thing_class,), tuple(predicates)), [*names, *_items(THINGS)]
 
 
-def _profiled_classes() -> tuple[Profile, list[Name]]:
+def _profiled_classes() -> tuple[Profile, list[IndexedName]]:
     told = [(f"{SPACE}C{at}", _three_words(at)) for at in range(MANY)]
     top = f"{SPACE}C"
     classes = [ClassProfile(iri, 1, names=((text, ""),), parents=(top,)) for iri, text in told]
     part = PredicateProfile(
         f"{SPACE}part", MANY, MANY, MANY, names=(("part of", ""),), object_classes=((top, MANY),)
     )
-    names = [Name(text, iri, Kind.CLASS) for iri, text in told]
-    names += [Name("thing", top, Kind.CLASS), Name("part of", part.iri, Kind.PREDICATE)]
+    names = [IndexedName(text, iri, ItemKind.CLASS) for iri, text in told]
+    names += [
+        IndexedName("thing", top, ItemKind.CLASS),
+        IndexedName("part of", part.iri, ItemKind.PREDICATE),
+    ]
     profile = Profile(
         3 * MANY, (ClassProfile(top, MANY, names=(("thing", ""),)), *classes), (part,)
     )
@@ -136,12 +139,14 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, KnowledgeGraph
             profile, listed = build_profile(arrays), _namesakes_names()
         else:
             profile, listed = _profiled() if name == "predicates" else _profiled_classes()
-        made[name] = replace(other, profile=profile, arrays=arrays, names=NameIndex.of(listed))
+        made[name] = replace(
+            other, profile=profile, arrays=arrays, names=NameIndex.from_names(listed)
+        )
     return made
 
 
-def _namesakes_names() -> list[Name]:
-    kinds = {"City": Kind.CLASS, "Person": Kind.CLASS}
+def _namesakes_names() -> list[IndexedName]:
+    kinds = {"City": ItemKind.CLASS, "Person": ItemKind.CLASS}
     words = {
         "City": "city",
         "Person": "person",
@@ -150,11 +155,12 @@ def _namesakes_names() -> list[Name]:
         "near": "near",
     }
     names = [
-        Name(text, f"{SPACE}{at}", kinds.get(at, Kind.PREDICATE)) for at, text in words.items()
+        IndexedName(text, f"{SPACE}{at}", kinds.get(at, ItemKind.PREDICATE))
+        for at, text in words.items()
     ]
     for at in range(NAMESAKES):
-        names.append(Name("Springfield", f"{SPACE}c{at}", Kind.ENTITY))
-        names.append(Name("Ann Smith", f"{SPACE}p{at}", Kind.ENTITY))
+        names.append(IndexedName("Springfield", f"{SPACE}c{at}", ItemKind.ENTITY))
+        names.append(IndexedName("Ann Smith", f"{SPACE}p{at}", ItemKind.ENTITY))
     return names
 
 

@@ -8,7 +8,7 @@ from tests.each import for_each
 
 from askgraph import sample
 from askgraph.errors import SetupError
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.writing.prompt import build_prompt, parse_query
 from askgraph.methods.writing.references import References, list_required_terms
@@ -54,7 +54,7 @@ def test_a_pair_lists_the_right_terms_and_one_to_three_near_ones_of_each(
     for pair in made:
         listed = {(one.kind, one.target) for one in pair.listed}
         assert right < listed
-        for kind in (Kind.ENTITY, Kind.PREDICATE):  # no other class has the word moon
+        for kind in (ItemKind.ENTITY, ItemKind.PREDICATE):  # no other class has the word moon
             assert 2 <= len([one for one in pair.listed if one.kind is kind]) <= 4
         back = parse_query(pair.target, References(pair.listed))
         assert canonicalize_query(back) == canonicalize_query(ASKED[0].query)

@@ -26,7 +26,7 @@ from pyoxigraph import BlankNode, QueryBoolean, QueryTriples, RdfFormat, Store
 from tools.campaign._tries import Tried, listen, main, send_query, serve
 
 from askgraph.answers.query_parts import describe_query
-from askgraph.answers.verbalize import in_words
+from askgraph.answers.verbalize import verbalize_query
 from askgraph.errors import AskgraphError, ForbiddenQuery, QuerySyntaxError
 from askgraph.sparql.judge import admit_query, check_query
 from askgraph.sparql.parser import parse_tree
@@ -273,7 +273,7 @@ def down(text: str, *, whole: bool) -> Down:
     is_query = understood(text, update=False)
     found.judged(is_query=is_query)
     found.rewritten(is_query=is_query)
-    found.tried("in_words", lambda: in_words(text, {}))
+    found.tried("in_words", lambda: verbalize_query(text, {}))
     found.tried("read_back", lambda: str(describe_query(text, {}, language="en")))
     return found
 
@@ -284,7 +284,7 @@ def grown(drawn: Drawn, number: int) -> Iterator[Tried]:
         "admitted": admit_query,
         "formatted": lambda text: lay_out_query(text, PREFIXES, {}),
         "text_of": lambda text: to_text(parse_tree(text)),
-        "in_words": lambda text: in_words(text, {}),
+        "in_words": lambda text: verbalize_query(text, {}),
     }
     for _ in range(number):
         piece = drawn.piece()

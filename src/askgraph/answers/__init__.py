@@ -22,15 +22,15 @@ from functools import cache, partial
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.answers.evidence import Behind, evidence
-from askgraph.answers.headline import Headline, deciding, units_of
+from askgraph.answers.evidence import EvidenceTriples, fetch_evidence
+from askgraph.answers.headline import Headline, find_query_units, make_deciding_query
 from askgraph.answers.verbalize import (
-    iris_in,
-    iris_of,
-    labels_of,
-    language_of_labels,
-    read_for_graph,
-    told_apart,
+    detect_label_language,
+    distinguish_labels,
+    fetch_term_labels,
+    list_iris,
+    list_query_iris,
+    verbalize_query_for_graph,
 )
 from askgraph.answers.verbalize.schema_facts import collect_facts
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
@@ -107,12 +107,14 @@ class AnswerBuilder:
         own_types = dict(self.graph.profile.types)
         if isinstance(query, Query):
             renamed_query = rename_iris(query, own_types) if own_types else query
-            labels = await self.disambiguate_labels(await self._load_labels(iris_in(renamed_query)))
+            labels = await self.disambiguate_labels(
+                await self._load_labels(list_iris(renamed_query))
+            )
             query_text = format_tree(renamed_query, self.graph.prefixes, labels)
             return QueryText.from_tree(query, query_text) if own_types else query_text, labels
         from askgraph.sparql.rewrite import lay_out_query  # for a text that came, none of ours
 
-        labels = await self._load_labels(iris_of(query))
+        labels = await self._load_labels(list_query_iris(query))
         text = lay_out_query(query, self.graph.prefixes, labels)
         try:
             tree = group_patterns_by_subject(to_tree(query))
@@ -167,7 +169,7 @@ class AnswerBuilder:
             answer,
             confidence=round(confidence, 4),
             ordered=ordered,
-            evidence=behind.told(known_labels),
+            evidence=behind.describe(known_labels),
             why_empty=why_empty,
             sentence=self.render_sentence(tree, result, known_labels, decided),
         )
@@ -183,9 +185,9 @@ class AnswerBuilder:
         if tree is None:
             return ""
         language = self.languages[0]
-        nouns = language_of_labels(self.graph, language)
-        units = units_of(tree, self.graph, self.fetched_part)
-        facts = collect_facts(iris_in(tree), self.graph, language, self.fetched_part)
+        nouns = detect_label_language(self.graph, language)
+        units = find_query_units(tree, self.graph, self.fetched_part)
+        facts = collect_facts(list_iris(tree), self.graph, language, self.fetched_part)
         return Headline(tree, result, labels, language, nouns, units, decided, facts).write()
 
     async def build_worded_answer(
@@ -198,7 +200,9 @@ class AnswerBuilder:
     ) -> Answer:
         """Build the answer of a formatted query with its words, without any request."""
         language = self.languages[0]
-        read = partial(read_for_graph, query, labels, self.graph, language, near=self.fetched_part)
+        read = partial(
+            verbalize_query_for_graph, query, labels, self.graph, language, near=self.fetched_part
+        )
         # A text may be long: it is read in a thread.
         words = read() if isinstance(query, QueryText) else await asyncio.to_thread(read)
         return build_plain_answer(
@@ -222,14 +226,14 @@ class AnswerBuilder:
             columns=[name for name in columns if name in variables] or variables,
             confidence=1.0,
             ordered=is_ordered(query),
-            labels=await self._load_labels(await asyncio.to_thread(iris_of, query)),
+            labels=await self._load_labels(await asyncio.to_thread(list_query_iris, query)),
         )
 
     async def _fetch_deciding_values(
         self, tree: Query | None, result: SelectResult | bool
     ) -> SelectResult | None:
         """Fetch the values that determined the rows; None if the result has them or it fails."""
-        values_query = deciding(tree, result) if tree is not None else None
+        values_query = make_deciding_query(tree, result) if tree is not None else None
         if values_query is None:
             return None
         with contextlib.suppress(QueryError, ServiceError, TimeoutError):
@@ -239,9 +243,9 @@ class AnswerBuilder:
 
     async def _fetch_evidence(
         self, query: str, result: SelectResult | bool
-    ) -> tuple[Behind, str | None]:
+    ) -> tuple[EvidenceTriples, str | None]:
         """Return the triples behind the first rows, or the reason for an empty result."""
-        endpoint, empty = self.graph.endpoint, Behind()
+        endpoint, empty = self.graph.endpoint, EvidenceTriples()
         if isinstance(result, bool):
             return empty, None
         if not result.rows and self.explain_empty:
@@ -255,7 +259,9 @@ class AnswerBuilder:
 
                     return empty, await explain_empty_result(query, endpoint)
                 if self.evidence_rows:
-                    return await evidence(query, result, endpoint, rows=self.evidence_rows), None
+                    return await fetch_evidence(
+                        query, result, endpoint, rows=self.evidence_rows
+                    ), None
         except (QueryError, ServiceError, TimeoutError):
             if self.evidence_seconds is None:
                 raise
@@ -263,7 +269,7 @@ class AnswerBuilder:
 
     async def disambiguate_labels(self, labels: Mapping[str, str]) -> dict[str, str]:
         """Add a distinguishing detail to labels that several resources share."""
-        return await told_apart(
+        return await distinguish_labels(
             labels, self.graph, self.languages, timeout=self.timeout, near=self.fetched_part
         )
 
@@ -279,7 +285,7 @@ class AnswerBuilder:
         return await self._load_labels(iri for iri in iris if iri not in known_labels)
 
     async def _load_labels(self, iris: Iterable[str]) -> dict[str, str]:
-        return await labels_of(
+        return await fetch_term_labels(
             iris, self.graph, self.languages, timeout=self.timeout, near=self.fetched_part
         )
 

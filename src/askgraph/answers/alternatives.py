@@ -11,12 +11,12 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.answers.query_parts import ReplaceableTerm
 from askgraph.answers.resource import list_classes
-from askgraph.answers.verbalize import descriptions_of, labels_of
+from askgraph.answers.verbalize import fetch_term_descriptions, fetch_term_labels
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import Profile
-from askgraph.index.names import Kind, name_tokens
+from askgraph.index.names import ItemKind, stem_name
 from askgraph.sparql import (
     Call,
     Group,
@@ -34,7 +34,7 @@ from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.serializer import to_text
 
-_NAME_KINDS = {"entity": Kind.ENTITY, "class": Kind.CLASS, "predicate": Kind.PREDICATE}
+_NAME_KINDS = {"entity": ItemKind.ENTITY, "class": ItemKind.CLASS, "predicate": ItemKind.PREDICATE}
 _MAX_CONCURRENT_QUERIES = 2  # queries sent to one graph at a time
 _MAX_RANKED_TERMS = 200  # things that are put into an order for people
 _MAX_NAME_MATCHES = 30  # things of a like name that are looked at
@@ -87,7 +87,7 @@ async def find_alternatives(
         tree, graph, languages, limit, timeout, query_graph, other_meanings or {}
     ).find_all(parts)
     iris = {term.value for terms in terms_by_part for term in terms if isinstance(term, NamedNode)}
-    labels = await labels_of(iris, graph, languages, timeout=timeout)
+    labels = await fetch_term_labels(iris, graph, languages, timeout=timeout)
     entities = [
         term.value
         for part, terms in zip(parts, terms_by_part, strict=True)
@@ -95,7 +95,7 @@ async def find_alternatives(
         if part.kind == "entity"
     ]
     try:
-        descriptions = await descriptions_of(entities, graph, languages, timeout=timeout)
+        descriptions = await fetch_term_descriptions(entities, graph, languages, timeout=timeout)
     except ServiceError:
         descriptions = {}
     return tuple(
@@ -123,7 +123,7 @@ class _AlternativeFinder:
     async def find_all(self, parts: Sequence[ReplaceableTerm]) -> list[SolutionCounts]:
         """Return the terms for each part, with their numbers of solutions."""
         iris = [part.term.value for part in parts if isinstance(part.term, NamedNode)]
-        labels = await labels_of(iris, self.graph, self.languages, timeout=self.timeout)
+        labels = await fetch_term_labels(iris, self.graph, self.languages, timeout=self.timeout)
         semaphore = asyncio.Semaphore(_MAX_CONCURRENT_QUERIES)
         return await asyncio.gather(
             *(self.find_for_part(part, labels, semaphore) for part in parts)
@@ -233,14 +233,14 @@ def _list_related_predicates(iri: str, profile: Profile) -> list[str]:
     ]
 
 
-def _find_by_name(label: str, kind: Kind, graph: KnowledgeGraph) -> tuple[list[str], list[str]]:
+def _find_by_name(label: str, kind: ItemKind, graph: KnowledgeGraph) -> tuple[list[str], list[str]]:
     """Return the IRIs of resources with exactly this name, and of those with a similar name."""
-    names, stems = graph.names, name_tokens(label)
-    ids = [(position, names.word_id(stem)) for position, stem in enumerate(stems)]
+    names, stems = graph.names, stem_name(label)
+    ids = [(position, names.find_word(stem)) for position, stem in enumerate(stems)]
     matches = names.search([(position, word, 1.0) for position, word in ids if word is not None])
     names_found = [match.name for match in matches if match.name.kind is kind][:_MAX_NAME_MATCHES]
     same_name = [
-        name.target for name in names_found if sorted(name_tokens(name.text)) == sorted(stems)
+        name.target for name in names_found if sorted(stem_name(name.text)) == sorted(stems)
     ]
     return same_name, [name.target for name in names_found if name.target not in same_name]
 

@@ -12,12 +12,12 @@ from dataclasses import replace
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.answers import AnswerBuilder, arrange_rows
-from askgraph.answers.example_questions import PLACE
-from askgraph.answers.verbalize import labels_of
-from askgraph.answers.verbalize.phrases import phrases_in
+from askgraph.answers.example_questions import COORDINATE_NAMES
+from askgraph.answers.verbalize import fetch_term_labels
+from askgraph.answers.verbalize.phrases import load_phrases
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.names import tokens
+from askgraph.index.names import split_tokens
 from askgraph.search.follow_up import ResultChange, parse_measured_extreme, parse_result_change
 from askgraph.search.tokenize import tokenize
 from askgraph.sparql import Call, Group, Nested, Pattern, Query, Values, find_variables
@@ -90,8 +90,10 @@ async def _run_changed_query(
     for new_query in await _build_changed_queries(tree, change, before, graph, language):
         text, labels = await builder.format_query(new_query)
         result = await graph.endpoint.select(text, timeout=_TIMEOUT_SECONDS, limit=_MAX_ROWS)
-        if change.is_map and not any(None not in row[-len(PLACE) :] for row in result.rows):
-            return Refusal(phrases_in(language).say("refuse no places"))
+        if change.is_map and not any(
+            None not in row[-len(COORDINATE_NAMES) :] for row in result.rows
+        ):
+            return Refusal(load_phrases(language).say("refuse no places"))
         if result.rows:
             return await builder.answer(
                 text,
@@ -170,7 +172,7 @@ def _find_named_variable(first: Variable, tree: Query, before: SelectResult) -> 
 
 def _create_variable(tree: Query, words: str) -> Variable:
     """Return an unused variable named by these words."""
-    name = "_".join(tokens(words)) or "value"
+    name = "_".join(split_tokens(words)) or "value"
     used_names = {variable.value for variable in find_variables((tree.columns, tree.where))}
     while name in used_names:
         name += "_2"
@@ -190,7 +192,7 @@ async def _build_limited_query(
     iris = [
         t.value for row in before.rows[:_MAX_LABELLED_ROWS] for t in row if isinstance(t, NamedNode)
     ]
-    labels = await labels_of(iris, graph, [language], timeout=_TIMEOUT_SECONDS)
+    labels = await fetch_term_labels(iris, graph, [language], timeout=_TIMEOUT_SECONDS)
     first_values = [row[0] for row in arrange_rows(before.sort_rows(), tree, labels).rows]
     first_nodes = [node for node in dict.fromkeys(first_values) if isinstance(node, NamedNode)][
         :number
@@ -206,12 +208,12 @@ def _build_located_query(tree: Query, graph: KnowledgeGraph) -> Query:
     """Add the coordinates of the first column, where the graph has them."""
     subject = next(name for name, value in tree.columns if value is None)
     coordinate_iris: list[str] = []
-    for words in PLACE:
+    for words in COORDINATE_NAMES:
         matches = (
             p.iri for p in graph.profile.predicates if p.literal and _has_local_name(p.iri, words)
         )
         coordinate_iris += list(matches)[:1]
-    if len(coordinate_iris) < len(PLACE) or tree.group_by or tree.limit:
+    if len(coordinate_iris) < len(COORDINATE_NAMES) or tree.group_by or tree.limit:
         return tree
     variables = [_create_variable(tree, split_local_name(iri)) for iri in coordinate_iris]
     patterns = (

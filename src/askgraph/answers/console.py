@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from askgraph.answers.verbalize import confidence_in_words
+from askgraph.answers.verbalize import describe_confidence
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult, Term, to_plain_value
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES
@@ -84,7 +84,7 @@ def _render_answer(
         by = "askgraph" if result.truncated.by == "askgraph" else "the server"
         yield Text(f"Cut off by {by}: {result.truncated.reason}", style="yellow")
     yield ""
-    confidence = "you chose this" if answer.chosen else confidence_in_words(answer.confidence)
+    confidence = "you chose this" if answer.chosen else describe_confidence(answer.confidence)
     stop_reason = f"{answer.cut_short}; this is the best so far" if answer.cut_short else ""
     fields = (
         ("Cut short", stop_reason),

@@ -1,4 +1,4 @@
-"""The triples behind the rows of a result, fetched with one more query."""
+"""Fetch the triples behind the rows of a result, with one more query."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
-from askgraph.answers.verbalize import TripleReader, iris_in
+from askgraph.answers.verbalize import TripleReader, list_iris
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
 from askgraph.sparql import (
@@ -32,14 +32,14 @@ from askgraph.sparql.serializer import to_text, to_tree
 from askgraph.sparql.vocabulary import XSD_INTEGER
 from askgraph.trace import Evidence
 
-_OF_A_GROUP = 3  # solutions shown of those that were counted
+_MAX_SOLUTIONS_PER_GROUP = 3  # solutions shown of those that were counted
 _ROW = "ask_row"
 _MARK = "ask_part"
 
 
 @dataclass(frozen=True)
-class _Solutions:
-    """What is behind one row: the patterns found, a remark, and groups of which there is none."""
+class _RowEvidence:
+    """The patterns behind one row, a remark, and groups that the graph must not have."""
 
     patterns: tuple[Pattern, ...]
     remark: str
@@ -53,120 +53,123 @@ class _Solutions:
 
 
 @dataclass(frozen=True)
-class Behind:
+class EvidenceTriples:
     """The patterns behind the first rows of a result, filled in: triples still without words."""
 
-    solutions: tuple[_Solutions, ...] = ()
+    solutions: tuple[_RowEvidence, ...] = ()
     where: Group | None = None
 
     @property
     def iris(self) -> tuple[str, ...]:
         """The IRIs that the words name, each once."""
-        return iris_in(tuple((row.patterns, row.absent) for row in self.solutions))
+        return list_iris(tuple((row.patterns, row.absent) for row in self.solutions))
 
-    def told(self, labels: Mapping[str, str]) -> tuple[Evidence, ...]:
+    def describe(self, labels: Mapping[str, str]) -> tuple[Evidence, ...]:
         """Return the evidence for each row, read out by `labels` (IRI -> label)."""
         reader = TripleReader(labels, self.where)
         return tuple(
-            Evidence(number, tuple(map(_triple, row.patterns)), row.read(reader))
+            Evidence(number, tuple(map(_write_triple, row.patterns)), row.read(reader))
             for number, row in enumerate(self.solutions)
         )
 
 
-async def evidence(
+async def fetch_evidence(
     query: Query | str, result: SelectResult, endpoint: Endpoint, *, rows: int = 5
-) -> Behind:
-    """Return what is behind each of the first rows of a SELECT result.
+) -> EvidenceTriples:
+    """Fetch the triples behind each of the first rows of a SELECT result, by one request.
 
-    The values of the rows are put into the query and the other variables are asked for, all in one
-    request. Of a path its ends are given, with the path as SPARQL writes it as the predicate; of
-    groups a few of the solutions that were counted; what must not be is said in words. A row may
-    have none. Empty if the query has a construct that cannot be taken apart. Raises
-    `ServiceError` as the endpoint does.
+    A path gives its ends, with the path as SPARQL writes it as the predicate. Groups give a few of
+    the counted solutions. Groups that must be absent are told in words. A row may have nothing.
+
+    Returns:
+        The triples; empty if the query has a construct that cannot be taken apart.
+
+    Raises:
+        ServiceError: The endpoint failed.
     """
     try:
-        tree = _main(to_tree(query))
+        tree = _find_main_query(to_tree(query))
     except QueryError:
-        return Behind()
-    parts = _Parts()
-    where = parts.marked(tree.where)
-    if tree.form != "SELECT" or not parts.found:
-        return Behind()
-    shown = [_Bound.of(tree, result, row) for row in result.rows[:rows]]
-    if not shown:
-        return Behind()
+        return EvidenceTriples()
+    parts = _PatternCollector()
+    where = parts.mark_group(tree.where)
+    if tree.form != "SELECT" or not parts.patterns:
+        return EvidenceTriples()
+    bindings_of_rows = [_RowBinding.from_row(tree, result, row) for row in result.rows[:rows]]
+    if not bindings_of_rows:
+        return EvidenceTriples()
     # One query for all rows: a sub-select a row, joined by UNION.
-    most = _OF_A_GROUP + 1 if tree.is_aggregate else 1
-    row, names = Variable(_ROW), tuple((name, None) for name in parts.variables())
+    limit = _MAX_SOLUTIONS_PER_GROUP + 1 if tree.is_aggregate else 1
+    row, names = Variable(_ROW), tuple((name, None) for name in parts.list_variables())
     selects = []
-    for number, bound in enumerate(shown):
-        given = Values(tuple(map(Variable, bound.terms)), (tuple(bound.terms.values()),))
-        inner = Group((given, *where.elements) if bound.terms else where.elements)
-        columns = ((row, _number(number)), *names)
-        selects.append(Group((Query("SELECT", inner, columns, limit=most),)))
+    for number, bound in enumerate(bindings_of_rows):
+        values = Values(tuple(map(Variable, bound.terms)), (tuple(bound.terms.values()),))
+        inner = Group((values, *where.elements) if bound.terms else where.elements)
+        columns = ((row, _make_integer(number)), *names)
+        selects.append(Group((Query("SELECT", inner, columns, limit=limit),)))
     batch = Query("SELECT", Group((Union(tuple(selects)),)), ((row, None), *names))
     try:
         solutions = await endpoint.select(to_text(batch))
     except QueryError:
-        return Behind()
+        return EvidenceTriples()
     pairs = (zip(solutions.variables, cells, strict=True) for cells in solutions.rows)
     bindings = [{name: term for name, term in cells if term is not None} for cells in pairs]
-    filled = []
-    for number, bound in enumerate(shown):
-        mine = [found for found in bindings if found[_ROW] == _number(number)]
-        filled.append(_solutions(parts, mine, bound, is_aggregate=tree.is_aggregate))
-    return Behind(tuple(filled), tree.where)
+    row_evidence = []
+    for number, bound in enumerate(bindings_of_rows):
+        row_bindings = [found for found in bindings if found[_ROW] == _make_integer(number)]
+        row_evidence.append(_fill_row(parts, row_bindings, bound, is_aggregate=tree.is_aggregate))
+    return EvidenceTriples(tuple(row_evidence), tree.where)
 
 
-def _main(query: Query) -> Query:
-    """The query whose patterns are behind the rows: the lone sub-select, if there is no more."""
+def _find_main_query(query: Query) -> Query:
+    """Return the query whose patterns are behind the rows, perhaps a lone sub-select."""
     match query.where.elements:
         case (Query() as inner,) if not query.is_aggregate:
-            return _main(inner)
+            return _find_main_query(inner)
         case _:
             return query
 
 
 @dataclass(frozen=True)
-class _Part:
-    """A pattern, and the mark that shows whether its OPTIONAL or UNION branch was taken."""
+class _MarkedPattern:
+    """A pattern, and the marks that show whether its OPTIONAL or UNION branch was taken."""
 
     pattern: Pattern
     marks: tuple[str, ...]
 
 
-class _Parts:
-    """The patterns of a query; `marked` also returns its WHERE part with the marks in place."""
+class _PatternCollector:
+    """Collects the patterns of a query; `mark_group` also returns its WHERE part with marks."""
 
     def __init__(self) -> None:
-        self.found: list[_Part] = []
+        self.patterns: list[_MarkedPattern] = []
         self.absent: list[tuple[Pattern, ...]] = []
         self.marks = 0
 
-    def marked(self, group: Group, marks: tuple[str, ...] = ()) -> Group:
+    def mark_group(self, group: Group, marks: tuple[str, ...] = ()) -> Group:
         elements: list[Element] = []
         for element in group.elements:
-            elements += self.element(element, marks)
+            elements += self.mark_element(element, marks)
         return Group(tuple(elements))
 
-    def element(self, element: Element, marks: tuple[str, ...]) -> list[Element]:
+    def mark_element(self, element: Element, marks: tuple[str, ...]) -> list[Element]:
         match element:
             case Pattern():
-                self.found.append(_Part(element, marks))
+                self.patterns.append(_MarkedPattern(element, marks))
                 return [element]
             case Union():
-                return [Union(tuple(self.branch(group, marks) for group in element.groups))]
+                return [Union(tuple(self.mark_branch(group, marks) for group in element.groups))]
             case Nested(word="OPTIONAL"):
-                return [replace(element, group=self.branch(element.group, marks))]
+                return [replace(element, group=self.mark_branch(element.group, marks))]
             case Nested(word="MINUS", group=group):
                 self.note_absence(group)
                 return [element]
             case Nested():
-                return [replace(element, group=self.marked(element.group, marks))]
+                return [replace(element, group=self.mark_group(element.group, marks))]
             case Query() if (
                 not element.is_aggregate and element.limit is None and not element.having
             ):
-                return [self.opened(element, marks)]
+                return [self.open_select(element, marks)]
             case Filter(condition=Call(name="NOT EXISTS", arguments=(Group() as group,))):
                 self.note_absence(group)
                 return [element]
@@ -175,31 +178,31 @@ class _Parts:
 
     def note_absence(self, group: Group) -> None:
         if patterns := tuple(
-            node for node in walk(group, into=_joined) if isinstance(node, Pattern)
+            node for node in walk(group, into=_list_joined) if isinstance(node, Pattern)
         ):
             self.absent.append(patterns)
 
-    def branch(self, group: Group, marks: tuple[str, ...]) -> Group:
+    def mark_branch(self, group: Group, marks: tuple[str, ...]) -> Group:
         self.marks += 1
         mark = f"{_MARK}{self.marks}"
-        inner = self.marked(group, (*marks, mark))
-        taken = Bind(_number(1), Variable(mark))
-        return Group((*inner.elements, taken))
+        inner = self.mark_group(group, (*marks, mark))
+        mark_bind = Bind(_make_integer(1), Variable(mark))
+        return Group((*inner.elements, mark_bind))
 
-    def opened(self, select: Query, marks: tuple[str, ...]) -> Nested:
-        """A sub-select without its SELECT, so that what it names inside is seen outside."""
-        inner = self.marked(select.where, marks)
-        named = [Bind(value, name) for name, value in select.columns if value is not None]
-        return Nested("", Group((*inner.elements, *named)))
+    def open_select(self, select: Query, marks: tuple[str, ...]) -> Nested:
+        """Return a sub-select without its SELECT, so that its inner variables are seen outside."""
+        inner = self.mark_group(select.where, marks)
+        binds = [Bind(value, name) for name, value in select.columns if value is not None]
+        return Nested("", Group((*inner.elements, *binds)))
 
-    def variables(self) -> list[Variable]:
-        """All variables of the patterns, and the marks."""
-        names = [name for part in self.found for name in find_variables(part.pattern)]
+    def list_variables(self) -> list[Variable]:
+        """Return all variables of the patterns, and the marks."""
+        names = [name for part in self.patterns for name in find_variables(part.pattern)]
         marks = [Variable(f"{_MARK}{number + 1}") for number in range(self.marks)]
         return list(dict.fromkeys([*names, *marks]))
 
 
-def _joined(node: object) -> tuple[object, ...]:
+def _list_joined(node: object) -> tuple[object, ...]:
     match node:
         case Group(elements=elements):
             return elements
@@ -210,21 +213,21 @@ def _joined(node: object) -> tuple[object, ...]:
 
 
 @dataclass(frozen=True)
-class _Bound:
+class _RowBinding:
     """The variables of a query that a row of its result gives."""
 
     terms: Mapping[str, NamedNode | Literal]
     counted: int | None = None
 
     @classmethod
-    def of(cls, tree: Query, result: SelectResult, row: Row) -> _Bound:
+    def from_row(cls, tree: Query, result: SelectResult, row: Row) -> _RowBinding:
         values: dict[str, Term | None] = dict(zip(result.variables, row, strict=True))
         columns = tree.columns or tuple((Variable(name), None) for name in result.variables)
         terms: dict[str, NamedNode | Literal] = {}
         counted = None
         for name, expression in columns:
             value = values.get(name.value)
-            variable = name if expression is None else _given_by(expression)
+            variable = name if expression is None else _find_column_variable(expression)
             if variable is not None and isinstance(value, NamedNode | Literal):
                 terms.setdefault(variable.value, value)
             is_count = isinstance(expression, Call) and expression.name.startswith("COUNT")
@@ -233,8 +236,8 @@ class _Bound:
         return cls(terms, counted)
 
 
-def _given_by(expression: Expression) -> Variable | None:
-    """The variable that a column's value is a value of."""
+def _find_column_variable(expression: Expression) -> Variable | None:
+    """Return the variable that gives a column its value."""
     match expression:
         case Variable():
             return expression
@@ -244,48 +247,52 @@ def _given_by(expression: Expression) -> Variable | None:
             return None
 
 
-def _solutions(
-    parts: _Parts, mine: Sequence[Mapping[str, Term]], bound: _Bound, *, is_aggregate: bool
-) -> _Solutions:
-    """The solutions of one row put into the patterns of the parts that were taken."""
+def _fill_row(
+    parts: _PatternCollector,
+    row_bindings: Sequence[Mapping[str, Term]],
+    bound: _RowBinding,
+    *,
+    is_aggregate: bool,
+) -> _RowEvidence:
+    """Put the solutions of one row into the patterns that were taken."""
     patterns = [
-        _filled(part.pattern, found)
-        for found in mine[:_OF_A_GROUP]
-        for part in parts.found
+        _fill_pattern(part.pattern, found)
+        for found in row_bindings[:_MAX_SOLUTIONS_PER_GROUP]
+        for part in parts.patterns
         if all(mark in found for mark in part.marks)
     ]
-    complete = (one for one in patterns if not any(True for _ in find_variables(one)))
+    triples = (one for one in patterns if not any(True for _ in find_variables(one)))
     remark = ""
-    if is_aggregate and len(mine) > _OF_A_GROUP:
-        many = f" of {bound.counted}" if bound.counted is not None else ""
-        remark = f"({_OF_A_GROUP}{many} that were counted; there are more)"
-    first: Mapping[str, Term] = mine[0] if mine else bound.terms
-    absent = tuple(tuple(_filled(one, first) for one in group) for group in parts.absent)
-    return _Solutions(tuple(dict.fromkeys(complete)), remark, absent)
+    if is_aggregate and len(row_bindings) > _MAX_SOLUTIONS_PER_GROUP:
+        count_text = f" of {bound.counted}" if bound.counted is not None else ""
+        remark = f"({_MAX_SOLUTIONS_PER_GROUP}{count_text} that were counted; there are more)"
+    first: Mapping[str, Term] = row_bindings[0] if row_bindings else bound.terms
+    absent = tuple(tuple(_fill_pattern(one, first) for one in group) for group in parts.absent)
+    return _RowEvidence(tuple(dict.fromkeys(triples)), remark, absent)
 
 
-def _filled(pattern: Pattern, found: Mapping[str, Term]) -> Pattern:
-    """A pattern with the terms of a solution in place of its variables."""
+def _fill_pattern(pattern: Pattern, terms: Mapping[str, Term]) -> Pattern:
+    """Return a pattern with the terms of a solution in place of its variables."""
 
     def term(part: Term | Variable) -> NamedNode | BlankNode | Literal | Variable:
-        value = found.get(part.value, part) if isinstance(part, Variable) else part
+        value = terms.get(part.value, part) if isinstance(part, Variable) else part
         if isinstance(value, NamedNode | BlankNode | Literal | Variable):
             return value
         return Literal(str(value))
 
     predicate: Predicate = pattern.predicate
     if isinstance(predicate, Variable):
-        named = found.get(predicate.value)
-        predicate = named if isinstance(named, NamedNode) else predicate
+        predicate_term = terms.get(predicate.value)
+        predicate = predicate_term if isinstance(predicate_term, NamedNode) else predicate
     return Pattern(term(pattern.subject), predicate, term(pattern.object))
 
 
-def _triple(pattern: Pattern) -> tuple[str, str, str]:
+def _write_triple(pattern: Pattern) -> tuple[str, str, str]:
     match pattern.predicate:
         case Path("^", (NamedNode() as inner,)):
             return str(pattern.object), str(inner), str(pattern.subject)
     return str(pattern.subject), to_text(pattern.predicate), str(pattern.object)
 
 
-def _number(value: int) -> Literal:
+def _make_integer(value: int) -> Literal:
     return Literal(str(value), datatype=NamedNode(XSD_INTEGER))

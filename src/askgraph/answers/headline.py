@@ -14,7 +14,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.answers.verbalize.conditions import unwrap
 from askgraph.answers.verbalize.names import Names, without_article
-from askgraph.answers.verbalize.phrases import Phrases, phrases_in
+from askgraph.answers.verbalize.phrases import Phrases, load_phrases
 from askgraph.answers.verbalize.schema_facts import SchemaFacts, find_unit
 from askgraph.answers.verbalize.sentence import Sentence
 from askgraph.answers.verbalize.values import ValueWriter, remove_controls, shorten_line
@@ -45,7 +45,7 @@ _DATE_PARTS = frozenset(["YEAR", "MONTH", "DAY"])
 _MEASURES = frozenset(["SUM", "AVG", "MIN", "MAX", "SAMPLE"])
 
 
-def deciding(query: Query, result: SelectResult | bool) -> Query | None:
+def make_deciding_query(query: Query, result: SelectResult | bool) -> Query | None:
     """Return the query for the values by which a result was compared or sorted.
 
     Its columns are the plain ones of the query, then those values. None if the result shows them
@@ -119,7 +119,7 @@ def _list_counted(query: Query) -> list[Call]:
     return list(dict.fromkeys(v for v in values if isinstance(v, Call) and v.is_aggregate))
 
 
-def units_of(
+def find_query_units(
     query: Query, graph: KnowledgeGraph, near: GraphArrays | None = None
 ) -> dict[str, Unit]:
     """Return the units of a query's variables, by name, as far as the graph has any.
@@ -148,11 +148,11 @@ def units_of(
     return {name: unit for name, iri in measured.items() if (unit := units.get(iri)) is not None}
 
 
-def units_of_properties(
+def name_property_units(
     predicates: Iterable[str], graph: KnowledgeGraph, language: str
 ) -> dict[str, str]:
     """Return the words behind the numbers of some predicates, by their IRIs."""
-    writer = Names({}, phrases_in(language)).writer
+    writer = Names({}, load_phrases(language)).writer
     profiles = {p.iri: p for p in graph.profile.predicates}
     units = {iri: find_unit(profiles[iri], graph.arrays) for iri in predicates if iri in profiles}
     texts = {iri: writer.name_unit(unit) for iri, unit in units.items() if unit is not None}
@@ -209,7 +209,7 @@ class Headline:
 
     @cached_property
     def _phrases(self) -> Phrases:
-        return phrases_in(self.language, self.nouns)
+        return load_phrases(self.language, self.nouns)
 
     @cached_property
     def _writer(self) -> ValueWriter:

@@ -9,10 +9,10 @@ from typing import Literal as Choice
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.answers.verbalize import in_words, written_out
+from askgraph.answers.verbalize import verbalize_query, verbalize_with_names
 from askgraph.answers.verbalize.lexicon import LexicalEntry
 from askgraph.answers.verbalize.names import Names
-from askgraph.answers.verbalize.phrases import Phrases, phrases_in
+from askgraph.answers.verbalize.phrases import Phrases, load_phrases
 from askgraph.answers.verbalize.schema_facts import SchemaFacts
 from askgraph.answers.verbalize.scope import LABEL_SERVICE
 from askgraph.errors import QuerySyntaxError
@@ -69,8 +69,8 @@ def describe_query(
 
     A query that cannot be parsed has one piece that says so, and no parts.
     """
-    text = in_words(query, labels, language=language, nouns=nouns, facts=facts)
-    phrases = phrases_in(language, nouns)
+    text = verbalize_query(query, labels, language=language, nouns=nouns, facts=facts)
+    phrases = load_phrases(language, nouns)
     parts = list_parts(query)
     pieces: tuple[TextPiece, ...] = (TextPiece(text),)
     if not parts or remove_marks(text) != text:
@@ -122,7 +122,7 @@ def _split_by_marks(
 ) -> tuple[TextPiece, ...] | None:
     """Split the text by marks; None if the marks change the text."""
     phrases = MarkedPhrases(base_phrases.language, base_phrases.nouns)
-    marked = written_out(query, MarkedNames(labels, phrases, marks, facts))
+    marked = verbalize_with_names(query, MarkedNames(labels, phrases, marks, facts))
     if remove_marks(marked) != text:
         return None
     return tuple(TextPiece(*cut) for cut in split_at_marks(marked))

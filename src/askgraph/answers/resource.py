@@ -8,7 +8,7 @@ from itertools import zip_longest
 import numpy as np
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.answers.verbalize import descriptions_of, labels_of
+from askgraph.answers.verbalize import fetch_term_descriptions, fetch_term_labels
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
@@ -88,8 +88,10 @@ async def fetch_resource_facts(
     outgoing, incoming = map(tuple, directions)
     types = [value for facts in outgoing if facts.predicate == RDF_TYPE for value in facts.values]
     classes = tuple(value.value for value in types if isinstance(value, NamedNode))
-    labels = await labels_of(_iterate_iris(iri, *directions), graph, languages, timeout=timeout)
-    descriptions = await descriptions_of([iri], graph, languages, timeout=timeout)
+    labels = await fetch_term_labels(
+        _iterate_iris(iri, *directions), graph, languages, timeout=timeout
+    )
+    descriptions = await fetch_term_descriptions([iri], graph, languages, timeout=timeout)
     return ResourceFacts(iri, descriptions.get(iri, ""), classes, outgoing, incoming, labels)
 
 

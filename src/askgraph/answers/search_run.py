@@ -7,10 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from askgraph.answers import AnswerBuilder
-from askgraph.answers.verbalize import in_words, iris_of, merged_in_words, taught_in_words
-from askgraph.answers.verbalize.phrases import Phrases, phrases_in
+from askgraph.answers.verbalize import (
+    describe_merged_names,
+    describe_taught_words,
+    list_query_iris,
+    verbalize_query,
+)
+from askgraph.answers.verbalize.phrases import Phrases, load_phrases
 from askgraph.deadline import DEFAULT_SECONDS, clamp_timeout
-from askgraph.endpoint import Counted
+from askgraph.endpoint import CountingEndpoint
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.decide import (
@@ -77,7 +82,7 @@ class SearchRun:
     limits: SearchLimits
     question: Question
     graph: KnowledgeGraph
-    endpoint: Counted
+    endpoint: CountingEndpoint
     timed_out: bool = False
     """Whether a query timed out."""
 
@@ -114,7 +119,7 @@ class SearchRun:
         """Return the best few candidates; of those with the same words, only the best."""
         distinct: list[tuple[QueryCandidate, Set[str]]] = []
         for candidate in proposal.candidates:
-            iris = frozenset(iris_of(candidate.query))
+            iris = frozenset(list_query_iris(candidate.query))
             same_iris = (
                 other_candidate for other_candidate, other_iris in distinct if other_iris == iris
             )  # few; only these are worded
@@ -244,7 +249,7 @@ class SearchRun:
         words = " ".join(
             (
                 answer.words,
-                *merged_in_words(merged, proposal.question.language),
+                *describe_merged_names(merged, proposal.question.language),
                 *await self.describe_glossary_words(proposal, candidate.used),
             )
         )
@@ -265,7 +270,9 @@ class SearchRun:
         }
         language, fetched_part = proposal.question.language, proposal.schema.graph
         return (
-            await taught_in_words(targets_by_word, self.counted_graph, language, near=fetched_part)
+            await describe_taught_words(
+                targets_by_word, self.counted_graph, language, near=fetched_part
+            )
             if targets_by_word
             else []
         )
@@ -330,7 +337,7 @@ class SearchRun:
 
 def _verbalize_with_iris(candidate: QueryCandidate, iris: Set[str]) -> str:
     """Return a candidate in words, with IRIs in place of ambiguous labels."""
-    return in_words(candidate.query, {iri: iri for iri in iris})
+    return verbalize_query(candidate.query, {iri: iri for iri in iris})
 
 
 def get_top_score(proposal: RankedCandidates) -> float:
@@ -340,7 +347,7 @@ def get_top_score(proposal: RankedCandidates) -> float:
 
 def _build_clarification_text(proposal: RankedCandidates) -> str:
     """Return the question back, with the words that no candidate covers."""
-    phrases = phrases_in(proposal.question.language)
+    phrases = load_phrases(proposal.question.language)
     question = phrases.say("ask which")
     if missing := _list_unused_words(proposal, proposal.candidates[0]):
         return phrases.say("ask missing", _quote_words(missing[:6], phrases), question)
@@ -348,14 +355,14 @@ def _build_clarification_text(proposal: RankedCandidates) -> str:
 
 
 def _build_empty_refusal_text(proposal: RankedCandidates) -> str:
-    phrases, words = phrases_in(proposal.question.language), _list_unused_words(proposal, None)
+    phrases, words = load_phrases(proposal.question.language), _list_unused_words(proposal, None)
     if words:
         return phrases.say("refuse unknown", _quote_words(words[:8], phrases))
     return phrases.say("refuse nothing")
 
 
 def _build_unsure_refusal_text(proposal: RankedCandidates) -> str:
-    phrases = phrases_in(proposal.question.language)
+    phrases = load_phrases(proposal.question.language)
     if missing := _list_unused_words(proposal, proposal.candidates[0]):
         return phrases.say("refuse missing", _quote_words(missing[:6], phrases))
     return phrases.say("refuse unsure")

@@ -10,7 +10,7 @@ from askgraph.answers.example_questions import is_noun, is_spoken
 from askgraph.answers.resource import list_classes
 from askgraph.deadline import limit_to_deadline
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.names import Kind, NameIndex, tokens
+from askgraph.index.names import ItemKind, NameIndex, split_tokens
 from askgraph.search.rank import RankedCandidates
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import choose_label, split_local_name
@@ -47,10 +47,10 @@ def suggest_names(
 
 def _find_similar_names(word: str, names: NameIndex) -> Iterator[str]:
     """Yield names that contain a word of nearly the same spelling."""
-    token_text = "".join(tokens(word))
+    token_text = "".join(split_tokens(word))
     if len(token_text) < 4:
         return
-    listed = names.listed
+    listed = names.sorted_tokens
     for begin in (token_text[:1], token_text[:2]):
         first, last = bisect_left(listed, begin), bisect_left(listed, begin + "\uffff")
         if last - first <= _MAX_COMPARED_WORDS:
@@ -58,12 +58,12 @@ def _find_similar_names(word: str, names: NameIndex) -> Iterator[str]:
     last = min(last, first + _MAX_COMPARED_WORDS)
     near = get_close_matches(token_text, listed[first:last], n=2, cutoff=_MIN_SIMILARITY_RATIO)
     for spelling in near:
-        number = names.word_id(spelling)
+        number = names.find_word(spelling)
         name_ids = (
-            [] if number is None else names.bearing(number)[:_MAX_NAMES_PER_SPELLING].tolist()
+            [] if number is None else names.find_names(number)[:_MAX_NAMES_PER_SPELLING].tolist()
         )
         matches = sorted(
-            (names.name(name_id) for name_id in name_ids),
+            (names.read_name(name_id) for name_id in name_ids),
             key=lambda name: (len(name.text), name.text),
         )
         yield from (name.text for name in matches[:1] if is_spoken(name.text))
@@ -83,7 +83,8 @@ def _list_predicate_labels(
         predicate for predicate in proposal.linked.links if position not in predicate.positions
     )
     owner_link = next(
-        (predicate for predicate in links if predicate.kind in (Kind.ENTITY, Kind.CLASS)), None
+        (predicate for predicate in links if predicate.kind in (ItemKind.ENTITY, ItemKind.CLASS)),
+        None,
     )
     if owner_link is None:
         return

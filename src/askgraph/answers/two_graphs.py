@@ -14,9 +14,9 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph import deadline
 from askgraph.answers.search_run import SearchRun
-from askgraph.answers.verbalize.phrases import phrases_in
-from askgraph.endpoint import Counted
-from askgraph.endpoint.federated import Federated
+from askgraph.answers.verbalize.phrases import load_phrases
+from askgraph.endpoint import CountingEndpoint
+from askgraph.endpoint.federated import FederatedEndpoint
 from askgraph.errors import QueryError, ServiceError
 from askgraph.search.decide import estimate_confidence, find_omitted_words
 from askgraph.search.operators.query_builder import QueryCandidate
@@ -161,8 +161,8 @@ async def answer_over_two_graphs(searched: Sequence[SearchedGraph]) -> Answer | 
                     _estimate_part_confidence(service_part, head, is_head=False),
                 )
                 service_iri = f"askgraph:{service_part.run.graph.name}"
-                federated = Counted(
-                    Federated(head.run.endpoint, {service_iri: service_part.run.endpoint})
+                federated = CountingEndpoint(
+                    FederatedEndpoint(head.run.endpoint, {service_iri: service_part.run.endpoint})
                 )
                 run = replace(head.run, endpoint=federated)
                 candidate = _join_parts(head, service_part, link, service_iri)
@@ -190,7 +190,9 @@ async def answer_over_two_graphs(searched: Sequence[SearchedGraph]) -> Answer | 
                     ordered=bool(candidate.tree.order),
                     labels=labels | own_labels,
                 )
-                words = phrases_in(head.proposal.question.language).say("two graphs", *descriptions)
+                words = load_phrases(head.proposal.question.language).say(
+                    "two graphs", *descriptions
+                )
                 return None if answer.is_empty else replace(answer, words=words)
     return None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.answers.verbalize import TripleReader, in_words
+from askgraph.answers.verbalize import TripleReader, verbalize_query
 from askgraph.answers.verbalize.conditions import split_condition, unwrap
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
@@ -339,7 +339,7 @@ class _CulpritSearch:
             case Filter():
                 subject = next(find_variables(element), Variable("value"))
                 plain = Query("SELECT", Group((element,)), columns=((subject, None),))
-                words = in_words(plain, self.labels).rstrip(".")
+                words = verbalize_query(plain, self.labels).rstrip(".")
                 return _rephrase_condition(words, self.reader.name(subject)) or to_text(element)
             case Nested(group=group):
                 patterns = [part for part in group.elements if isinstance(part, Pattern)]

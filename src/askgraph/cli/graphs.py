@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from askgraph.answers.console import build_table
-from askgraph.answers.example_questions import Examples, examples_of
+from askgraph.answers.example_questions import Examples, make_examples
 from askgraph.cli.options import CommonOptions
 from askgraph.cli.output import print_blocks, print_json, show_progress
 from askgraph.errors import SetupError
@@ -187,7 +187,7 @@ def describe(
     with show_progress() as progress:
         profile, arrays = common.workspace.load_content(name, progress=progress)
     prefixes = PrefixMap(dict(profile.prefixes))
-    examples = examples_of(profile, arrays, prefixes, [lang] if lang else [])
+    examples = make_examples(profile, arrays, prefixes, [lang] if lang else [])
     if json:
         content = asdict(profile)
         for predicate in content["predicates"]:

@@ -9,7 +9,7 @@ from askgraph.answers.codec import to_json_value
 from askgraph.answers.console import build_result_table, format_count
 from askgraph.cli.options import CommonOptions
 from askgraph.cli.output import format_csv, print_blocks, print_json, show_progress
-from askgraph.endpoint import run
+from askgraph.endpoint import execute_sparql
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.judge import admit_query
@@ -87,7 +87,7 @@ async def _run_query(
         checked_query = admit_query(
             text, allowed_services=allowed_services, prefixes=graph.prefixes.namespaces
         )
-        match await run(
+        match await execute_sparql(
             endpoint, checked_query.form, checked_query.text, timeout=timeout, limit=limit
         ):
             case bool() as boolean:

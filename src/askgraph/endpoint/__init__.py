@@ -1,8 +1,8 @@
-"""Endpoints: the one contract of all that answer SPARQL queries.
+"""Endpoints: the contract of everything that answers SPARQL queries.
 
-What lives here: the contract, `http` and `oxigraph`, which answer, and `cached`, `federated` and
-`recorded`, which wrap others. May import: `sparql` and the modules below it; may use the network.
-Start reading at `Endpoint`.
+Contents: the contract, `http` and `oxigraph`, which answer queries, and `cached`, `federated` and
+`recorded`, which wrap other endpoints. May import: `sparql` and the modules below it; may use the
+network. Start reading at `Endpoint`.
 """
 
 from abc import ABC, abstractmethod
@@ -17,18 +17,22 @@ Kind = TypeVar("Kind", SelectResult, GraphResult, bool)
 
 @runtime_checkable
 class Endpoint(Protocol):
-    """Answers read-only SPARQL queries; raises if it cannot, never returns empty for a failure.
+    """Answers read-only SPARQL queries; a failure raises an error and is never an empty result.
 
-    Every query is checked by `askgraph.sparql.judge.checked` before anything is sent or run.
-    `timeout` is in seconds and covers the whole call, retries included; `None` takes the endpoint's
-    default. `limit` caps the rows (or triples) taken; a result cut by it says so in `truncated`.
+    `askgraph.sparql.judge` checks every query before it is sent or run.
 
-    Raises `QueryError` (syntax, forbidden) or `ServiceError` (see `askgraph.errors`).
+    Args of the queries:
+        timeout: seconds for the whole call, retries included; None for the endpoint's default.
+        limit: the maximum number of rows (or triples); a result cut by it is marked `truncated`.
+
+    Raises:
+        QueryError: the query is invalid or forbidden.
+        ServiceError: the endpoint fails (see `askgraph.errors`).
     """
 
     @property
     def address(self) -> str:
-        """A URL or path that names this endpoint in messages; never holds a secret."""
+        """A URL or path that identifies this endpoint in messages; never contains a secret."""
         ...
 
     async def select(
@@ -54,11 +58,11 @@ class Endpoint(Protocol):
         ...
 
     async def close(self) -> None:
-        """Release connections and processes; a second call does nothing."""
+        """Release connections and processes; a second call has no effect."""
         ...
 
 
-async def run(
+async def execute_sparql(
     endpoint: Endpoint,
     form: str,
     query: str,
@@ -66,9 +70,11 @@ async def run(
     timeout: float | None = None,
     limit: int | None = None,
 ) -> Result:
-    """Run a query of any form, as a SELECT if it has none; `limit` is of rows or triples.
+    """Run a query of any form, as a SELECT by default; `limit` is for rows or triples.
 
-    Raises `QueryError` and `ServiceError` as the endpoint does.
+    Raises:
+        QueryError: the query is invalid or forbidden.
+        ServiceError: the endpoint fails.
     """
     match form:
         case "ASK":
@@ -81,75 +87,81 @@ async def run(
             return await endpoint.select(query, timeout=timeout, limit=limit)
 
 
-Run = Callable[[Endpoint, str, float | None], Awaitable[Kind]]
-"""Runs a text on an endpoint within a timeout, in the form in which it was asked."""
+RunOnEndpoint = Callable[[Endpoint, str, float | None], Awaitable[Kind]]
+"""Runs a query on an endpoint within a timeout, in the form of the original request."""
 
 
-class ByForm(ABC):
-    """An endpoint whose queries of all forms come to one method."""
+class FormEndpoint(ABC):
+    """Base of endpoints that answer queries of all forms in one method."""
 
     async def select(
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> SelectResult:
         """Run a SELECT query."""
-        return await self._of_form(EndpointRequest("SELECT", query, timeout, limit), SelectResult)
+        return await self._answer(EndpointRequest("SELECT", query, timeout, limit), SelectResult)
 
     async def ask(self, query: str, *, timeout: float | None = None) -> bool:
         """Run an ASK query."""
-        return await self._of_form(EndpointRequest("ASK", query, timeout), bool)
+        return await self._answer(EndpointRequest("ASK", query, timeout), bool)
 
     async def construct(
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> GraphResult:
         """Run a CONSTRUCT query."""
-        return await self._of_form(EndpointRequest("CONSTRUCT", query, timeout, limit), GraphResult)
+        return await self._answer(EndpointRequest("CONSTRUCT", query, timeout, limit), GraphResult)
 
     async def describe(
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> GraphResult:
         """Run a DESCRIBE query."""
-        return await self._of_form(EndpointRequest("DESCRIBE", query, timeout, limit), GraphResult)
+        return await self._answer(EndpointRequest("DESCRIBE", query, timeout, limit), GraphResult)
 
     @abstractmethod
-    async def _of_form(self, asked: EndpointRequest, kind: type[Kind]) -> Kind:
-        """Return the result of a query, which is of this kind."""
+    async def _answer(self, request: EndpointRequest, kind: type[Kind]) -> Kind:
+        """Return the result of a request, which is of this kind."""
 
 
-class Delegating(ByForm):
-    """An endpoint over `inner`, to which queries are handed on."""
+class EndpointWrapper(FormEndpoint):
+    """Base of endpoints that pass queries on to `inner`."""
 
     def __init__(self, inner: Endpoint) -> None:
         self._inner = inner
 
     @property
     def address(self) -> str:
-        """The address of the endpoint that is asked."""
+        """The address of the inner endpoint."""
         return self._inner.address
 
     async def close(self) -> None:
-        """Close the endpoint that is asked."""
+        """Close the inner endpoint."""
         await self._inner.close()
 
-    async def _of_form(self, asked: EndpointRequest, kind: type[Kind]) -> Kind:
-        async def handed_on(to: Endpoint, text: str, left: float | None) -> Kind:
-            result = await run(to, asked.form, text, timeout=left, limit=asked.limit)
+    async def _answer(self, request: EndpointRequest, kind: type[Kind]) -> Kind:
+        async def run_inner(endpoint: Endpoint, text: str, seconds_left: float | None) -> Kind:
+            result = await execute_sparql(
+                endpoint, request.form, text, timeout=seconds_left, limit=request.limit
+            )
             assert isinstance(result, kind)
             return result
 
-        return await self._run(asked, kind, handed_on)
+        return await self._run_request(request, kind, run_inner)
 
     @abstractmethod
-    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
-        """Return the result, which is of this kind, of a query that `run` runs."""
+    async def _run_request(
+        self, request: EndpointRequest, kind: type[Kind], run: RunOnEndpoint[Kind]
+    ) -> Kind:
+        """Return the result, which is of this kind, of a request that `run` runs."""
 
 
-class Counted(Delegating):
-    """Passes every query on to `inner`; `requests` counts them, failed ones too."""
+class CountingEndpoint(EndpointWrapper):
+    """Passes every query on to `inner`; `requests` counts them, including failed ones."""
 
     def __init__(self, inner: Endpoint) -> None:
         super().__init__(inner)
         self.requests = 0
 
-    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
+    async def _run_request(
+        self, request: EndpointRequest, kind: type[Kind], run: RunOnEndpoint[Kind]
+    ) -> Kind:
         self.requests += 1
-        return await run(self._inner, asked.query, asked.timeout)
+        return await run(self._inner, request.query, request.timeout)

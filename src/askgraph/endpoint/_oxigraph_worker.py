@@ -1,9 +1,9 @@
-"""The process that runs queries over a store on disk and may be killed at any time.
+"""The process that runs queries over a store on disk; it can be killed at any time.
 
-Started as a script, not as a module, so that it imports nothing but pyoxigraph: it answers 40 ms
-after its start. Its standard input brings requests, its standard output takes replies; each is
-eight bytes of length and a body. A thread of its own reads the requests, so that the process ends
-as soon as the other side is gone, whatever query is running. `oxigraph` is the other side.
+It is started as a script, not as a module, so that it imports only pyoxigraph and answers 40 ms
+after its start. Requests arrive on standard input, replies leave on standard output; each is eight
+bytes of length and a body. A separate thread reads the requests, so that the process ends as soon
+as the other side closes, whatever query is running. `oxigraph` is the other side.
 
     arguments  the folder of pyoxigraph, the path of the store, the memory limit in bytes
     request    marshal of (query, limit, named graphs or None, union of all graphs)
@@ -27,44 +27,48 @@ if TYPE_CHECKING:
     Request = tuple[str, int | None, list[str] | None, bool]
 
 
-_LARGEST = 256 * 1024 * 1024  # bytes of a result: whoever reads it needs several times as much
+_MAX_RESULT_BYTES = (
+    256 * 1024 * 1024
+)  # bytes of a result: whoever reads it needs several times as much
 
 
-class _TooLarge(Exception):
-    """The result has more bytes than are handed on."""
+class _ResultTooLargeError(Exception):
+    """The result has too many bytes."""
 
 
-class _Full(Exception):
-    """The cap is reached: whoever is writing must stop."""
+class _LimitReachedError(Exception):
+    """The row limit is reached; stops the serializer."""
 
 
-class _Lines:
-    """A file that takes so many lines and no more; `lines` is None for no limit."""
+class _LimitedFile:
+    """A file that accepts a limited number of lines; None for no limit."""
 
     def __init__(self, lines: int | None) -> None:
-        self.left = lines
+        self.remaining_lines = lines
         self.parts: list[bytes] = []
-        self.cut = False
-        self._room = _LARGEST
+        self.is_cut = False
+        self._remaining_bytes = _MAX_RESULT_BYTES
 
     def write(self, data: bytes) -> int:
-        if self.cut:
-            raise _Full
-        self._room -= len(data)
-        if self._room < 0:
-            raise _TooLarge
-        if self.left is not None:
+        if self.is_cut:
+            raise _LimitReachedError
+        self._remaining_bytes -= len(data)
+        if self._remaining_bytes < 0:
+            raise _ResultTooLargeError
+        if self.remaining_lines is not None:
             count = data.count(b"\n")
-            if count > self.left or (count == self.left and not data.endswith(b"\n")):
-                self.cut = True
-                self.parts += [part + b"\n" for part in data.split(b"\n")[: self.left]]
-                raise _Full
-            self.left -= count
+            if count > self.remaining_lines or (
+                count == self.remaining_lines and not data.endswith(b"\n")
+            ):
+                self.is_cut = True
+                self.parts += [part + b"\n" for part in data.split(b"\n")[: self.remaining_lines]]
+                raise _LimitReachedError
+            self.remaining_lines -= count
         self.parts.append(bytes(data))
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing: all is kept."""
+        """Do nothing: all data is in memory."""
 
 
 def main() -> None:
@@ -72,20 +76,20 @@ def main() -> None:
     replies = os.dup(1)
     os.dup2(2, 1)
     requests: SimpleQueue[bytes] = SimpleQueue()
-    start_new_thread(_read, (requests,))
+    start_new_thread(_read_requests, (requests,))
     _limit_memory(int(sys.argv[3]))
     sys.path.append(sys.argv[1])
-    store = _opened(sys.argv[2])
+    store = _open_store(sys.argv[2])
     while True:
         request = marshal.loads(requests.get())
-        parts = [b"X", store.encode()] if isinstance(store, str) else _reply(store, request)
+        parts = [b"X", store.encode()] if isinstance(store, str) else _build_reply(store, request)
         length = sum(map(len, parts))
-        _write(replies, length.to_bytes(8, "little") + b"".join(parts))
+        _write_bytes(replies, length.to_bytes(8, "little") + b"".join(parts))
         parts = []
 
 
-def _opened(path: str) -> "Store | str":
-    """Open the store, or report why not."""
+def _open_store(path: str) -> "Store | str":
+    """Open the store, or return the error message."""
     from pyoxigraph import Store
 
     try:
@@ -94,12 +98,12 @@ def _opened(path: str) -> "Store | str":
         return str(problem)
 
 
-def _read(requests: "SimpleQueue[bytes]") -> None:
+def _read_requests(requests: "SimpleQueue[bytes]") -> None:
     while True:
-        requests.put(_exactly(int.from_bytes(_exactly(8), "little")))
+        requests.put(_read_bytes(int.from_bytes(_read_bytes(8), "little")))
 
 
-def _exactly(count: int) -> bytes:
+def _read_bytes(count: int) -> bytes:
     parts = []
     while count:
         part = os.read(0, min(count, 1 << 20))
@@ -110,17 +114,17 @@ def _exactly(count: int) -> bytes:
     return b"".join(parts)
 
 
-def _write(to: int, data: bytes) -> None:
+def _write_bytes(output: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         try:
-            view = view[os.write(to, view[: 1 << 20]) :]
+            view = view[os.write(output, view[: 1 << 20]) :]
         except OSError:
             os._exit(0)
 
 
 def _limit_memory(limit: int) -> None:
-    """Bound the private memory (not the files mapped); leave no core file when it is reached."""
+    """Limit the private memory (not the mapped files); disable core files for that error."""
     try:
         import resource
     except ImportError:
@@ -130,12 +134,12 @@ def _limit_memory(limit: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
-def _reply(store: "Store", request: "Request") -> list[bytes]:
+def _build_reply(store: "Store", request: "Request") -> list[bytes]:
     try:
-        return _run(store, *request)
+        return _run_query(store, *request)
     except MemoryError:
         return [b"?"]
-    except _TooLarge:
+    except _ResultTooLargeError:
         return [b"+"]
     except SyntaxError as problem:
         return [b"!", str(problem).encode()]
@@ -143,7 +147,7 @@ def _reply(store: "Store", request: "Request") -> list[bytes]:
         return [b"E", (str(problem) or type(problem).__name__).encode()]
 
 
-def _run(
+def _run_query(
     store: "Store", query: str, limit: int | None, graphs: list[str] | None, union: bool
 ) -> list[bytes]:
     from pyoxigraph import NamedNode, QueryBoolean, QueryResultsFormat, QuerySolutions, RdfFormat
@@ -155,14 +159,14 @@ def _run(
     if isinstance(result, QueryBoolean):
         return [b"B1" if result else b"B0"]
     solutions = isinstance(result, QuerySolutions)
-    lines: Any = _Lines(None if limit is None else limit + solutions)
+    lines: Any = _LimitedFile(None if limit is None else limit + solutions)
     letter = b"S" if solutions else b"G"
     try:
         if isinstance(result, QuerySolutions):
             result.serialize(lines, QueryResultsFormat.TSV)
         else:
             result.serialize(lines, RdfFormat.N_TRIPLES)
-    except _Full:
+    except _LimitReachedError:
         letter = letter.lower()
     return [letter, *lines.parts]
 

@@ -1,4 +1,4 @@
-"""SPARQL JSON results, read while they arrive: a row is a row as soon as it is complete."""
+"""An incremental parser of SPARQL JSON results: a row is available once it is complete."""
 
 import codecs
 import json
@@ -10,44 +10,46 @@ from urllib.parse import quote
 
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
 
-from askgraph.endpoint._dialects import mended
+from askgraph.endpoint._dialects import repair_value
 from askgraph.errors import ErrorReply, MalformedReply
 from askgraph.sparql.results import Row, Term
 
-MAX_VALUE = 64 * 1024 * 1024  # characters of one row, or of one other value
+MAX_VALUE_CHARACTERS = 64 * 1024 * 1024  # characters of one row, or of one other value
 
 _DECODE = json.JSONDecoder(strict=False).raw_decode
-_NUMBER_OR_WORD = re.compile(r"[-+.\w]*")  # more of it may come
-_SPACE = re.compile(r"[ \t\r\n]*")
+_NUMBER_OR_WORD_PATTERN = re.compile(r"[-+.\w]*")  # more of it may come
+_SPACE_PATTERN = re.compile(r"[ \t\r\n]*")
 
 
 class ResultsParser:
-    """Takes the bytes of one reply in any pieces; holds what was complete in them.
+    """Parses the bytes of one reply in pieces of any size.
 
-    `full` is true once a row beyond `limit` was seen: no more bytes are needed then. Raises
-    `MalformedReply` for anything but a SPARQL result, `ErrorReply` for JSON that is an error
-    message.
+    `full` becomes true at a row beyond `limit`: no further bytes are needed.
+
+    Raises:
+        MalformedReply: the reply is not a SPARQL result.
+        ErrorReply: the reply is JSON with an error message.
     """
 
     def __init__(self, limit: int | None = None) -> None:
         self.boolean: bool | None = None
-        self.full = False
+        self.is_full = False
         self._limit = limit
         self._names: dict[str, int] = {}
         self._rows: list[Row] = []
-        self._terms = _Terms()
+        self._terms = _TermParser()
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("strict")
         self._text = ""
-        self._at = 0
+        self._position = 0
         self._ended = False
-        self._others: dict[str, object] = {}
-        self._found = False
-        self._steps = self._reply()
+        self._other_members: dict[str, object] = {}
+        self._has_result = False
+        self._steps = self._parse_reply()
         next(self._steps)
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables of the result; complete once the reply is."""
+        """The variables of the result; complete at the end of the reply."""
         return tuple(self._names)
 
     @property
@@ -57,203 +59,205 @@ class ResultsParser:
         return tuple([row + (None,) * (width - len(row)) for row in self._rows])
 
     def feed(self, data: bytes | None) -> None:
-        """Take the next bytes, or None at the end of the reply."""
-        if self.full:
+        """Parse the next bytes; None is the end of the reply."""
+        if self.is_full:
             return
         try:
             text = self._decoder.decode(data or b"", data is None)
         except UnicodeDecodeError as problem:
             raise MalformedReply("the reply is not UTF-8 text, or is cut off") from problem
         self._ended = data is None
-        self._text, self._at = self._text[self._at :] + text, 0
+        self._text, self._position = self._text[self._position :] + text, 0
         next(self._steps, None)
 
     @property
     def unread(self) -> str:
-        """The beginning of what could not be read, for messages."""
-        return self._text[self._at : self._at + 2000]
+        """The beginning of the unread text, for messages."""
+        return self._text[self._position : self._position + 2000]
 
     # The reader is one generator: it yields where it needs more text.
 
-    def _reply(self) -> Generator[None, None, None]:
+    def _parse_reply(self) -> Generator[None, None, None]:
         yield
-        yield from self._object(self._root_member)
-        if self.full:
+        yield from self._parse_object(self._parse_root_member)
+        if self.is_full:
             return
-        yield from self._only_space()
-        if not self._found:
+        yield from self._expect_end()
+        if not self._has_result:
             for key in ("exception", "error", "message", "errors", "detail"):
-                if message := self._others.get(key):
+                if message := self._other_members.get(key):
                     raise ErrorReply(" ".join(str(message).split())[:500])
             raise MalformedReply("the reply is JSON, but no SPARQL result")
 
-    def _root_member(self, key: str) -> Generator[None, None, None]:
+    def _parse_root_member(self, key: str) -> Generator[None, None, None]:
         if key == "results":
-            self._found = True
-            yield from self._object(self._results_member)
+            self._has_result = True
+            yield from self._parse_object(self._parse_results_member)
             return
-        value = yield from self._value()
+        value = yield from self._parse_value()
         match key, value:
             case "boolean", bool():
-                self._found = True
+                self._has_result = True
                 self.boolean = value
             case "head", {"vars": list(names)}:
                 for name in names:
                     self._names.setdefault(str(name), len(self._names))
             case _:
-                self._others[key] = value
+                self._other_members[key] = value
 
-    def _results_member(self, key: str) -> Generator[None, None, None]:
+    def _parse_results_member(self, key: str) -> Generator[None, None, None]:
         if key != "bindings":
-            yield from self._value()
+            yield from self._parse_value()
             return
-        yield from self._take("[")
+        yield from self._take_character("[")
         if (yield from self._peek()) == "]":
-            self._at += 1
+            self._position += 1
             return
-        while not self.full:
-            self._add((yield from self._value()))
-            if (yield from self._take(",]")) == "]":
+        while not self.is_full:
+            self._add_row((yield from self._parse_value()))
+            if (yield from self._take_character(",]")) == "]":
                 return
 
-    def _object(self, member: Any) -> Generator[None, None, None]:
-        yield from self._take("{")
+    def _parse_object(self, parse_member: Any) -> Generator[None, None, None]:
+        yield from self._take_character("{")
         if (yield from self._peek()) == "}":
-            self._at += 1
+            self._position += 1
             return
         while True:
-            key = yield from self._value()
+            key = yield from self._parse_value()
             if not isinstance(key, str):
-                self._wrong("a name")
-            yield from self._take(":")
-            yield from member(key)
-            if self.full or (yield from self._take(",}")) == "}":
+                self._raise_syntax_error("a name")
+            yield from self._take_character(":")
+            yield from parse_member(key)
+            if self.is_full or (yield from self._take_character(",}")) == "}":
                 return
 
-    def _add(self, binding: object) -> None:
+    def _add_row(self, binding: object) -> None:
         if not isinstance(binding, dict):
             raise MalformedReply("a row of the reply is no JSON object")
         if self._limit is not None and len(self._rows) >= self._limit:
-            self.full = True
+            self.is_full = True
             return
         for name in binding:
             self._names.setdefault(name, len(self._names))
         row: list[Term | None] = [None] * len(self._names)
         for name, value in binding.items():
-            row[self._names[name]] = self._terms.term(value)
+            row[self._names[name]] = self._terms.parse_term(value)
         self._rows.append(tuple(row))
 
     def _peek(self) -> Generator[None, None, str]:
         while True:
-            match = _SPACE.match(self._text, self._at)
-            self._at = match.end() if match else self._at
-            if self._at < len(self._text):
-                return self._text[self._at]
+            match = _SPACE_PATTERN.match(self._text, self._position)
+            self._position = match.end() if match else self._position
+            if self._position < len(self._text):
+                return self._text[self._position]
             if self._ended:
-                raise self._cut_off()
+                raise self._build_truncation_error()
             yield
 
-    def _take(self, one_of: str) -> Generator[None, None, str]:
+    def _take_character(self, allowed: str) -> Generator[None, None, str]:
         character = yield from self._peek()
-        if character not in one_of:
-            self._wrong(" or ".join(map(repr, one_of)))
-        self._at += 1
+        if character not in allowed:
+            self._raise_syntax_error(" or ".join(map(repr, allowed)))
+        self._position += 1
         return character
 
-    def _value(self) -> Generator[None, None, Any]:
+    def _parse_value(self) -> Generator[None, None, Any]:
         yield from self._peek()
         while True:
             try:
-                value, end = _DECODE(self._text, self._at)
+                value, end = _DECODE(self._text, self._position)
             except json.JSONDecodeError as problem:
                 # Raise if more text cannot mend it.
                 near_end = problem.pos >= len(self._text) - 8
                 if not near_end and not problem.msg.startswith("Unterminated"):
-                    self._wrong("JSON")
+                    self._raise_syntax_error("JSON")
                 if self._ended:
-                    raise self._cut_off() from problem
+                    raise self._build_truncation_error() from problem
             except RecursionError as problem:
                 raise MalformedReply("the reply is nested too deeply") from problem
             else:
-                whole = isinstance(value, str | dict | list) or self._ended
-                if whole or not _NUMBER_OR_WORD.fullmatch(self._text, self._at):
-                    self._at = end
+                is_complete = isinstance(value, str | dict | list) or self._ended
+                if is_complete or not _NUMBER_OR_WORD_PATTERN.fullmatch(self._text, self._position):
+                    self._position = end
                     return value
             # Wait until there is twice as much text, so that a long value is not read too often.
-            size = len(self._text) - self._at
-            if size > MAX_VALUE:
+            size = len(self._text) - self._position
+            if size > MAX_VALUE_CHARACTERS:
                 raise MalformedReply("one value of the reply is unreasonably long")
-            while not self._ended and len(self._text) - self._at < 2 * size:
+            while not self._ended and len(self._text) - self._position < 2 * size:
                 yield
 
-    def _only_space(self) -> Generator[None, None, None]:
+    def _expect_end(self) -> Generator[None, None, None]:
         while True:
-            if self._text[self._at :].strip(" \t\r\n\x00"):
-                self._wrong("the end")
+            if self._text[self._position :].strip(" \t\r\n\x00"):
+                self._raise_syntax_error("the end")
             if self._ended:
                 return
             yield
 
-    def _cut_off(self) -> MalformedReply:
+    def _build_truncation_error(self) -> MalformedReply:
         return MalformedReply(f"the reply is cut off after {len(self._rows):,} rows")
 
-    def _wrong(self, wanted: str) -> None:
-        found = " ".join(self.unread.split())[:120]
+    def _raise_syntax_error(self, expected: str) -> None:
+        actual = " ".join(self.unread.split())[:120]
         raise MalformedReply(
             f"the reply is no SPARQL JSON: after {len(self._rows):,} rows there should be"
-            f" {wanted}, but there is {found!r}"
+            f" {expected}, but there is {actual!r}"
         )
 
 
 _KEYS = ("type", "value", "datatype", "xml:lang", "its:dir")
 
 
-class _Terms:
-    """RDF terms from their JSON; equal ones are made once."""
+class _TermParser:
+    """Parses RDF terms from JSON; equal terms are created once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, ...], Term] = {}
+        self._cache: dict[tuple[str, ...], Term] = {}
 
-    def term(self, value: object) -> Term:
+    def parse_term(self, value: object) -> Term:
         if not isinstance(value, dict):
             raise MalformedReply("a value of the reply is no JSON object")
         if value.get("type") == "triple":
-            return self._triple(value.get("value"))
-        kind, *rest = (str(value.get(name, "")) for name in _KEYS)
-        key = (kind, *rest)
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = _plain_term(kind, *rest)
-        return known
+            return self._parse_triple(value.get("value"))
+        kind, *details = (str(value.get(name, "")) for name in _KEYS)
+        key = (kind, *details)
+        term = self._cache.get(key)
+        if term is None:
+            term = self._cache[key] = _build_term(kind, *details)
+        return term
 
-    def _triple(self, value: object) -> Triple:
+    def _parse_triple(self, value: object) -> Triple:
         if not isinstance(value, dict):
             raise MalformedReply("a triple of the reply is no JSON object")
-        parts: Any = [self.term(value.get(part)) for part in ("subject", "predicate", "object")]
+        parts: Any = [
+            self.parse_term(value.get(part)) for part in ("subject", "predicate", "object")
+        ]
         try:
             return Triple(*parts)
         except TypeError as problem:
             raise MalformedReply(f"a triple of the reply is none: {problem}") from problem
 
 
-def _plain_term(kind: str, value: str, datatype: str, language: str, direction: str) -> Term:
+def _build_term(kind: str, value: str, datatype: str, language: str, direction: str) -> Term:
     match kind:
         case "uri":
-            return _iri(value)
+            return _build_iri(value)
         case "bnode":
             return BlankNode(re.sub(r"[^A-Za-z0-9_]", "_", value) or "b")
         case "literal" | "typed-literal":
-            return _literal(value, datatype, language, direction)
+            return _build_literal(value, datatype, language, direction)
         case _:
             raise MalformedReply(f"a value of the reply has the unknown type {kind!r}")
 
 
-def _iri(value: str) -> NamedNode:
-    """Return an IRI; characters that no IRI may hold are percent-encoded, as some stores let in."""
+def _build_iri(value: str) -> NamedNode:
+    """Return an IRI; invalid characters, which some stores contain, are percent-encoded."""
     with suppress(ValueError):
         return NamedNode(value)
     try:
-        return NamedNode(re.sub(r'[\x00-\x20<>"{}|\\^`]', lambda bad: quote(bad[0]), value))
+        return NamedNode(re.sub(r'[\x00-\x20<>"{}|\\^`]', lambda match: quote(match[0]), value))
     except ValueError as problem:
         raise MalformedReply(f"the reply holds {value[:200]!r}, which is no IRI") from problem
 
@@ -261,9 +265,9 @@ def _iri(value: str) -> NamedNode:
 _DIRECTIONS: Mapping[str, BaseDirection] = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
 
 
-def _literal(value: str, datatype: str, language: str, direction: str) -> Literal:
+def _build_literal(value: str, datatype: str, language: str, direction: str) -> Literal:
     if datatype and not language:
-        return Literal(mended(value, datatype), datatype=_iri(datatype))
+        return Literal(repair_value(value, datatype), datatype=_build_iri(datatype))
     for tag, way in ((language, _DIRECTIONS.get(direction)), (language.replace("_", "-"), None)):
         with suppress(ValueError):
             return Literal(value, language=tag or None, direction=way if tag else None)

@@ -1,4 +1,4 @@
-"""An endpoint that stores the answers of another one on disk."""
+"""An endpoint that caches the answers of another one on disk."""
 
 import asyncio
 import contextlib
@@ -10,24 +10,24 @@ import time
 from pathlib import Path
 
 from askgraph.atomic_files import write_private
-from askgraph.endpoint import Delegating, Endpoint, Kind, Run
+from askgraph.endpoint import Endpoint, EndpointWrapper, Kind, RunOnEndpoint
 from askgraph.sparql.judge import EndpointRequest
 from askgraph.sparql.results import Result, from_json, to_json
 
 __all__ = ["CachedEndpoint"]
 
-_VERSION = "askgraph-1"
-_MOODY = re.compile(r"\b(?:NOW|RAND|UUID|STRUUID)\s*\(", re.IGNORECASE)
+_CACHE_VERSION = "askgraph-1"
+_VOLATILE_PATTERN = re.compile(r"\b(?:NOW|RAND|UUID|STRUUID)\s*\(", re.IGNORECASE)
 
 
-class CachedEndpoint(Delegating):
-    """Asks `inner` once, and returns the same answer for `max_age` seconds.
+class CachedEndpoint(EndpointWrapper):
+    """Caches each answer of `inner` for `max_age` seconds.
 
-    One small file an answer, written whole or not at all, so that several processes may share the
-    folder; a damaged file is asked for again. Beyond `max_bytes` those unused for longest go.
-    Never kept are failures, what a server or the default row cap cut off, and queries whose answer
-    changes by itself (NOW, RAND, UUID). `variant` tells apart endpoints of one address with
-    different settings, such as the graphs that they read.
+    There is one small file for each answer, written completely or not at all, so that several
+    processes can share the folder; a damaged file is ignored. Beyond `max_bytes` the least
+    recently used files are removed. Failures are never cached, nor are results truncated by a
+    server or by the default row limit, nor queries with volatile answers (NOW, RAND, UUID).
+    `variant` distinguishes endpoints of one address with different settings, such as their graphs.
     """
 
     def __init__(
@@ -47,32 +47,38 @@ class CachedEndpoint(Delegating):
         self._size: int | None = None
         self.services: frozenset[str] = getattr(inner, "services", frozenset())
 
-    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
-        query, limit = asked.query, asked.limit
-        key = json.dumps([_VERSION, self.address, self._variant, asked.form, query.strip(), limit])
-        lasting = not _MOODY.search(query)
-        found = await asyncio.to_thread(self._read, key) if lasting else None
-        if isinstance(found, kind):
-            return found
-        result = await run(self._inner, query, asked.timeout)
-        if lasting and _lasting(result, limit):
+    async def _run_request(
+        self, request: EndpointRequest, kind: type[Kind], run: RunOnEndpoint[Kind]
+    ) -> Kind:
+        query, limit = request.query, request.limit
+        key = json.dumps(
+            [_CACHE_VERSION, self.address, self._variant, request.form, query.strip(), limit]
+        )
+        is_cacheable = not _VOLATILE_PATTERN.search(query)
+        cached = await asyncio.to_thread(self._read, key) if is_cacheable else None
+        if isinstance(cached, kind):
+            return cached
+        result = await run(self._inner, query, request.timeout)
+        if is_cacheable and _is_cacheable(result, limit):
             with contextlib.suppress(OSError):  # a full disk costs speed, not the answer
                 await asyncio.to_thread(self._write, key, result)
         return result
 
-    def _file(self, key: str) -> Path:
+    def _build_path(self, key: str) -> Path:
         name = hashlib.sha256(key.encode()).hexdigest()
         return self._folder / name[:2] / f"{name}.json"
 
     def _read(self, key: str) -> Result | None:
-        """Return the result stored under a key; None if there is none, or none sound."""
-        file = self._file(key)
+        """Return the cached result of a key; None if it is missing, expired or damaged."""
+        file = self._build_path(key)
         try:
             head, _, body = file.read_bytes().partition(b"\n")
-            known = json.loads(head)
-            fresh = 0 <= time.time() - known["time"] <= self._max_age
-            sound = known["key"] == key and known["sha256"] == hashlib.sha256(body).hexdigest()
-            if not (fresh and sound):
+            header = json.loads(head)
+            is_fresh = 0 <= time.time() - header["time"] <= self._max_age
+            is_intact = (
+                header["key"] == key and header["sha256"] == hashlib.sha256(body).hexdigest()
+            )
+            if not (is_fresh and is_intact):
                 return None
             os.utime(file)
             return from_json(json.loads(body))
@@ -81,32 +87,32 @@ class CachedEndpoint(Delegating):
 
     def _write(self, key: str, result: Result) -> None:
         body = json.dumps(to_json(result), ensure_ascii=False).encode()
-        known = {"key": key, "time": time.time(), "sha256": hashlib.sha256(body).hexdigest()}
-        data = json.dumps(known).encode() + b"\n" + body
+        header = {"key": key, "time": time.time(), "sha256": hashlib.sha256(body).hexdigest()}
+        data = json.dumps(header).encode() + b"\n" + body
         if len(data) > self._max_bytes // 4:
             return
-        write_private(self._file(key), data)
-        added = len(data)
-        if self._size is None or self._size + added > self._max_bytes:
-            self._size = _trimmed(self._folder, self._max_bytes)
+        write_private(self._build_path(key), data)
+        added_bytes = len(data)
+        if self._size is None or self._size + added_bytes > self._max_bytes:
+            self._size = _remove_old_files(self._folder, self._max_bytes)
         else:
-            self._size += added
+            self._size += added_bytes
 
 
-def _lasting(result: Result, limit: int | None) -> bool:
-    """Return whether a result is complete, or cut only because the caller wanted it."""
+def _is_cacheable(result: Result, limit: int | None) -> bool:
+    """Return whether a result is complete, or truncated only at the caller's limit."""
     if isinstance(result, bool) or result.truncated is None:
         return True
     return result.truncated.by == "askgraph" and limit is not None
 
 
-def _trimmed(folder: Path, max_bytes: int) -> int:
-    """Remove the files unused for longest until the rest takes 80 %; return the bytes left."""
+def _remove_old_files(folder: Path, max_bytes: int) -> int:
+    """Remove the least recently used files down to 80 % of the limit; return the bytes left."""
     files = list[tuple[float, int, Path]]()
     for file in folder.glob("*/*"):
         with contextlib.suppress(OSError):  # another process took it away
-            known = file.stat()
-            files.append((known.st_mtime, known.st_size, file))
+            stats = file.stat()
+            files.append((stats.st_mtime, stats.st_size, file))
     size = sum(bytes_ for _, bytes_, _ in files)
     if size <= max_bytes:
         return size

@@ -1,4 +1,4 @@
-"""Documents that are published beside an endpoint: its description, its VoID, its home page."""
+"""Documents published beside an endpoint: its description, its VoID, its home page."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import httpx2
 
-from askgraph.endpoint._http_exchange import USER_AGENT, checked_url
-from askgraph.endpoint.public_only import Guard, own_origin
+from askgraph.endpoint._http_exchange import USER_AGENT, parse_url
+from askgraph.endpoint.public_only import AddressGuard, has_same_origin
 from askgraph.errors import (
     ErrorReply,
     MalformedReply,
@@ -18,42 +18,51 @@ from askgraph.errors import (
     Unreachable,
 )
 
-_REDIRECTS = 5
-_LARGEST = 64 * 2**20
+_MAX_REDIRECTS_COUNT = 5
+_MAX_DOCUMENT_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
-class Document:
-    """A document as it came: `kind` is its media type without parameters, `url` where it was."""
+class WebDocument:
+    """A document from the web.
+
+    Attributes:
+        url: its final URL, after redirects.
+        kind: its media type without parameters.
+        content: its bytes.
+    """
 
     url: str
-    kind: str
+    media_type: str
     content: bytes
 
 
-def well_known(url: str, name: str) -> str:
+def build_well_known_url(url: str, name: str) -> str:
     """Return the well-known address (RFC 8615) of a name on the host of a URL."""
-    return str(checked_url(url).copy_with(raw_path=f"/.well-known/{name}".encode(), fragment=None))
+    return str(parse_url(url).copy_with(raw_path=f"/.well-known/{name}".encode(), fragment=None))
 
 
-async def fetched(
+async def fetch_document(
     url: str,
     *,
     accept: Sequence[str],
     timeout: float = 20.0,
-    largest: int = _LARGEST,
-    guard: Guard | None = None,
-) -> Document:
-    """Get a document of one of the media types, which are sent in order of preference.
+    max_bytes: int = _MAX_DOCUMENT_BYTES,
+    guard: AddressGuard | None = None,
+) -> WebDocument:
+    """Download a document of one of the media types, in order of preference.
 
-    Redirects are followed within http and https; with a `guard` only public addresses are reached,
-    and redirects stay on their host. Raises `ServiceError` if it does not come
-    whole within the timeout (seconds) or is larger than `largest` bytes, `SetupError` for a URL
-    that is none.
+    Redirects are followed within http and https. With a `guard` only public addresses are reached,
+    and redirects must stay on their host. `timeout` is in seconds.
+
+    Raises:
+        ServiceError: the document is not complete within the timeout, or has more than `max_bytes`.
+        SetupError: the URL is invalid.
     """
-    address = str(checked_url(url))
-    wanted = ", ".join(
-        f"{kind};q={1 - at / 10:.1f}" if at else kind for at, kind in enumerate(accept[:9])
+    address = str(parse_url(url))
+    accepted = ", ".join(
+        f"{media_type};q={1 - position / 10:.1f}" if position else media_type
+        for position, media_type in enumerate(accept[:9])
     )
     try:
         async with (
@@ -61,10 +70,10 @@ async def fetched(
             httpx2.AsyncClient(
                 timeout=timeout,
                 follow_redirects=True,
-                max_redirects=_REDIRECTS,
-                headers={"User-Agent": USER_AGENT, "Accept": wanted},
-                transport=guard.transport() if guard else None,
-                event_hooks={"response": [_stays] if guard else []},
+                max_redirects=_MAX_REDIRECTS_COUNT,
+                headers={"User-Agent": USER_AGENT, "Accept": accepted},
+                transport=guard.create_transport() if guard else None,
+                event_hooks={"response": [_check_redirect] if guard else []},
             ) as client,
             client.stream("GET", address) as response,
         ):
@@ -73,9 +82,9 @@ async def fetched(
                 raise Unauthorised(f"{address} is not open to everybody (status {status})")
             if not response.is_success:
                 raise ErrorReply(f"{address} answered with status {status}")
-            content = await _content(response, largest)
-            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-            return Document(str(response.url), kind, content)
+            content = await _read_content(response, max_bytes)
+            media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            return WebDocument(str(response.url), media_type, content)
     except (TimeoutError, httpx2.TimeoutException) as error:
         raise TimedOut(f"{address} did not come within {timeout:g} seconds") from error
     except httpx2.TooManyRedirects as error:
@@ -84,23 +93,23 @@ async def fetched(
         raise Unreachable(f"{address} cannot be reached: {error}") from error
 
 
-async def _stays(response: httpx2.Response) -> None:
-    """Refuse a redirect that leaves its host."""
+async def _check_redirect(response: httpx2.Response) -> None:
+    """Raise `NotPublic` for a redirect to another host."""
     if not response.has_redirect_location:
         return
     target = response.url.join(response.headers["location"])
-    if not own_origin(response.url, target):
+    if not has_same_origin(response.url, target):
         raise NotPublic(
             f"{response.url} redirects to {target.host}, and is not followed there: name that"
             " address instead"
         )
 
 
-async def _content(response: httpx2.Response, largest: int) -> bytes:
+async def _read_content(response: httpx2.Response, max_bytes: int) -> bytes:
     content = bytearray()
     async with aclosing(response.aiter_bytes()) as parts:
         async for part in parts:
             content += part
-            if len(content) > largest:
-                raise MalformedReply(f"{response.url} is larger than {largest:,} bytes")
+            if len(content) > max_bytes:
+                raise MalformedReply(f"{response.url} is larger than {max_bytes:,} bytes")
     return bytes(content)

@@ -4,77 +4,83 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 
-from askgraph.endpoint import Delegating, Endpoint, Kind, Run
+from askgraph.endpoint import Endpoint, EndpointWrapper, Kind, RunOnEndpoint
 from askgraph.sparql.judge import EndpointRequest, can_call_service
 from askgraph.sparql.lexer import remove_comments
 
-__all__ = ["Federated"]
+__all__ = ["FederatedEndpoint"]
 
 
-class Federated(Delegating):
-    """Runs queries on `own`, in which SERVICE may name the keys of `others` and nothing else.
+class FederatedEndpoint(EndpointWrapper):
+    """Runs queries on `inner`; their SERVICE clauses may use the addresses in `services` only.
 
-    Each clause is evaluated on its own endpoint, if it can be restricted to what the rest of the
-    query may bind, and its solutions are put in its place as VALUES: no server reaches another. One
-    that gives more than `most` rows even so is a `QueryError`, never a part of the answer. A query
-    that is one clause and nothing else goes to its endpoint as it is. SILENT stands for one
-    solution that binds nothing if the endpoint fails (SPARQL 1.1 Federated Query, section 2.3).
-    Blank nodes of another graph become IRIs `urn:blank:…`, different in each reply. A SERVICE to a
-    variable or within a SERVICE is refused.
+    Each clause is evaluated on its own endpoint, restricted by the rest of the query where
+    possible, and replaced by its solutions as VALUES: no server calls another. A clause that
+    still has more than `max_rows` rows is a `QueryError`, never an incomplete answer. A query
+    that consists of one clause only goes to its endpoint unchanged. If the endpoint of a
+    SILENT clause fails, the clause is one solution without bindings (SPARQL 1.1 Federated
+    Query, section 2.3). Blank nodes of another graph become IRIs `urn:blank:…`, different in
+    each reply. A SERVICE with a variable, or within another SERVICE, is rejected.
 
-    Only what `own` itself may call and `others` lacks (`HttpEndpoint(services=…)`) is left to it.
-    `others` is looked at only if a query has a SERVICE, and each of its endpoints only if
-    one names it, so it may open them then; `at_close` closes what it opened. `prefixes` need not be
-    declared in a query with a SERVICE; they are those of `own` unless said otherwise. `timeout` is
-    for all graphs together, in seconds.
+    Services that `inner` may call itself (`HttpEndpoint(services=…)`) and that `services`
+    lacks are left to it. `services` is only read if a query has a SERVICE, and its endpoints
+    only if a clause names them, so that it can open them lazily; `on_close` closes them.
+    `prefixes` need no declaration in a query with a SERVICE; the default are those of
+    `inner`. `timeout` is for all graphs together, in seconds.
     """
 
     def __init__(
         self,
-        own: Endpoint,
-        others: Mapping[str, Endpoint],
+        inner: Endpoint,
+        services: Mapping[str, Endpoint],
         *,
-        most: int = 10_000,
+        max_rows: int = 10_000,
         timeout: float = 60.0,
         prefixes: Mapping[str, str] | None = None,
-        at_close: Callable[[], Awaitable[None]] | None = None,
+        on_close: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        super().__init__(own)
-        self.services = others
-        self._most = most
-        self.prefixes: Mapping[str, str] = prefixes or getattr(own, "prefixes", {})
+        super().__init__(inner)
+        self.services = services
+        self._max_rows = max_rows
+        self.prefixes: Mapping[str, str] = prefixes or getattr(inner, "prefixes", {})
         self._timeout = timeout
-        self._at_close = at_close
+        self._on_close = on_close
 
     async def close(self) -> None:
-        """Close the inner endpoint; the others belong to their graphs."""
+        """Close the inner endpoint; other endpoints belong to their graphs."""
         await super().close()
-        if self._at_close:
-            await self._at_close()
+        if self._on_close:
+            await self._on_close()
 
-    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
-        query, timeout = asked.query, asked.timeout
+    async def _run_request(
+        self, request: EndpointRequest, kind: type[Kind], run: RunOnEndpoint[Kind]
+    ) -> Kind:
+        query, timeout = request.query, request.timeout
         if not can_call_service(query):
             return await run(self._inner, query, timeout)
         deadline = time.monotonic() + (self._timeout if timeout is None else timeout)
-        callable_there: Collection[str] = getattr(self._inner, "services", ())
-        allowed = {*self.services, *callable_there}
-        ready = await asyncio.to_thread(asked.check, self.prefixes, allowed)
-        if not any(service in self.services for service in ready.services):
+        direct_services: Collection[str] = getattr(self._inner, "services", ())
+        allowed = {*self.services, *direct_services}
+        checked_query = await asyncio.to_thread(request.check, self.prefixes, allowed)
+        if not any(service in self.services for service in checked_query.services):
             return await run(self._inner, query, timeout)
-        return await self._joined(remove_comments(ready.text), callable_there, deadline, run)
+        return await self._run_joined(
+            remove_comments(checked_query.text), direct_services, deadline, run
+        )
 
-    async def _joined(
-        self, text: str, left_alone: Collection[str], deadline: float, run: Run[Kind]
+    async def _run_joined(
+        self, text: str, direct_services: Collection[str], deadline: float, run: RunOnEndpoint[Kind]
     ) -> Kind:
         # Every question opens this module; only one with a SERVICE needs the parser of clauses.
-        from askgraph.endpoint._joining import Join, left, service_named
+        from askgraph.endpoint._joining import FederatedJoin, get_seconds_left, get_service
         from askgraph.sparql.federation.service import get_sole_clause
 
-        if sole := get_sole_clause(text):
-            clause, asked = sole
-            service = await asyncio.to_thread(service_named, clause.target, self.services)
-            return await run(service, asked, left(deadline))
-        left_alone = [target for target in left_alone if target not in self.services]
-        join = Join(text, self._inner, self.services, left_alone, self._most, deadline)
-        return await run(self._inner, await join.solved(), left(deadline))
+        if single_clause := get_sole_clause(text):
+            clause, query = single_clause
+            service = await asyncio.to_thread(get_service, clause.target, self.services)
+            return await run(service, query, get_seconds_left(deadline))
+        direct_services = [target for target in direct_services if target not in self.services]
+        join = FederatedJoin(
+            text, self._inner, self.services, direct_services, self._max_rows, deadline
+        )
+        return await run(self._inner, await join.rewrite_query(), get_seconds_left(deadline))

@@ -1,6 +1,6 @@
 """An embedded endpoint: a store on disk, read by worker processes that can be killed.
 
-A worker has one request at a time, is killed at its deadline, and replaced.
+A worker runs one request at a time, is killed at its deadline, and replaced.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from pyoxigraph import (
     parse_query_results,
 )
 
-from askgraph.endpoint import ByForm, Kind
+from askgraph.endpoint import FormEndpoint, Kind
 from askgraph.errors import (
     ErrorReply,
     ForbiddenQuery,
@@ -42,30 +42,34 @@ from askgraph.errors import (
 from askgraph.sparql.judge import EndpointRequest, check_query, get_star_variables, list_datasets
 from askgraph.sparql.results import GraphResult, Result, Row, SelectResult, Truncation
 
-__all__ = ["AWAKE", "OxigraphEndpoint", "keep_awake"]
+__all__ = ["MAX_ACTIVE_STORES", "OxigraphEndpoint", "set_max_active_stores"]
 
 Progress = Callable[[int, int, str], None]
 Reply = TypeVar("Reply")
 Request = tuple[str, int | None, list[str] | None, bool]
 
-_TOO_LARGE = "the result is too large to be read: add a LIMIT, or ask for shorter values"
-_EXPLAINED = 10_000  # characters of a query whose faults are looked at again, for better words
+_TOO_LARGE_MESSAGE = "the result is too large to be read: add a LIMIT, or ask for shorter values"
+_MAX_EXPLAINED_CHARACTERS = (
+    10_000  # characters of a query whose faults are looked at again, for better words
+)
 
-AWAKE = 16
-"""Stores that may have processes at once in one process of ours."""
-_RESTING = 60.0  # seconds without a query after which a store's processes end
-_SCRIPT = Path(__file__).with_name("_oxigraph_worker.py")
-_UNITED = "askgraph-united"  # a store's file that says that its default graph is the union of all
+MAX_ACTIVE_STORES = 16
+"""The maximum number of stores with worker processes at the same time."""
+_MAX_IDLE_SECONDS = 60.0  # seconds without a query after which a store's processes end
+_WORKER_SCRIPT = Path(__file__).with_name("_oxigraph_worker.py")
+_UNION_MARK_FILE = (
+    "askgraph-united"  # a store's file that says that its default graph is the union of all
+)
 
 
-class OxigraphEndpoint(ByForm):
+class OxigraphEndpoint(FormEndpoint):
     """Answers queries over an Oxigraph store on disk, which it only reads.
 
-    pyoxigraph can neither be interrupted nor bounded, so queries run in `workers` processes of
-    their own: killed at the timeout, when the caller is cancelled, and by the system beyond
-    `memory` bytes (0 for no limit; counted is private memory, not the files of the store).
-    The default graph is the union of all graphs, or of `graphs` if these are given; then no
-    other graph can be read. Several endpoints and processes may read the same store.
+    pyoxigraph can neither be interrupted nor limited, so queries run in `workers` separate
+    processes: killed at the timeout, when the caller is cancelled, and by the system beyond
+    `memory` bytes (0 for no limit; private memory counts, not the files of the store). The
+    default graph is the union of all graphs, or of `graphs`; then other graphs cannot be
+    read. Several endpoints and processes may read the same store.
     """
 
     def __init__(
@@ -84,38 +88,49 @@ class OxigraphEndpoint(ByForm):
             raise SetupError(f"{str(path)!r} is no Oxigraph store: add the graph (again)")
         self._timeout = timeout
         self._max_rows = max_rows
-        self._united = (self._path / _UNITED).is_file()
+        self._has_union_graph = (self._path / _UNION_MARK_FILE).is_file()
         self._graphs = None if graphs is None else list(graphs)
         self.prefixes = prefixes or {}
-        self._pool = _Pool(self._path, workers=workers, memory=memory)
+        self._pool = _ProcessPool(self._path, workers=workers, memory=memory)
 
     @staticmethod
     def load(
         sources: Iterable[Path | str], path: Path | str, *, progress: Progress | None = None
     ) -> int:
-        """Build a store at `path` from files and folders; return the number of files read.
+        """Build a store at `path` from files and folders; return the number of files.
 
-        Reads Turtle, N-Triples, N-Quads, TriG, RDF/XML and JSON-LD, each also .gz, .bz2 or .xz, as
-        their names say. Blank nodes of different files stay apart. `progress` gets the bytes
-        done, all bytes, and the file's name. What stood at `path` is replaced once all is read;
-        a failure leaves it as it was. Raises `SetupError` with file, line and column.
+        The formats are Turtle, N-Triples, N-Quads, TriG, RDF/XML and JSON-LD, each also .gz, .bz2
+        or .xz, by the file's extension. Blank nodes of different files stay distinct. A previous
+        store at `path` is replaced after everything is read; a failure leaves it unchanged.
+
+        Args:
+            sources: files and folders.
+            path: the folder of the store.
+            progress: called with the bytes done, all bytes, and the file's name.
+
+        Raises:
+            SetupError: a file is invalid; the message has file, line and column.
         """
         from askgraph.endpoint.oxigraph_load import load_store  # no question loads anything
 
         return load_store(
-            [Path(source) for source in sources], Path(path), mark=_UNITED, progress=progress
+            [Path(source) for source in sources],
+            Path(path),
+            mark=_UNION_MARK_FILE,
+            progress=progress,
         )
 
     @staticmethod
-    def loading(files: Sequence[Path], path: Path) -> AbstractContextManager[None]:
-        """Build a store from files, beside the work of a `with` block if they are big.
+    def load_in_background(files: Sequence[Path], path: Path) -> AbstractContextManager[None]:
+        """Build a store from files; big files are loaded in parallel with a `with` block.
 
-        Raises what `load` raises, at the end of the block at the latest, and `ServiceError` if the
-        process that loads big files dies.
+        Raises:
+            SetupError: as `load`, at the end of the block at the latest.
+            ServiceError: the process that loads big files dies.
         """
-        from askgraph.endpoint.oxigraph_load import loading
+        from askgraph.endpoint.oxigraph_load import load_in_background
 
-        return loading(files, path, mark=_UNITED)
+        return load_in_background(files, path, mark=_UNION_MARK_FILE)
 
     @property
     def address(self) -> str:
@@ -123,66 +138,80 @@ class OxigraphEndpoint(ByForm):
         return str(self._path)
 
     def start(self) -> None:
-        """Start the workers ahead of the first query, without waiting."""
+        """Start the workers before the first query, without waiting."""
         self._pool.start()
 
     async def close(self) -> None:
-        """End the workers."""
+        """Stop the workers."""
         self._pool.close()
 
-    async def _of_form(self, asked: EndpointRequest, kind: type[Kind]) -> Kind:
-        began = time.perf_counter()
-        cap = asked.get_row_limit(self._max_rows)
+    async def _answer(self, request: EndpointRequest, kind: type[Kind]) -> Kind:
+        start = time.perf_counter()
+        row_limit = request.get_row_limit(self._max_rows)
         result: Result
-        if asked.form == "ASK":
-            result, _ = await self._run(asked, lambda body: body == b"1", None)
-        elif asked.form == "SELECT":
-            written = get_star_variables(asked.query)
-            (names, rows), cut = await self._run(asked, lambda body: _solutions(body, written), cap)
-            result = SelectResult(names, rows, _truncation(cut, cap), time.perf_counter() - began)
+        if request.form == "ASK":
+            result, _ = await self._run_query(request, lambda body: body == b"1", None)
+        elif request.form == "SELECT":
+            written_names = get_star_variables(request.query)
+            (names, rows), is_cut = await self._run_query(
+                request, lambda body: _parse_solutions(body, written_names), row_limit
+            )
+            result = SelectResult(
+                names, rows, _build_truncation(is_cut, row_limit), time.perf_counter() - start
+            )
         else:
-            triples, cut = await self._run(asked, _triples, cap)
-            result = GraphResult(triples, _truncation(cut, cap), time.perf_counter() - began)
+            triples, is_cut = await self._run_query(request, _parse_triples, row_limit)
+            result = GraphResult(
+                triples, _build_truncation(is_cut, row_limit), time.perf_counter() - start
+            )
         assert isinstance(result, kind)
         return result
 
-    async def _run(
-        self, asked: EndpointRequest, read: Callable[[bytes], Reply], cap: int | None
+    async def _run_query(
+        self, request: EndpointRequest, parse: Callable[[bytes], Reply], row_limit: int | None
     ) -> tuple[Reply, bool]:
-        """Return what the reply holds, and whether it was cut at the cap."""
-        ready = asked.check(self.prefixes)
-        graphs, union = self._graphs, self._graphs is None and not self._united
-        if named := list_datasets(ready.text):
-            if graphs is not None and (other := sorted(set(named) - set(graphs))):
-                raise ForbiddenQuery(f"the graph <{other[0]}> is not among those that may be read")
-            graphs, union = None, False
+        """Return the parsed reply, and whether it was cut at the row limit."""
+        checked_query = request.check(self.prefixes)
+        graphs, is_union = self._graphs, self._graphs is None and not self._has_union_graph
+        if dataset_graphs := list_datasets(checked_query.text):
+            if graphs is not None and (
+                forbidden_graphs := sorted(set(dataset_graphs) - set(graphs))
+            ):
+                raise ForbiddenQuery(
+                    f"the graph <{forbidden_graphs[0]}> is not among those that may be read"
+                )
+            graphs, is_union = None, False
 
-        def received(reply: bytes) -> tuple[Reply, bool]:
+        def parse_reply(reply: bytes) -> tuple[Reply, bool]:
             letter, body = reply[:1], reply[1:]
             if letter in b"BSGsg":
-                return _within_bounds(read, body), letter in b"sg"
-            raise self._failure(letter, body.decode(), asked.query)
+                return _parse_bounded(parse, body), letter in b"sg"
+            raise self._build_error(letter, body.decode(), request.query)
 
-        text = str(ready.text)
-        if asked.form in ("SELECT", "ASK") and "EXISTS" in text.upper():
+        text = str(checked_query.text)
+        if request.form in ("SELECT", "ASK") and "EXISTS" in text.upper():
             from askgraph.sparql.rewrite.canonical import (
                 nest_existence_conditions,
             )  # few queries have one
 
-            text = nest_existence_conditions(ready.text)
-        request = (text, cap, graphs, union)
-        return await self._pool.run(request, received, seconds=asked.get_timeout(self._timeout))
+            text = nest_existence_conditions(checked_query.text)
+        worker_request = (text, row_limit, graphs, is_union)
+        return await self._pool.run(
+            worker_request, parse_reply, seconds=request.get_timeout(self._timeout)
+        )
 
-    def _failure(self, letter: bytes, message: str, query: str) -> Exception:
+    def _build_error(self, letter: bytes, message: str, query: str) -> Exception:
         match letter:
             case b"!":
-                if len(query) <= _EXPLAINED:  # its words are better, if it finds the fault too
+                if (
+                    len(query) <= _MAX_EXPLAINED_CHARACTERS
+                ):  # its words are better, if it finds the fault too
                     check_query(query, prefixes=self.prefixes)
-                return QuerySyntaxError(_readable(message))
+                return QuerySyntaxError(_shorten_message(message))
             case b"?":
                 return ServiceError("the query needed more memory than it may have")
             case b"+":
-                return ServiceError(_TOO_LARGE)
+                return ServiceError(_TOO_LARGE_MESSAGE)
             case b"X":
                 return SetupError(f"the store {self.address!r} cannot be opened: {message}")
             case _ if message.startswith("The custom function"):
@@ -191,51 +220,54 @@ class OxigraphEndpoint(ByForm):
                 return ErrorReply(f"the store reports: {message}")
 
 
-def _within_bounds(read: Callable[[bytes], Reply], body: bytes) -> Reply:
-    """Read a result; the reader takes no row of more than 16 MiB."""
+def _parse_bounded(parse: Callable[[bytes], Reply], body: bytes) -> Reply:
+    """Parse a result; the parser rejects rows of more than 16 MiB."""
     try:
-        return read(body)
+        return parse(body)
     except MemoryError as problem:
         # What was read must not outlive this thread with the traceback.
         problem.__traceback__ = None
-    raise ServiceError(_TOO_LARGE)
+    raise ServiceError(_TOO_LARGE_MESSAGE)
 
 
-def _solutions(
-    body: bytes, written: tuple[str, ...] | None
+def _parse_solutions(
+    body: bytes, written_names: tuple[str, ...] | None
 ) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-    """Read rows; those of a `SELECT *`, which Oxigraph orders anyhow, in the order written."""
+    """Parse rows; Oxigraph does not keep the column order of `SELECT *`, so restore it."""
     solutions = parse_query_results(body, QueryResultsFormat.TSV)
     assert isinstance(solutions, QuerySolutions)
     names = tuple(variable.value for variable in solutions.variables)
-    if written is None or len(names) < 2:
+    if written_names is None or len(names) < 2:
         return names, tuple([tuple(solution) for solution in solutions])
-    places = {name: at for at, name in enumerate(written)}
-    order = sorted(range(len(names)), key=lambda at: places.get(names[at], len(written)))
-    take = itemgetter(*order)
-    return take(names), tuple([take(tuple(solution)) for solution in solutions])
+    position_by_name = {name: column for column, name in enumerate(written_names)}
+    column_order = sorted(
+        range(len(names)),
+        key=lambda column: position_by_name.get(names[column], len(written_names)),
+    )
+    select_columns = itemgetter(*column_order)
+    return select_columns(names), tuple([select_columns(tuple(solution)) for solution in solutions])
 
 
-def _triples(body: bytes) -> tuple[Triple, ...]:
+def _parse_triples(body: bytes) -> tuple[Triple, ...]:
     return tuple([quad.triple for quad in parse(body, RdfFormat.N_TRIPLES)])
 
 
-def _truncation(cut: bool, cap: int) -> Truncation | None:
-    return Truncation("askgraph", f"stopped after {cap:,} rows") if cut else None
+def _build_truncation(is_cut: bool, row_limit: int) -> Truncation | None:
+    return Truncation("askgraph", f"stopped after {row_limit:,} rows") if is_cut else None
 
 
-def _readable(message: str) -> str:
-    """Shorten Oxigraph's list of all that it would have taken."""
+def _shorten_message(message: str) -> str:
+    """Shorten Oxigraph's list of all tokens that it expected."""
     for part in message.split("expected one of ")[-1].split(", "):
         if part.startswith(("The ", "An ", "A ")):
             return part
     return message if len(message) < 200 else message[:200] + "…"
 
 
-class _Pool:
-    """So many workers over one store, of which none is ever left with a query behind it.
+class _ProcessPool:
+    """Worker processes over one store; a query never outlives its caller in a worker.
 
-    Usable from any event loop and thread. A worker that was killed, or died, is replaced at once.
+    Usable from any event loop and thread. A worker that was killed or died is replaced at once.
     """
 
     def __init__(self, store: Path, *, workers: int, memory: int) -> None:
@@ -243,24 +275,24 @@ class _Pool:
         self._memory = memory
         self._count = workers
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="askgraph-oxigraph")
-        self._free: SimpleQueue[_Worker] = SimpleQueue()
-        self._all: set[_Worker] = set()
+        self._free: SimpleQueue[_StoreProcess] = SimpleQueue()
+        self._all: set[_StoreProcess] = set()
         self._lock = threading.Lock()
         self._started = self._closed = False
         self._busy = 0
 
     def start(self) -> None:
-        """Start the workers, without waiting for them; others that rest too long may end."""
+        """Start the workers without waiting; stop idle pools if there are too many."""
         with self._lock:
             if self._started or self._closed:
                 return
             self._started = True
             for _ in range(self._count):
-                self._free.put(self._new())
-        _AWAKE.add(self)
+                self._free.put(self._create_worker())
+        _ACTIVE_POOLS.add(self)
 
-    def rest(self) -> bool:
-        """End the workers, until they are needed again; False if they have something to do."""
+    def stop_if_idle(self) -> bool:
+        """Stop the workers until the next query; return False if they are busy."""
         with self._lock:
             if self._busy or self._closed:
                 return False
@@ -272,153 +304,155 @@ class _Pool:
         return True
 
     async def run(
-        self, request: Request, read: Callable[[bytes], Reply], *, seconds: float
+        self, request: Request, parse: Callable[[bytes], Reply], *, seconds: float
     ) -> Reply:
-        """Return the reply to a request as `read`, which runs in a thread too, returns it.
+        """Return the reply to a request, parsed by `parse` in a thread.
 
-        Raises `TimedOut` or `ServiceError` if no reply comes.
+        Raises:
+            TimedOut: there is no reply in time.
+            ServiceError: the worker failed.
         """
         with self._lock:
             self._busy += 1
         self.start()
-        call = _Call(request, seconds)
+        call = _WorkerCall(request, seconds)
         try:
-            future = self._threads.submit(lambda: read(self._serve(call)))
+            future = self._threads.submit(lambda: parse(self._serve(call)))
         except RuntimeError as problem:
-            self._done()
+            self._finish_request()
             raise ServiceError(f"the store {self._store} is closed") from problem
-        future.add_done_callback(self._done)
-        waiting = asyncio.wrap_future(future)
+        future.add_done_callback(self._finish_request)
+        pending = asyncio.wrap_future(future)
         try:
-            await asyncio.wait({waiting}, timeout=call.remaining())
-            if not waiting.done() and future.cancel():
+            await asyncio.wait({pending}, timeout=call.get_remaining_seconds())
+            if not pending.done() and future.cancel():
                 raise TimedOut(
                     f"no worker was free within {seconds:g} seconds: all run other queries"
                 )
-            return await waiting
+            return await pending
         except asyncio.CancelledError:
-            waiting.cancel()
+            pending.cancel()
             call.abort()
             raise
 
     def close(self) -> None:
-        """Kill all workers; a second call does nothing."""
+        """Kill all workers; a second call has no effect."""
         with self._lock:
             self._closed = True
             workers, self._all = self._all, set()
-        _AWAKE.discard(self)
+        _ACTIVE_POOLS.discard(self)
         for worker in workers:
             worker.kill()
         self._threads.shutdown(wait=True, cancel_futures=True)
         for worker in workers:
             worker.close()
 
-    def _done(self, _: object = None) -> None:
+    def _finish_request(self, _: object = None) -> None:
         with self._lock:
             self._busy -= 1
             if self._closed:
                 return
-        _AWAKE.used(self)
+        _ACTIVE_POOLS.mark_used(self)
 
-    def _serve(self, call: "_Call") -> bytes:
+    def _serve(self, call: "_WorkerCall") -> bytes:
         worker = self._free.get()
         try:
             call.begin(worker)
-            return worker.exchange(marshal.dumps(call.request), call)
+            return worker.send_request(marshal.dumps(call.request), call)
         finally:
             call.end()
-            self._free.put(worker if worker.idle else self._replaced(worker))
+            self._free.put(worker if worker.is_idle else self._replace(worker))
 
-    def _replaced(self, worker: "_Worker") -> "_Worker":
+    def _replace(self, worker: "_StoreProcess") -> "_StoreProcess":
         worker.kill()
         with self._lock:
             if self._closed:
                 return worker
             self._all.discard(worker)
             worker.close()
-            return self._new()
+            return self._create_worker()
 
-    def _new(self) -> "_Worker":
-        worker = _Worker(self._store, self._memory)
+    def _create_worker(self) -> "_StoreProcess":
+        worker = _StoreProcess(self._store, self._memory)
         self._all.add(worker)
         return worker
 
 
-class _Awake:
-    """The pools whose workers run in this process, the one that was used last at the end.
+class _ActivePools:
+    """The pools with running workers, the most recently used last.
 
-    Those that were not used for a while, and the first of too many, are put to rest.
+    Idle pools, and the first ones beyond the limit, are stopped.
     """
 
     def __init__(self) -> None:
-        self.most = AWAKE
-        self._pools: dict[_Pool, float] = {}
+        self.max_count = MAX_ACTIVE_STORES
+        self._pools: dict[_ProcessPool, float] = {}
         self._lock = threading.Lock()
         self._watching = False
 
-    def add(self, pool: "_Pool") -> None:
-        """Take note that the workers of a pool were started."""
-        self.used(pool)
+    def add(self, pool: "_ProcessPool") -> None:
+        """Add a pool whose workers were started."""
+        self.mark_used(pool)
         with self._lock:
             if not self._watching:
                 self._watching = True
                 name = "askgraph-oxigraph-rest"
                 threading.Thread(target=self._watch, name=name, daemon=True).start()
 
-    def used(self, pool: "_Pool") -> None:
-        """Put a pool at the end, and the first ones to rest if there are too many."""
+    def mark_used(self, pool: "_ProcessPool") -> None:
+        """Move a pool to the end, and stop the first ones beyond the limit."""
         with self._lock:
             self._pools.pop(pool, None)
             self._pools[pool] = time.monotonic()
-            others = list(self._pools)[: max(0, len(self._pools) - self.most)]
-        self._rest(others)
+            excess = list(self._pools)[: max(0, len(self._pools) - self.max_count)]
+        self._stop(excess)
 
-    def discard(self, pool: "_Pool") -> None:
-        """Forget a pool that is closed."""
+    def discard(self, pool: "_ProcessPool") -> None:
+        """Remove a closed pool."""
         with self._lock:
             self._pools.pop(pool, None)
 
-    def _rest(self, pools: Iterable["_Pool"]) -> None:
+    def _stop(self, pools: Iterable["_ProcessPool"]) -> None:
         for pool in pools:
-            if pool.rest():
+            if pool.stop_if_idle():
                 self.discard(pool)
 
     def _watch(self) -> None:
         while True:
-            time.sleep(_RESTING / 4)
-            before = time.monotonic() - _RESTING
+            time.sleep(_MAX_IDLE_SECONDS / 4)
+            threshold = time.monotonic() - _MAX_IDLE_SECONDS
             with self._lock:
-                tired = [pool for pool, used in self._pools.items() if used < before]
-            self._rest(tired)
+                idle = [pool for pool, last_use in self._pools.items() if last_use < threshold]
+            self._stop(idle)
 
 
-_AWAKE = _Awake()
+_ACTIVE_POOLS = _ActivePools()
 
 
-def keep_awake(stores: int) -> None:
-    """Set how many stores may have processes at once in this process; `AWAKE` unless set.
+def set_max_active_stores(stores: int) -> None:
+    """Set the maximum number of stores with worker processes; the default is `MAX_ACTIVE_STORES`.
 
-    Those asked least recently end first, also after a minute without a query; each starts again,
-    within some 50 ms, with its next query.
+    The least recently used are stopped first, also after a minute without a query; each
+    starts again, within some 50 ms, with its next query.
     """
-    _AWAKE.most = max(1, stores)
+    _ACTIVE_POOLS.max_count = max(1, stores)
 
 
-class _Call:
-    """A request on its way, and the worker that has it."""
+class _WorkerCall:
+    """A request in progress, and its worker."""
 
     def __init__(self, request: Request, seconds: float) -> None:
         self.request = request
         self.seconds = seconds
         self._deadline = time.monotonic() + seconds
-        self._worker: _Worker | None = None
+        self._worker: _StoreProcess | None = None
         self._aborted = False
         self._lock = threading.Lock()
 
-    def remaining(self) -> float:
+    def get_remaining_seconds(self) -> float:
         return max(0.0, self._deadline - time.monotonic())
 
-    def begin(self, worker: "_Worker") -> None:
+    def begin(self, worker: "_StoreProcess") -> None:
         with self._lock:
             if self._aborted:
                 raise ServiceError("the query was cancelled")
@@ -435,14 +469,14 @@ class _Call:
                 self._worker.kill()
 
 
-class _Worker:
-    """One worker process; `idle` is true while it owes no reply and lives."""
+class _StoreProcess:
+    """A worker process; `idle` is true while it lives and has no request."""
 
     def __init__(self, store: Path, memory: int) -> None:
         self._memory = memory
         folder = Path(pyoxigraph.__file__).parent.parent
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_SCRIPT), str(folder), str(store), str(memory)],
+            [sys.executable, "-I", "-S", str(_WORKER_SCRIPT), str(folder), str(store), str(memory)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -451,35 +485,35 @@ class _Worker:
         )
         assert self._process.stdin
         assert self._process.stdout
-        self._to = self._process.stdin.fileno()
-        self._from = self._process.stdout.fileno()
-        os.set_blocking(self._to, False)
-        os.set_blocking(self._from, False)
+        self._input = self._process.stdin.fileno()
+        self._output = self._process.stdout.fileno()
+        os.set_blocking(self._input, False)
+        os.set_blocking(self._output, False)
         self._lock = threading.Lock()
         self._killed = False
-        self.idle = True
+        self.is_idle = True
 
     def kill(self) -> None:
-        """End the process; what is waiting for its reply sees it die."""
+        """Kill the process; a pending request fails."""
         with self._lock:
             if not self._killed:
                 self._killed = True
-                self.idle = False
+                self.is_idle = False
                 self._process.kill()
                 self._process.wait()
 
-    def exchange(self, body: bytes, call: _Call) -> bytes:
+    def send_request(self, body: bytes, call: _WorkerCall) -> bytes:
         """Send a request and return its reply."""
-        self.idle = False
+        self.is_idle = False
         try:
             view = memoryview(len(body).to_bytes(8, "little") + body)
             while view:
-                self._wait(self._to, select.POLLOUT, call)
-                view = view[os.write(self._to, view) :]
+                self._wait(self._input, select.POLLOUT, call)
+                view = view[os.write(self._input, view) :]
             reply = self._receive(int.from_bytes(self._receive(8, call), "little"), call)
         except (BrokenPipeError, EOFError) as problem:
-            raise ServiceError(self._epitaph()) from problem
-        self.idle = not self._killed
+            raise ServiceError(self._describe_death()) from problem
+        self.is_idle = not self._killed
         return reply
 
     def close(self) -> None:
@@ -488,26 +522,26 @@ class _Worker:
             if stream:
                 stream.close()
 
-    def _receive(self, count: int, call: _Call) -> bytes:
+    def _receive(self, count: int, call: _WorkerCall) -> bytes:
         data = bytearray(count)
-        view, at = memoryview(data), 0
-        while at < count:
-            self._wait(self._from, select.POLLIN, call)
-            part = os.read(self._from, min(count - at, 1 << 20))
+        view, position = memoryview(data), 0
+        while position < count:
+            self._wait(self._output, select.POLLIN, call)
+            part = os.read(self._output, min(count - position, 1 << 20))
             if not part:
                 raise EOFError
-            view[at : at + len(part)] = part
-            at += len(part)
+            view[position : position + len(part)] = part
+            position += len(part)
         return bytes(data)
 
-    def _wait(self, handle: int, event: int, call: _Call) -> None:
+    def _wait(self, handle: int, event: int, call: _WorkerCall) -> None:
         poll = select.poll()
         poll.register(handle, event)
-        if not poll.poll(call.remaining() * 1000):
+        if not poll.poll(call.get_remaining_seconds() * 1000):
             self.kill()
             raise TimedOut(f"the query was stopped after {call.seconds:g} seconds")
 
-    def _epitaph(self) -> str:
+    def _describe_death(self) -> str:
         with self._lock:
             if self._killed:
                 return "the query was cancelled"

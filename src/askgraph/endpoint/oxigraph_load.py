@@ -1,8 +1,8 @@
-"""Loader of an Oxigraph store from RDF files: bulk, bounded in memory, all or nothing.
+"""Loader of an Oxigraph store from RDF files: bulk, with bounded memory, all or nothing.
 
-Big files are loaded by a process of their own, `python -m askgraph.endpoint.oxigraph_load`, while
-their triples are counted here. It reads what to load as one line of JSON, writes why it failed if
-it does, and ends as soon as its input does.
+Big files are loaded by a separate process, `python -m askgraph.endpoint.oxigraph_load`, while their
+triples are counted here. It reads its task as one line of JSON, writes the error message if it
+fails, and ends as soon as its input does.
 """
 
 import bz2
@@ -47,13 +47,20 @@ from askgraph.sparql.rdf_files import (
     get_format_suffix,
 )
 
-_KNOWN = f"{', '.join(FORMAT_BY_SUFFIX)}, each also with {', '.join(DECOMPRESSOR_BY_SUFFIX)}"
-_BESIDE = 16 * 2**20  # bytes of files for which a process of their own is worth its start
-_PIECE = 250_000  # quads that the store sorts in memory at once, some hundred bytes each
-_LINES, _ROWS = 32 * 2**20, 4 * 2**20  # bytes of N-Triples that a store or a reader takes at once
+_KNOWN_EXTENSIONS = (
+    f"{', '.join(FORMAT_BY_SUFFIX)}, each also with {', '.join(DECOMPRESSOR_BY_SUFFIX)}"
+)
+_MIN_BACKGROUND_BYTES = (
+    16 * 2**20
+)  # bytes of files for which a process of their own is worth its start
+_PIECE_SIZE = 250_000  # quads that the store sorts in memory at once, some hundred bytes each
+_MAX_STORE_BYTES, _MAX_READER_BYTES = (
+    32 * 2**20,
+    4 * 2**20,
+)  # bytes of N-Triples that a store or a reader takes at once
 
 Progress = Callable[[int, int, str], None]
-Tell = Callable[[int], None]
+ReportBytes = Callable[[int], None]
 Row = tuple[str, str, str]
 """A triple as the N-Triples texts of its terms."""
 
@@ -61,20 +68,20 @@ Row = tuple[str, str, str]
 def load_store(
     sources: list[Path], path: Path, *, mark: str, progress: Progress | None = None
 ) -> int:
-    """Build a store from files and folders, then put it at `path`; see `OxigraphEndpoint.load`.
+    """Build a store from files and folders, then move it to `path`; see `OxigraphEndpoint.load`.
 
-    A file called `mark` in it says that its default graph is the union of all graphs.
+    A file called `mark` in it means that its default graph is the union of all graphs.
     """
-    files = [file for source in sources for file in _files(source)]
+    files = [file for source in sources for file in _list_files(source)]
     if not files:
         raise SetupError("no file to load was named")
     path.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
     try:
         store = Store(folder / "new")
-        contents = _contents(files, _LINES, progress)
-        runs = groupby(contents, key=lambda one: isinstance(one, Lines))
-        pieces = sum(_put(store, run) for _, run in runs)
+        contents = _read_contents(files, _MAX_STORE_BYTES, progress)
+        runs = groupby(contents, key=lambda item: isinstance(item, TripleLines))
+        pieces = sum(_load_run(store, run) for _, run in runs)
         for graph in store.named_graphs():
             quads = store.quads_for_pattern(None, None, None, graph)
             store.bulk_extend(
@@ -93,26 +100,28 @@ def load_store(
     return len(files)
 
 
-def _put(store: Store, run: "Iterator[Quad | Lines]") -> int:
-    """Put lines, or quads, into a store; return in how many pieces."""
+def _load_run(store: Store, run: "Iterator[Quad | TripleLines]") -> int:
+    """Load lines, or quads, into a store; return the number of pieces."""
     pieces = 0
     while piece := next(run, None):
-        if isinstance(piece, Lines):
+        if isinstance(piece, TripleLines):
             piece.load(store)
         else:
             quads = cast("Iterator[Quad]", run)
-            store.bulk_extend(chain((piece,), islice(quads, _PIECE - 1)))
+            store.bulk_extend(chain((piece,), islice(quads, _PIECE_SIZE - 1)))
         pieces += 1
     return pieces
 
 
 @contextmanager
-def loading(files: Sequence[Path], path: Path, *, mark: str) -> Iterator[None]:
-    """Build a store from files beside the work of the block; it is there when the block has ended.
+def load_in_background(files: Sequence[Path], path: Path, *, mark: str) -> Iterator[None]:
+    """Build a store from files in parallel with the block; it is complete when the block has ended.
 
-    Raises what loading raises, and `ServiceError` if the process that loads big files dies.
+    Raises:
+        SetupError: a file is invalid.
+        ServiceError: the process that loads big files dies.
     """
-    if sum(file.stat().st_size for file in files) < _BESIDE:
+    if sum(file.stat().st_size for file in files) < _MIN_BACKGROUND_BYTES:
         load_store(list(files), path, mark=mark)
         yield
         return
@@ -126,20 +135,20 @@ def loading(files: Sequence[Path], path: Path, *, mark: str) -> Iterator[None]:
             process.stdin.write(f"{json.dumps(task)}\n")
             process.stdin.flush()
             yield
-            said = process.stdout.read()
+            message = process.stdout.read()
         except BaseException:
             process.kill()
             raise
-        if said:
-            raise SetupError(said)
+        if message:
+            raise SetupError(message)
     if not (path / mark).exists():
         raise ServiceError(f"the process that loads the store ended with {process.returncode}")
 
 
 def main() -> None:
-    """Load the files that the first line of the input names."""
+    """Load the files in the first line of the input."""
     task = json.loads(sys.stdin.readline())
-    threading.Thread(target=_end_with_input, daemon=True).start()
+    threading.Thread(target=_exit_with_input, daemon=True).start()
     try:
         files = [Path(file) for file in task["files"]]
         load_store(files, Path(task["path"]), mark=task["mark"])
@@ -147,133 +156,136 @@ def main() -> None:
         sys.stdout.write(str(error))
 
 
-def _end_with_input() -> None:
+def _exit_with_input() -> None:
     while sys.stdin.read(4096):
         pass
     os._exit(0)
 
 
-def quads_in(files: Sequence[Path], *, progress: Progress | None = None) -> Iterator[Quad]:
-    """Yield the quads of RDF files; each time the same, also the names of their blank nodes.
+def read_quads(files: Sequence[Path], *, progress: Progress | None = None) -> Iterator[Quad]:
+    """Yield the quads of RDF files, with the same blank node names each time.
 
-    Raises `SetupError` with file, line and column.
+    Raises:
+        SetupError: a file is invalid; the message has file, line and column.
     """
-    return cast("Iterator[Quad]", _contents(files, None, progress))
+    return cast("Iterator[Quad]", _read_contents(files, None, progress))
 
 
-def rows_in(
-    files: Sequence[Path], *, size: int = _ROWS, progress: Progress | None = None
+def read_rows(
+    files: Sequence[Path], *, size: int = _MAX_READER_BYTES, progress: Progress | None = None
 ) -> Iterator[Quad | Row]:
-    """Yield what `quads_in` does; of N-Triples of more bytes than `size` the texts of each triple.
+    """Yield quads like `read_quads`, and rows of texts for N-Triples of more than `size` bytes.
 
-    Most lines are read by their form only: what they hold is tried when the store is loaded.
+    Most lines are only matched against a pattern: the store validates them when it loads them.
     """
-    for one in _contents(files, size, progress):
-        if isinstance(one, Lines):
-            yield from one.rows()
+    for item in _read_contents(files, size, progress):
+        if isinstance(item, TripleLines):
+            yield from item.parse_rows()
         else:
-            yield one
+            yield item
 
 
-def _contents(
+def _read_contents(
     files: Sequence[Path], size: int | None, progress: Progress | None
-) -> "Iterator[Quad | Lines]":
-    """Yield the quads of files; if a `size` is given, lines of larger N-Triples are left so."""
+) -> "Iterator[Quad | TripleLines]":
+    """Yield the quads of files; with a `size`, larger N-Triples files are yielded as lines."""
     sizes = [file.stat().st_size for file in files]
-    blanks = 0
+    blank_count = 0
     for number, file in enumerate(files):
-        tell = partial(_tell, progress, sum(sizes[:number]), sum(sizes), file.name)
-        names = _Blanks(blanks)
-        if size and sizes[number] > size and _format(file) == RdfFormat.N_TRIPLES:
-            for lines in _lines(file, tell, size):
+        report = partial(_report_progress, progress, sum(sizes[:number]), sum(sizes), file.name)
+        renamer = _BlankNodeRenamer(blank_count)
+        if size and sizes[number] > size and _detect_format(file) == RdfFormat.N_TRIPLES:
+            for lines in _read_lines(file, report, size):
                 if lines.has_blanks():
-                    yield from map(names.renamed, lines.quads())
+                    yield from map(renamer.rename_blanks, lines.parse_quads())
                 else:
                     yield lines
         else:
-            yield from map(names.renamed, _quads(file, tell))
-        blanks = names.last
+            yield from map(renamer.rename_blanks, _read_quads(file, report))
+        blank_count = renamer.last_number
 
 
-_IRI = r'<[^<>\\"\x00-\x20]*>'
-_ROW = re.compile(
-    rf'({_IRI}) ({_IRI}) ({_IRI}|"[^"\\\x00-\x1f\x7f\ufffe\uffff]*"'
-    rf"(?:@[a-z]+(?:-[a-z0-9]+)*|\^\^(?!<{v.XSD}string>){_IRI})?) \.\r?\n|(.*\n)"
+_IRI_PATTERN = r'<[^<>\\"\x00-\x20]*>'
+_ROW_PATTERN = re.compile(
+    rf'({_IRI_PATTERN}) ({_IRI_PATTERN}) ({_IRI_PATTERN}|"[^"\\\x00-\x1f\x7f\ufffe\uffff]*"'
+    rf"(?:@[a-z]+(?:-[a-z0-9]+)*|\^\^(?!<{v.XSD}string>){_IRI_PATTERN})?) \.\r?\n|(.*\n)"
 )
-"""A triple whose terms are written as they would be written again, or another line."""
+"""A triple in canonical form, or any other line."""
 
 
 @dataclass(frozen=True)
-class Lines:
-    """Whole lines of a file of N-Triples, and how many are before them."""
+class TripleLines:
+    """Complete lines of an N-Triples file, and the number of lines before them."""
 
     text: bytes
     file: Path
-    before: int
+    line_offset: int
 
     def has_blanks(self) -> bool:
-        """Return whether a blank node is in them, as far as can be told by what is before it."""
-        at = self.text.find(b"_:")
-        while at > 0 and self.text[at - 1] not in b" \t\r\n>":
-            at = self.text.find(b"_:", at + 1)
-        return at >= 0
+        """Return whether the lines may contain a blank node, judging by what precedes `_:`."""
+        position = self.text.find(b"_:")
+        while position > 0 and self.text[position - 1] not in b" \t\r\n>":
+            position = self.text.find(b"_:", position + 1)
+        return position >= 0
 
-    def quads(self) -> Iterator[Quad]:
-        """Yield what they say."""
-        with _explained(self.file, self.before):
+    def parse_quads(self) -> Iterator[Quad]:
+        """Yield the quads of the lines."""
+        with _translate_errors(self.file, self.line_offset):
             yield from parse(self.text, RdfFormat.N_TRIPLES)
 
-    def rows(self) -> Iterator[Quad | Row]:
-        """Yield the texts of their triples, as quads those that may be written otherwise."""
-        with _explained(self.file, self.before):
-            for subject, predicate, value, other in _ROW.findall(self.text.decode()):
-                if not other:
+    def parse_rows(self) -> Iterator[Quad | Row]:
+        """Yield triples as texts, and as quads if their texts may not be canonical."""
+        with _translate_errors(self.file, self.line_offset):
+            for subject, predicate, value, other_line in _ROW_PATTERN.findall(self.text.decode()):
+                if not other_line:
                     yield subject, predicate, value
                     continue
                 try:
-                    yield from parse(other, RdfFormat.N_TRIPLES)
+                    yield from parse(other_line, RdfFormat.N_TRIPLES)
                 except SyntaxError:
-                    deque(self.quads(), 0)  # its error has the number of the line
+                    deque(self.parse_quads(), 0)  # its error has the number of the line
 
     def load(self, store: Store) -> None:
-        """Put what they say into a store."""
-        with _explained(self.file, self.before):
+        """Load the lines into a store."""
+        with _translate_errors(self.file, self.line_offset):
             store.bulk_load(self.text, RdfFormat.N_TRIPLES)
 
 
-_PLAIN = frozenset({NamedNode, Literal, DefaultGraph})
+_PLAIN_TERM_TYPES = frozenset({NamedNode, Literal, DefaultGraph})
 
 
-class _Blanks:
-    """Names of the blank nodes of one file, numbered as they come."""
+class _BlankNodeRenamer:
+    """Numbers the blank nodes of one file in order of appearance."""
 
     def __init__(self, last: int) -> None:
-        self.last = last
+        self.last_number = last
         self._numbers: dict[str, int] = {}
 
-    def renamed(self, quad: Quad) -> Quad:
-        """Return the quad with the new names of its blank nodes."""
-        named = (quad.subject, quad.object, quad.graph_name)
-        if _PLAIN.issuperset(map(type, named)):
+    def rename_blanks(self, quad: Quad) -> Quad:
+        """Return the quad with renamed blank nodes."""
+        terms = (quad.subject, quad.object, quad.graph_name)
+        if _PLAIN_TERM_TYPES.issuperset(map(type, terms)):
             return quad
-        subject, value, graph = map(self._term, named)
+        subject, value, graph = map(self._rename_term, terms)
         return Quad(subject, quad.predicate, value, graph)
 
-    def _term(self, term: Any) -> Any:
+    def _rename_term(self, term: Any) -> Any:
         if isinstance(term, Triple):
-            return Triple(self._term(term.subject), term.predicate, self._term(term.object))
+            return Triple(
+                self._rename_term(term.subject), term.predicate, self._rename_term(term.object)
+            )
         if isinstance(term, BlankNode):
             number = self._numbers.get(term.value)
             if number is None:
-                self.last += 1
-                number = self._numbers[term.value] = self.last
+                self.last_number += 1
+                number = self._numbers[term.value] = self.last_number
             return BlankNode(f"b{number}")
         return term
 
 
-def _files(source: Path) -> list[Path]:
+def _list_files(source: Path) -> list[Path]:
     if source.is_file():
-        _format(source)
+        _detect_format(source)
         return [source]
     if not source.is_dir():
         raise SetupError(f"{str(source)!r} does not exist")
@@ -285,113 +297,121 @@ def _files(source: Path) -> list[Path]:
         and not any(part.startswith(".") for part in file.relative_to(source).parts)
     )
     if not files:
-        raise SetupError(f"the folder {str(source)!r} holds no RDF file ({_KNOWN})")
+        raise SetupError(f"the folder {str(source)!r} holds no RDF file ({_KNOWN_EXTENSIONS})")
     return files
 
 
-def _format(file: Path) -> RdfFormat:
+def _detect_format(file: Path) -> RdfFormat:
     try:
         return FORMAT_BY_SUFFIX[get_format_suffix(file)]
     except KeyError:
         raise SetupError(
             f"{str(file)!r} has an unknown extension {get_format_suffix(file)!r}; known are "
-            f"{_KNOWN}"
+            f"{_KNOWN_EXTENSIONS}"
         ) from None
 
 
-def _quads(file: Path, tell: Tell) -> Iterator[Quad]:
-    with _explained(file), _opened(file, tell) as told:
-        format = _format(file)
-        if format == RdfFormat.RDF_XML and _TURTLE.match(told.start):
-            format = RdfFormat.TURTLE
-        if format in (RdfFormat.RDF_XML, RdfFormat.JSON_LD):
-            with file.open("rb") as raw, _unpacked(file, raw) as again:
-                check_document(str(file), format, iter(lambda: again.read(1 << 16), b""))
-        yield from parse(told, format, base_iri=file.resolve().as_uri())  # type: ignore[arg-type]
-    tell(file.stat().st_size)
+def _read_quads(file: Path, report: ReportBytes) -> Iterator[Quad]:
+    with _translate_errors(file), _open_file(file, report) as stream:
+        rdf_format = _detect_format(file)
+        if rdf_format == RdfFormat.RDF_XML and _TURTLE_PATTERN.match(stream.start):
+            rdf_format = RdfFormat.TURTLE
+        if rdf_format in (RdfFormat.RDF_XML, RdfFormat.JSON_LD):
+            with file.open("rb") as raw, _unpack(file, raw) as unpacked:
+                check_document(str(file), rdf_format, iter(lambda: unpacked.read(1 << 16), b""))
+        yield from parse(stream, rdf_format, base_iri=file.resolve().as_uri())  # type: ignore[arg-type]
+    report(file.stat().st_size)
 
 
-def _lines(file: Path, tell: Tell, size: int) -> Iterator[Lines]:
-    before, rest = 0, b""
-    with _explained(file), _opened(file, tell) as told:
-        while data := told.read(size):
-            text, end, rest = (rest + data).rpartition(b"\n")
-            yield Lines(text + end, file, before)
-            before += text.count(b"\n") + len(end)
-    if rest:
-        yield Lines(rest + b"\n", file, before)
-    tell(file.stat().st_size)
+def _read_lines(file: Path, report: ReportBytes, size: int) -> Iterator[TripleLines]:
+    line_count, tail = 0, b""
+    with _translate_errors(file), _open_file(file, report) as stream:
+        while data := stream.read(size):
+            text, end, tail = (tail + data).rpartition(b"\n")
+            yield TripleLines(text + end, file, line_count)
+            line_count += text.count(b"\n") + len(end)
+    if tail:
+        yield TripleLines(tail + b"\n", file, line_count)
+    report(file.stat().st_size)
 
 
-_TURTLE = re.compile(rb"\s*(@prefix|@base|PREFIX|BASE|#)")
-_LONGEST = 300  # characters of a message
-_PAGE = re.compile(rb"\s*<(!doctype\s+)?html\b", re.IGNORECASE)
+_TURTLE_PATTERN = re.compile(rb"\s*(@prefix|@base|PREFIX|BASE|#)")
+_MAX_MESSAGE_CHARACTERS = 300  # characters of a message
+_HTML_PATTERN = re.compile(rb"\s*<(!doctype\s+)?html\b", re.IGNORECASE)
 
 
 @contextmanager
-def _opened(file: Path, tell: Tell) -> Iterator["_Told"]:
-    with file.open("rb") as raw, _unpacked(file, raw) as stream:
-        told = _Told(stream, raw, tell)
-        if _PAGE.match(told.start):
+def _open_file(file: Path, report: ReportBytes) -> Iterator["_ReportingStream"]:
+    with file.open("rb") as raw, _unpack(file, raw) as stream:
+        reporting_stream = _ReportingStream(stream, raw, report)
+        if _HTML_PATTERN.match(reporting_stream.start):
             raise SetupError(f"{file} is a web page, not RDF: save the data that it links to")
-        yield told
+        yield reporting_stream
 
 
 @contextmanager
-def _explained(file: Path, before: int = 0) -> Iterator[None]:
-    """Raise as `SetupError` what is wrong with a file, or with its lines after some others."""
+def _translate_errors(file: Path, line_offset: int = 0) -> Iterator[None]:
+    """Raise errors of a file as `SetupError`; `line_offset` lines precede those that are parsed."""
     try:
         yield
     except SyntaxError as problem:
-        raise SetupError(f"{file}{_place(problem, before)}: {_message(problem)}") from problem
+        raise SetupError(
+            f"{file}{_format_position(problem, line_offset)}: {_format_message(problem)}"
+        ) from problem
     except (zlib.error, EOFError, lzma.LZMAError, gzip.BadGzipFile) as problem:
         raise SetupError(f"{file} cannot be unpacked: {problem}") from problem
     except (OSError, ValueError) as problem:
         raise SetupError(f"{file} cannot be loaded: {problem}") from problem
 
 
-def _unpacked(file: Path, raw: IO[bytes]) -> IO[bytes]:
-    known: Mapping[str, Callable[[IO[bytes]], Any]] = {
+def _unpack(file: Path, raw: IO[bytes]) -> IO[bytes]:
+    openers: Mapping[str, Callable[[IO[bytes]], Any]] = {
         ".gz": lambda packed: gzip.GzipFile(fileobj=packed),
         ".bz2": bz2.BZ2File,
         ".xz": lzma.LZMAFile,
     }
-    opened = known.get(file.suffix.lower())
-    return opened(raw) if opened else raw
+    opener = openers.get(file.suffix.lower())
+    return opener(raw) if opener else raw
 
 
-def _tell(progress: Progress | None, before: int, total: int, name: str, done: int) -> None:
+def _report_progress(
+    progress: Progress | None, previous_bytes: int, total: int, name: str, file_bytes: int
+) -> None:
     """Report to the caller how much of all files is done."""
     if progress:
-        progress(before + done, total, name)
+        progress(previous_bytes + file_bytes, total, name)
 
 
-class _Told:
-    """A stream that reports how far it was read, after each mebibyte."""
+class _ReportingStream:
+    """A stream that reports its position after each mebibyte."""
 
-    def __init__(self, stream: IO[bytes], raw: IO[bytes], tell: Tell) -> None:
-        self._stream, self._raw, self._tell = stream, raw, tell
-        self._read = 0
+    def __init__(self, stream: IO[bytes], raw: IO[bytes], report: ReportBytes) -> None:
+        self._stream, self._raw, self._report = stream, raw, report
+        self._unreported_bytes = 0
         self.start = self._stream.read(4096).removeprefix(b"\xef\xbb\xbf")
-        self._held = self.start
+        self._pushed_back = self.start
 
     def read(self, size: int) -> bytes:
-        data, self._held = self._held[:size], self._held[size:]
+        data, self._pushed_back = self._pushed_back[:size], self._pushed_back[size:]
         data += self._stream.read(size - len(data))
-        self._read += len(data)
-        if self._read >= 1 << 20:
-            self._read = 0
-            self._tell(self._raw.tell())
+        self._unreported_bytes += len(data)
+        if self._unreported_bytes >= 1 << 20:
+            self._unreported_bytes = 0
+            self._report(self._raw.tell())
         return data
 
 
-def _place(problem: SyntaxError, before: int) -> str:
-    return f", line {before + problem.lineno}, column {problem.offset}" if problem.lineno else ""
+def _format_position(problem: SyntaxError, line_offset: int) -> str:
+    return (
+        f", line {line_offset + problem.lineno}, column {problem.offset}" if problem.lineno else ""
+    )
 
 
-def _message(problem: SyntaxError) -> str:
-    said = re.sub(r"^Parser error at line [^:]*: ", "", str(problem.args[0]))
-    return f"{said[:_LONGEST]} …" if len(said) > _LONGEST else said  # it may quote a whole file
+def _format_message(problem: SyntaxError) -> str:
+    text = re.sub(r"^Parser error at line [^:]*: ", "", str(problem.args[0]))
+    return (
+        f"{text[:_MAX_MESSAGE_CHARACTERS]} …" if len(text) > _MAX_MESSAGE_CHARACTERS else text
+    )  # it may quote a whole file
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from askgraph import errors
-from askgraph.endpoint import Delegating, Endpoint, Kind, Run
+from askgraph.endpoint import Endpoint, EndpointWrapper, Kind, RunOnEndpoint
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.sparql.judge import EndpointRequest
 from askgraph.sparql.results import Result, from_json, to_json
@@ -15,52 +15,55 @@ __all__ = ["RecordedEndpoint"]
 _ERRORS = {name: getattr(errors, name) for name in errors.__all__}
 
 
-class RecordedEndpoint(Delegating):
-    """With `inner`, asks it and adds each answer or error to the file; without, answers from it.
+class RecordedEndpoint(EndpointWrapper):
+    """With `inner`, adds each of its answers and errors to the file; without, replays the file.
 
-    The file has one JSON line for the address and one an answer: queries, results and errors, and
-    no credentials. A query asked twice is answered in the order recorded, the last answer stays.
+    The file has one JSON line for the address and one for each answer: queries, results and errors,
+    without credentials. A repeated query gets its answers in the recorded order; the last answer is
+    repeated.
     """
 
     def __init__(self, path: Path | str, inner: Endpoint | None = None) -> None:
         self._path = Path(path)
-        self._asked = inner
+        self._recorded_endpoint = inner
         self._answers: dict[str, list[dict[str, Any]]] = {}
         if inner:
             self._address = inner.address
             self._path.parent.mkdir(parents=True, exist_ok=True)
             if not self._path.exists():
-                self._add({"address": inner.address})
+                self._append_entry({"address": inner.address})
         else:
             self._address = self._load()
 
     @property
     def address(self) -> str:
-        """The address of the endpoint that was asked."""
+        """The address of the recorded endpoint."""
         return self._address
 
     async def close(self) -> None:
-        """Close the endpoint that is asked."""
-        if self._asked:
-            await self._asked.close()
+        """Close the recorded endpoint."""
+        if self._recorded_endpoint:
+            await self._recorded_endpoint.close()
 
-    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
-        entry = {"form": asked.form, "query": asked.query, "limit": asked.limit}
-        if self._asked is None:
-            result = self._repeated(entry)
+    async def _run_request(
+        self, request: EndpointRequest, kind: type[Kind], run: RunOnEndpoint[Kind]
+    ) -> Kind:
+        entry = {"form": request.form, "query": request.query, "limit": request.limit}
+        if self._recorded_endpoint is None:
+            result = self._replay(entry)
             if not isinstance(result, kind):
                 raise SetupError(f"the recording {self._path} is damaged")
             return result
         try:
-            result = await run(self._asked, asked.query, asked.timeout)
+            result = await run(self._recorded_endpoint, request.query, request.timeout)
         except AskgraphError as problem:
-            self._add({**entry, "error": type(problem).__name__, "message": str(problem)})
+            self._append_entry({**entry, "error": type(problem).__name__, "message": str(problem)})
             raise
-        self._add({**entry, "result": to_json(result)})
+        self._append_entry({**entry, "result": to_json(result)})
         return result
 
-    def _repeated(self, entry: dict[str, Any]) -> Result:
-        answers = self._answers.get(_key(entry))
+    def _replay(self, entry: dict[str, Any]) -> Result:
+        answers = self._answers.get(_build_key(entry))
         if not answers:
             query = " ".join(entry["query"].split())
             raise SetupError(
@@ -73,12 +76,12 @@ class RecordedEndpoint(Delegating):
             raise error
         return from_json(answer["result"])
 
-    def _add(self, entry: dict[str, Any]) -> None:
-        with self._path.open("a", encoding="utf-8") as to:
-            to.write(json.dumps(entry, ensure_ascii=False) + "\n")
+    def _append_entry(self, entry: dict[str, Any]) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry, ensure_ascii=False) + "\n")
 
     def _load(self) -> str:
-        """Read the file; return the address that it is of."""
+        """Read the file; return the recorded address."""
         address = ""
         try:
             lines = self._path.read_text(encoding="utf-8").strip().split("\n")
@@ -90,12 +93,12 @@ class RecordedEndpoint(Delegating):
                 if "address" in entry:
                     address = entry["address"]
                 else:
-                    self._answers.setdefault(_key(entry), []).append(entry)
+                    self._answers.setdefault(_build_key(entry), []).append(entry)
             except (ValueError, KeyError, TypeError) as problem:
-                place = f"{self._path}, line {number}"
-                raise SetupError(f"the recording is damaged: {place}") from problem
+                position = f"{self._path}, line {number}"
+                raise SetupError(f"the recording is damaged: {position}") from problem
         return address
 
 
-def _key(entry: dict[str, Any]) -> str:
+def _build_key(entry: dict[str, Any]) -> str:
     return json.dumps([entry["form"], entry["query"].strip(), entry["limit"]])

@@ -1,19 +1,19 @@
-"""An endpoint with predicates that its graph does not have: queries are written out as paths."""
+"""An endpoint with predicates that its graph lacks: queries are rewritten with their paths."""
 
 from collections.abc import Mapping
 
-from askgraph.endpoint import Delegating, Endpoint, Kind, Run
+from askgraph.endpoint import Endpoint, EndpointWrapper, Kind, RunOnEndpoint
 from askgraph.sparql.judge import EndpointRequest
 from askgraph.sparql.rewrite.virtual import VirtualPaths, expand_virtual_query
 
 __all__ = ["VirtualEndpoint"]
 
 
-class VirtualEndpoint(Delegating):
-    """Asks `inner` each query with its virtual predicates written out as property paths.
+class VirtualEndpoint(EndpointWrapper):
+    """Replaces virtual predicates by property paths and passes the query to `inner`.
 
-    `paths` are those of the virtual predicates by IRI; queries need not declare `prefixes`. A
-    negated property set with a virtual predicate is a `QueryError`.
+    `paths` are the property paths by the IRI of the virtual predicate; queries need not declare
+    `prefixes`. A negated property set with a virtual predicate is a `QueryError`.
     """
 
     def __init__(
@@ -24,6 +24,8 @@ class VirtualEndpoint(Delegating):
         self._prefixes = prefixes
         self.services: frozenset[str] = getattr(inner, "services", frozenset())
 
-    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
-        text = expand_virtual_query(asked.query, self._paths, prefixes=self._prefixes)
-        return await run(self._inner, text, asked.timeout)
+    async def _run_request(
+        self, request: EndpointRequest, kind: type[Kind], run: RunOnEndpoint[Kind]
+    ) -> Kind:
+        text = expand_virtual_query(request.query, self._paths, prefixes=self._prefixes)
+        return await run(self._inner, text, request.timeout)

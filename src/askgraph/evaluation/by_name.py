@@ -13,7 +13,7 @@ from askgraph.evaluation.metrics.sets import best_column
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.profile import PredicateProfile
-from askgraph.index.names import Kind, name_tokens, stem
+from askgraph.index.names import ItemKind, stem_name, stem_word
 from askgraph.search.tokenize.word_lists import get_shared_words
 from askgraph.sparql.comparison import Cell, parse_json_value, to_comparable_value
 from askgraph.sparql.prefixes import get_local_name
@@ -76,9 +76,9 @@ def collect_names(graph: KnowledgeGraph) -> dict[str, set[Cell]]:
     """
     names: dict[str, set[Cell]] = {}
     for index in range(len(graph.names)):
-        name = graph.names.name(index)
+        name = graph.names.read_name(index)
         cell = parse_json_value(name.text)
-        if name.kind is Kind.ENTITY and cell is not None:
+        if name.kind is ItemKind.ENTITY and cell is not None:
             names.setdefault(name.target, set()).add(cell)
     if graph.arrays is not None:
         for predicate in filter(_is_named_like_key, graph.profile.predicates):
@@ -113,4 +113,4 @@ def _is_named_like_key(predicate: PredicateProfile) -> bool:
         return False
     texts = [text for text, _ in predicate.names] or [get_local_name(predicate.iri)]
     keys = get_shared_words().names["keys"]
-    return any(stem(words[-1]) in keys for text in texts if (words := name_tokens(text)))
+    return any(stem_word(words[-1]) in keys for text in texts if (words := stem_name(text)))

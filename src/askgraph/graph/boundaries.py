@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from askgraph.graph.profile import Profile
-from askgraph.index.name_search import iris
+from askgraph.index.name_search import format_iris
 from askgraph.sparql import vocabulary as v
 
 Boundary = Literal["outgoing", "neighbourhood", "specific", "auto"]
@@ -62,7 +62,9 @@ def build_samples_query(
 
 def build_nodes_query(nodes: Sequence[str], *, limit: int) -> str:
     """Return a query for the statements about a few nodes: `?s`, `?p`, `?o`."""
-    return f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {iris(nodes)} }} ?s ?p ?o }} LIMIT {limit}"
+    return (
+        f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {format_iris(nodes)} }} ?s ?p ?o }} LIMIT {limit}"
+    )
 
 
 def build_children_query(iri: str, predicate: str, *, limit: int) -> str:

@@ -58,7 +58,7 @@ from pyoxigraph import NamedNode, RdfFormat
 
 from askgraph.atomic_files import lock_file, to_setup_error, write_text_atomically
 from askgraph.errors import SetupError
-from askgraph.index.names import name_tokens
+from askgraph.index.names import stem_name
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.lexer import declare_prefixes, tokenize
 from askgraph.sparql.prefixes import PrefixMap
@@ -122,7 +122,7 @@ class GlossaryEntry:
     @cached_property
     def key(self) -> tuple[str, ...]:
         """The stems of the word; entries with equal keys define the same word."""
-        return name_tokens(self.word)
+        return stem_name(self.word)
 
     def to_table(self) -> dict[str, Any]:
         """Return the word and its meaning as a dict for TOML and JSON."""
@@ -159,7 +159,7 @@ class Glossary:
 
     def find_entry(self, word: str) -> GlossaryEntry | None:
         """Return the entry of a word, in singular or plural, or None."""
-        return self._entries_by_key.get(name_tokens(word))
+        return self._entries_by_key.get(stem_name(word))
 
     def add_entries(self, *entries: GlossaryEntry) -> "Glossary":
         """Return a glossary with more entries, replacing those with the same word."""
@@ -169,7 +169,7 @@ class Glossary:
 
     def remove_word(self, word: str) -> "Glossary":
         """Return a glossary without the entry of a word."""
-        key = name_tokens(word)
+        key = stem_name(word)
         return Glossary(
             tuple(entry for entry in self.entries if entry.key != key), self.instructions
         )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from askgraph.graph.arrays import GraphArrays, Ids
 from askgraph.graph.profile import PredicateProfile, Profile
-from askgraph.index.names import folded, stem, tokens
+from askgraph.index.names import fold_word, split_tokens, stem_word
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import get_local_name
 from askgraph.sparql.vocabulary import DATE_DATATYPES, WIKIBASE_RANK
@@ -79,7 +79,7 @@ def match_unit(words: Sequence[str], start: int) -> tuple[Unit, int] | None:
 
 def parse_unit(text: str) -> Unit | None:
     """Return the unit whose name or symbol is the complete text, or None."""
-    return _build_unit_table().get(tuple(folded(word) for word in tokens(text)))
+    return _build_unit_table().get(tuple(fold_word(word) for word in split_tokens(text)))
 
 
 def get_unit_by_iri(iri: str) -> Unit | None:
@@ -101,7 +101,7 @@ def detect_unit(names: Iterable[str], descriptions: Iterable[str] = ()) -> Unit 
         if unit is not None:
             return unit
     for text in descriptions:
-        unit = _find_unit_after_in(tokens(text))
+        unit = _find_unit_after_in(split_tokens(text))
         if unit is not None:
             return unit
     return None
@@ -111,7 +111,9 @@ def _detect_unit_in_name(name: str) -> Unit | None:
     bracket_match = _BRACKETED_SUFFIX.search(name)
     if bracket_match is not None:
         return parse_unit(bracket_match.group(1))
-    words = tokens(get_local_name(name).replace("_", " ")) if "/" in name else tokens(name)
+    words = (
+        split_tokens(get_local_name(name).replace("_", " ")) if "/" in name else split_tokens(name)
+    )
     unit = _find_unit_after_in(words, last=True)
     if unit is not None:
         return unit
@@ -157,7 +159,7 @@ def _build_unit_table() -> dict[tuple[str, ...], Unit]:
     for key in ("symbols", "names"):
         for entry in _load_units_file()["units"]:
             for text in entry[key]:
-                units.setdefault(tokens(text), _to_unit(entry))
+                units.setdefault(split_tokens(text), _to_unit(entry))
     return units
 
 
@@ -342,4 +344,4 @@ def _load_time_words() -> tuple[tuple[tuple[frozenset[str], frozenset[str]], ...
 
 
 def _stem_words(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in tokens(text))
+    return frozenset(stem_word(word) for word in split_tokens(text))

@@ -19,7 +19,7 @@ from askgraph.graph.profile import (
     collect_superclasses,
     get_standard_role,
 )
-from askgraph.index.names import Kind, Name, stem, tokens
+from askgraph.index.names import IndexedName, ItemKind, split_tokens, stem_word
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import choose_label, get_local_name, get_namespace, split_local_name
 from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
@@ -34,51 +34,57 @@ _MIN_SENTENCE_WORDS, _MAX_SHORT_WORD_LENGTH = (
 )  # words of a label, and letters of words that tell nothing in it
 
 
-def iterate_schema_names(profile: Profile) -> Iterator[Name]:
+def iterate_schema_names(profile: Profile) -> Iterator[IndexedName]:
     """Yield the names of classes and predicates: their labels, and their readable local names."""
     names = {
         c.iri: [text for text, _ in c.names] or [get_local_name(c.iri)] for c in profile.classes
     }
     owners = {
         p.iri: frozenset(
-            stem(word) for text in names.get(p.subject_classes[0][0], []) for word in tokens(text)
+            stem_word(word)
+            for text in names.get(p.subject_classes[0][0], [])
+            for word in split_tokens(text)
         )
         for p in profile.predicates
         if len(p.subject_classes) == 1
     }
-    schema: tuple[tuple[Sequence[ClassProfile | PredicateProfile], Kind], ...] = (
-        (profile.classes, Kind.CLASS),
-        (profile.predicates, Kind.PREDICATE),
+    schema: tuple[tuple[Sequence[ClassProfile | PredicateProfile], ItemKind], ...] = (
+        (profile.classes, ItemKind.CLASS),
+        (profile.predicates, ItemKind.PREDICATE),
     )
     for items, kind in schema:
         for item in items:
             if item.iri.startswith(SCHEMA_NAMESPACES):
                 continue
             for text, _ in item.names:
-                yield Name(text, item.iri, kind)
+                yield IndexedName(text, item.iri, kind)
             local = get_local_name(item.iri)
-            if local and not any(tokens(local) == tokens(text) for text, _ in item.names):
-                yield Name(local, item.iri, kind, preferred=not item.names)
-            if kind is Kind.PREDICATE:
+            if local and not any(
+                split_tokens(local) == split_tokens(text) for text, _ in item.names
+            ):
+                yield IndexedName(local, item.iri, kind, preferred=not item.names)
+            if kind is ItemKind.PREDICATE:
                 texts = [text for text, _ in item.names] + [local]
                 yield from _iterate_short_names(item.iri, texts, owners.get(item.iri, frozenset()))
 
 
-def _iterate_short_names(iri: str, texts: list[str], owner_stems: frozenset[str]) -> Iterator[Name]:
+def _iterate_short_names(
+    iri: str, texts: list[str], owner_stems: frozenset[str]
+) -> Iterator[IndexedName]:
     """Yield a predicate's names without function words, and without the words of its class."""
     for text in texts:
-        words = [word for word in tokens(text) if word not in _FUNCTION_WORDS]
-        if words and len(words) < len(tokens(text)):
-            yield Name(" ".join(words), iri, Kind.PREDICATE, preferred=False)
-        own_words = [word for word in words if stem(word) not in owner_stems]
+        words = [word for word in split_tokens(text) if word not in _FUNCTION_WORDS]
+        if words and len(words) < len(split_tokens(text)):
+            yield IndexedName(" ".join(words), iri, ItemKind.PREDICATE, preferred=False)
+        own_words = [word for word in words if stem_word(word) not in owner_stems]
         if own_words and len(own_words) < len(words):
-            yield Name(" ".join(own_words), iri, Kind.PREDICATE, preferred=False)
+            yield IndexedName(" ".join(own_words), iri, ItemKind.PREDICATE, preferred=False)
 
 
 _FUNCTION_WORDS = frozenset("a an the of in on at by to for has have had is are was be ref".split())
 
 
-def iterate_names(graph: GraphArrays, profile: Profile) -> Iterator[Name]:
+def iterate_names(graph: GraphArrays, profile: Profile) -> Iterator[IndexedName]:
     """Yield all names of a graph, schema first."""
     superclasses = collect_superclasses(graph, profile)
     profile = replace(profile, classes=(*profile.classes, *superclasses))
@@ -86,7 +92,7 @@ def iterate_names(graph: GraphArrays, profile: Profile) -> Iterator[Name]:
     schema = {c.iri for c in profile.classes} | {p.iri for p in profile.predicates}
     yield from _iterate_entity_names(graph, profile, schema)
     for term_id, value in iterate_short_texts(graph):
-        yield Name(value, graph.terms.get_text(term_id), Kind.VALUE)
+        yield IndexedName(value, graph.terms.get_text(term_id), ItemKind.VALUE)
 
 
 _WORD_PATTERN, _NUMBER_PATTERN = re.compile(r"[^\W\d_]+"), re.compile(r"\d+")
@@ -108,11 +114,11 @@ def is_informative_label(label: str, iris: Sequence[str]) -> bool:
 
     A sentence whose only new words are short ("The width of a road.") does not.
     """
-    words = tokens(label)
+    words = split_tokens(label)
     if not words or words == _tokenize_local_name(iris[0]):
         return False
-    known_stems = {stem(word) for iri in iris for word in _tokenize_local_name(iri)}
-    new_words = [word for word in words if stem(word) not in known_stems]
+    known_stems = {stem_word(word) for iri in iris for word in _tokenize_local_name(iri)}
+    new_words = [word for word in words if stem_word(word) not in known_stems]
     is_sentence = label.endswith(".") or len(words) >= _MIN_SENTENCE_WORDS
     return (
         not is_sentence
@@ -123,15 +129,17 @@ def is_informative_label(label: str, iris: Sequence[str]) -> bool:
 
 @lru_cache(1 << 14)
 def _tokenize_local_name(iri: str) -> tuple[str, ...]:
-    return tokens(split_local_name(iri))
+    return split_tokens(split_local_name(iri))
 
 
 def is_short_value(text: str) -> bool:
     """Return whether a literal is short enough to be mentioned in a question."""
-    return len(text) <= _MAX_VALUE_CHARACTERS and 0 < len(tokens(text)) <= _MAX_VALUE_TOKENS
+    return len(text) <= _MAX_VALUE_CHARACTERS and 0 < len(split_tokens(text)) <= _MAX_VALUE_TOKENS
 
 
-def _iterate_entity_names(graph: GraphArrays, profile: Profile, schema: set[str]) -> Iterator[Name]:
+def _iterate_entity_names(
+    graph: GraphArrays, profile: Profile, schema: set[str]
+) -> Iterator[IndexedName]:
     has_name = np.zeros(len(graph.terms), dtype=np.bool_)
     # What is no thing in a Wikibase: pages and properties; predicates have the names of these.
     direct, about_number = (
@@ -177,12 +185,12 @@ def _iterate_entity_names(graph: GraphArrays, profile: Profile, schema: set[str]
     for iri in sorted(chain.from_iterable(iris.values())):
         local = get_local_name(iri)
         if local and shapes[_NUMBER_PATTERN.sub("#", local)] <= _MAX_SIMILAR_COUNT:
-            yield Name(local, iri, Kind.ENTITY, preferred=False)
+            yield IndexedName(local, iri, ItemKind.ENTITY, preferred=False)
 
 
 def _iterate_labels(
     graph: GraphArrays, subjects: Ids, objects: Ids, schema: set[str], is_preferred: bool
-) -> Iterator[Name]:
+) -> Iterator[IndexedName]:
     terms, last = graph.terms, ("", "")
     is_included = (subjects >= terms.first_iri) & (subjects < terms.first_blank)
     is_included &= objects < terms.first_iri
@@ -195,10 +203,10 @@ def _iterate_labels(
         if target in schema or (target, text) == last:
             continue
         last = target, text
-        yield Name(text, target, Kind.ENTITY, is_preferred)
+        yield IndexedName(text, target, ItemKind.ENTITY, is_preferred)
         initials = build_acronym(text)
         if initials:
-            yield Name(initials, target, Kind.ENTITY, preferred=False)
+            yield IndexedName(initials, target, ItemKind.ENTITY, preferred=False)
 
 
 def iterate_short_texts(graph: GraphArrays) -> Iterator[tuple[int, str]]:
@@ -234,14 +242,14 @@ def detect_naming_role(predicate: PredicateProfile, samples: Sequence[str]) -> s
     standard = get_standard_role(predicate.iri)
     if standard or not samples:
         return standard
-    long_length = sorted(len(tokens(text)) for text in samples)[len(samples) * 9 // 10]
+    long_length = sorted(len(split_tokens(text)) for text in samples)[len(samples) * 9 // 10]
     letter_share = sum(any(c.isalpha() for c in text) for text in samples) / len(samples)
     address_share = sum(_ADDRESS_PATTERN.fullmatch(text) is not None for text in samples) / len(
         samples
     )
     if long_length > 10 or letter_share < 0.8 or address_share > 0.2 or not predicate.functional:
         return ""
-    words = {stem(word) for word in tokens(split_local_name(predicate.iri))}
+    words = {stem_word(word) for word in split_tokens(split_local_name(predicate.iri))}
     has_name_word = bool(words & NAME_WORDS) or _has_name_suffix(words)
     is_unique = predicate.objects >= 0.9 * predicate.triples
     return "name" if has_name_word or is_unique else ""
@@ -259,8 +267,8 @@ def score_name_predicate(predicate: str, cls: str, coverage: float, distinct: fl
         coverage: Share of the instances with a value.
         distinct: Share of distinct values.
     """
-    words = [stem(word) for word in tokens(split_local_name(predicate))]
-    class_stems = {stem(word) for word in tokens(split_local_name(cls))}
+    words = [stem_word(word) for word in split_tokens(split_local_name(predicate))]
+    class_stems = {stem_word(word) for word in split_tokens(split_local_name(cls))}
     word_score = 1.0 if words and words[-1] in NAME_WORDS else 0.8 * _has_name_suffix(words)
     class_score = 0.7 if set(words) & class_stems else 0.0
     standard_score = 3.0 if get_standard_role(predicate) else 0.0
@@ -284,7 +292,7 @@ def get_label(term: ClassProfile | PredicateProfile) -> str:
 
 def build_virtual_iri(label: str) -> str:
     """Return an IRI, made from a label, for a predicate that no graph contains."""
-    words = tokens(label)
+    words = split_tokens(label)
     return _VIRTUAL_NAMESPACE + "".join([*words[:1], *(word.capitalize() for word in words[1:])])
 
 

@@ -22,8 +22,8 @@ from askgraph.graph.literals import ValueKind, split_literal
 from askgraph.graph.names import build_acronym, iterate_short_texts
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.index import Resource
-from askgraph.index.name_search import Naming
-from askgraph.index.names import Kind, Name
+from askgraph.index.name_search import NameSettings
+from askgraph.index.names import IndexedName, ItemKind
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import choose_label, get_local_name, split_local_name
 
@@ -444,14 +444,16 @@ def iterate_profile_classes(
         yield _build_resource(cls, cls.instances, ("class", *parents), tuple(languages))
 
 
-def iterate_named_resources(names: Iterable[Name], kinds: Iterable[Kind]) -> Iterator[Resource]:
+def iterate_named_resources(
+    names: Iterable[IndexedName], kinds: Iterable[ItemKind]
+) -> Iterator[Resource]:
     """Yield the resources with names of some kinds; literal values by N-Triples text.
 
     The label is the first preferred name, else the first name. The score is the number of names,
     because their use is unknown.
     """
     kind_set = frozenset(kinds)
-    names_by_target: dict[str, list[Name]] = defaultdict(list)
+    names_by_target: dict[str, list[IndexedName]] = defaultdict(list)
     for name in names:
         if name.kind in kind_set:
             names_by_target[name.target].append(name)
@@ -461,12 +463,14 @@ def iterate_named_resources(names: Iterable[Name], kinds: Iterable[Kind]) -> Ite
         yield Resource(target, label, tuple(synonyms), float(len(all_names)))
 
 
-def get_naming(profile: Profile) -> Naming:
+def get_naming(profile: Profile) -> NameSettings:
     """Return the name predicates and the languages of a graph."""
     name_predicates = sorted(
         (p for p in profile.predicates if p.naming), key=lambda p: (p.naming != "name", -p.triples)
     )
-    return Naming(tuple(p.iri for p in name_predicates), tuple(tag for tag, _ in profile.languages))
+    return NameSettings(
+        tuple(p.iri for p in name_predicates), tuple(tag for tag, _ in profile.languages)
+    )
 
 
 async def query_resources(endpoint: Endpoint, query: str) -> AsyncIterator[Resource]:
@@ -476,11 +480,11 @@ async def query_resources(endpoint: Endpoint, query: str) -> AsyncIterator[Resou
         SetupError: Rows are missing, and the query does not end with `GROUP BY ?iri`, which
             paging requires.
     """
-    from askgraph.index.sources import resources_of  # most graphs are indexed without a query
+    from askgraph.index.sources import read_result  # most graphs are indexed without a query
 
     result = await endpoint.select(query)
     if not result.truncated:
-        for resource in resources_of(result):
+        for resource in read_result(result):
             yield resource
         return
     if not _GROUPED_BY_IRI.search(query):
@@ -491,7 +495,7 @@ async def query_resources(endpoint: Endpoint, query: str) -> AsyncIterator[Resou
     page_rows, last_iri = len(result.rows), ""
     while True:
         having = f"HAVING (STR(?iri) > {Literal(last_iri)}) ORDER BY STR(?iri) LIMIT {page_rows}"
-        page = list(resources_of(await endpoint.select(f"{query.rstrip()} {having}")))
+        page = list(read_result(await endpoint.select(f"{query.rstrip()} {having}")))
         for resource in page:
             yield resource
         if not page or page[-1].iri <= last_iri:

@@ -11,8 +11,8 @@ from functools import reduce
 from pyoxigraph import NamedNode, RdfFormat
 
 from askgraph.endpoint import Endpoint
-from askgraph.endpoint.documents import Document, fetched, well_known
-from askgraph.endpoint.public_only import Guard
+from askgraph.endpoint.documents import WebDocument, build_well_known_url, fetch_document
+from askgraph.endpoint.public_only import AddressGuard
 from askgraph.errors import MalformedReply, ServiceError, SetupError
 from askgraph.graph.archives import decode_text
 from askgraph.graph.bounded_queries import QuerySession
@@ -24,7 +24,7 @@ from askgraph.graph.examples.shacl import (
 )
 from askgraph.graph.profile import Profile, merge_profiles
 from askgraph.graph.void import VOID_PREDICATES, parse_void
-from askgraph.index.name_search import iris
+from askgraph.index.name_search import format_iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import FORMAT_BY_MEDIA_TYPE, RdfStatements, build_triples
 from askgraph.sparql.results import Row
@@ -66,7 +66,7 @@ async def read_published_void(
     url: str,
     *,
     seconds: float = _DEFAULT_SECONDS,
-    guard: Guard | None = None,
+    guard: AddressGuard | None = None,
 ) -> PublishedMetadata:
     """Read the VoID of an endpoint from its store, its service description and its host.
 
@@ -99,25 +99,28 @@ async def read_published_void(
         places.append(MetadataSource(name, size, told=True))
 
     await read_source("store", lambda: _read_store(endpoint, seconds))
-    for name, address in (("service description", url), ("well-known", well_known(url, "void"))):
+    for name, address in (
+        ("service description", url),
+        ("well-known", build_well_known_url(url, "void")),
+    ):
         await read_source(name, lambda address=address: _fetch_document(address, seconds, guard))  # type: ignore[misc]
     return PublishedMetadata(reduce(merge_profiles, profiles) if profiles else None, tuple(places))
 
 
-def parse_document(document: Document) -> RdfStatements:
+def parse_document(document: WebDocument) -> RdfStatements:
     """Parse a document by its media type; raises `SetupError` if it is not RDF."""
-    kind = FORMAT_BY_MEDIA_TYPE.get(document.kind)
+    kind = FORMAT_BY_MEDIA_TYPE.get(document.media_type)
     if kind is None and document.content.lstrip()[:1] in (b"@", b"P", b"#"):
         kind = RdfFormat.TURTLE
     if kind is None:
-        raise SetupError(f"{document.url} is {document.kind or 'of no kind'}, not RDF")
+        raise SetupError(f"{document.url} is {document.media_type or 'of no kind'}, not RDF")
     return RdfStatements.parse_document(document.content, kind, base=document.url)
 
 
 async def _fetch_document(
-    address: str, seconds: float, guard: Guard | None
+    address: str, seconds: float, guard: AddressGuard | None
 ) -> tuple[RdfStatements, str]:
-    document = await fetched(
+    document = await fetch_document(
         address, accept=tuple(FORMAT_BY_MEDIA_TYPE), timeout=seconds, guard=guard
     )
     return parse_document(document), ""
@@ -125,7 +128,7 @@ async def _fetch_document(
 
 async def _read_store(endpoint: Endpoint, seconds: float) -> tuple[RdfStatements | None, str]:
     """Return the VoID of the default graph, else of the named graphs, with labels."""
-    values = f"VALUES ?p {{ {iris(VOID_PREDICATES)} }}"
+    values = f"VALUES ?p {{ {format_iris(VOID_PREDICATES)} }}"
     with QuerySession(endpoint, max_queries=_MAX_QUERIES, max_seconds=seconds) as session:
         for pattern in ("?s ?p ?o", "GRAPH ?g { ?s ?p ?o }"):
             query = f"SELECT DISTINCT ?s ?p ?o {{ {values} {pattern} }} LIMIT {_MAX_VOID_TRIPLES}"
@@ -186,7 +189,7 @@ async def fetch_published_examples(
 
 
 async def fetch_described_examples(
-    url: str, *, timeout: float = 20.0, guard: Guard | None = None
+    url: str, *, timeout: float = 20.0, guard: AddressGuard | None = None
 ) -> list[ExecutableItem]:
     """Fetch every executable in an endpoint's service description, the RDF at its URL.
 
@@ -196,8 +199,10 @@ async def fetch_described_examples(
         ServiceError: There is no service description.
         SetupError: It cannot be parsed.
     """
-    document = await fetched(url, accept=tuple(FORMAT_BY_MEDIA_TYPE), timeout=timeout, guard=guard)
-    if document.kind not in FORMAT_BY_MEDIA_TYPE:
-        raise MalformedReply(f"{url} gives no service description, but {document.kind!r}")
+    document = await fetch_document(
+        url, accept=tuple(FORMAT_BY_MEDIA_TYPE), timeout=timeout, guard=guard
+    )
+    if document.media_type not in FORMAT_BY_MEDIA_TYPE:
+        raise MalformedReply(f"{url} gives no service description, but {document.media_type!r}")
     text = decode_text(document.content, document.url)
-    return parse_executables(text, document.url, format=FORMAT_BY_MEDIA_TYPE[document.kind])
+    return parse_executables(text, document.url, format=FORMAT_BY_MEDIA_TYPE[document.media_type])

@@ -22,7 +22,7 @@ from askgraph import deadline
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, ServiceError, TimedOut
 from askgraph.graph.arrays import GraphArrays, Seeds, build_arrays
-from askgraph.index.name_search import iris
+from askgraph.index.name_search import format_iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import OwnPredicates, add_standard_triples, build_triples
 from askgraph.sparql.results import Row
@@ -431,8 +431,8 @@ class _NeighbourhoodFetcher:
         untyped_nodes = [iri for iri in nodes if iri not in typed_nodes]
         untyped_nodes.sort(key=lambda iri: -self.reached.get(iri, 0))
         subjects, properties = (
-            iris(untyped_nodes[:_MAX_REACHED_NODES]),
-            iris((self.type_predicate, *self.naming)),
+            format_iris(untyped_nodes[:_MAX_REACHED_NODES]),
+            format_iris((self.type_predicate, *self.naming)),
         )
         body = f"VALUES ?s {{ {subjects} }} VALUES ?p {{ {properties} }} ?s ?p ?o"
         await self.requests.fetch_parts([RequestPart(body, _MAX_EDGES)] if untyped_nodes else [])
@@ -440,11 +440,11 @@ class _NeighbourhoodFetcher:
     def _split_big_predicate(self, predicate: str) -> list[RequestPart]:
         """Return the parts for a frequent predicate at reached nodes or mentioned classes."""
         bodies = [
-            f"VALUES ?c {{ {iris(self.seeds.classes)} }} ?s a ?c . ?s ?p ?o",
-            f"VALUES ?c {{ {iris(self.seeds.classes)} }} ?o a ?c . ?s ?p ?o",
+            f"VALUES ?c {{ {format_iris(self.seeds.classes)} }} ?s a ?c . ?s ?p ?o",
+            f"VALUES ?c {{ {format_iris(self.seeds.classes)} }} ?o a ?c . ?s ?p ?o",
         ]
         if not self.seeds.classes:
-            nodes = iris(list(self.reached)[: _MAX_REACHED_NODES // 2])
+            nodes = format_iris(list(self.reached)[: _MAX_REACHED_NODES // 2])
             bodies = [f"VALUES {variable} {{ {nodes} }} ?s ?p ?o" for variable in ("?s", "?o")]
         return [
             RequestPart(f"VALUES ?p {{ <{predicate}> }} {body}", _SAMPLE_ROWS) for body in bodies
@@ -452,7 +452,7 @@ class _NeighbourhoodFetcher:
 
     async def _fetch_blanks(self, nodes: Sequence[str]) -> None:
         """Fetch the blank nodes next to some nodes, with their outgoing edges."""
-        values = f"VALUES ?a {{ {iris(nodes)} }}"
+        values = f"VALUES ?a {{ {format_iris(nodes)} }}"
         star = "FILTER(isBlank(?b)) ?b ?q ?c"
         results = await asyncio.gather(
             self.requests.fetch_triples(
@@ -502,7 +502,7 @@ class _NeighbourhoodFetcher:
         )
         excluded = ", ".join(f"<{iri}>" for iri in excluded_predicates)
         condition = f" FILTER(?p NOT IN ({excluded}))" if excluded else ""
-        return f"VALUES {variable} {{ {iris(nodes)} }} ?s ?p ?o{condition}"
+        return f"VALUES {variable} {{ {format_iris(nodes)} }} ?s ?p ?o{condition}"
 
     def _build_incoming_parts(self, nodes: Sequence[str]) -> list[RequestPart]:
         """Return the parts for incoming edges of nodes: by predicate, if there are few.
@@ -514,7 +514,7 @@ class _NeighbourhoodFetcher:
         incoming_predicates = [iri for iri in self.links if iri not in (*hubs, self.type_predicate)]
         if not 0 < len(incoming_predicates) <= _MAX_INCOMING_PREDICATES:
             return [RequestPart(self._build_edges_pattern(nodes, hubs, inverse=True), _MAX_EDGES)]
-        listed_nodes = iris(nodes[: _MAX_LISTED_NODES // len(incoming_predicates)])
+        listed_nodes = format_iris(nodes[: _MAX_LISTED_NODES // len(incoming_predicates)])
         row_limit = _MAX_EDGES // len(incoming_predicates)
         return [
             RequestPart(

@@ -52,7 +52,7 @@ from askgraph.graph.survey.predicates import (
     fill_ends,
 )
 from askgraph.index.name_search import PLAIN
-from askgraph.index.names import Kind, Name
+from askgraph.index.names import IndexedName, ItemKind
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import add_standard_triples
 from askgraph.sparql.results import Row
@@ -76,7 +76,7 @@ async def profile_endpoint(
     later: Path | None = None,
     known: Profile | None = None,
     search: NameSearchDetector | None = None,
-) -> tuple[Profile, list[Name]]:
+) -> tuple[Profile, list[IndexedName]]:
     """Return the profile of an endpoint's graph, and the names in it.
 
     `Profile.cuts` lists omissions due to the budget or failed queries, `Profile.completeness` gives
@@ -136,14 +136,14 @@ def _finish_journal(journal: Path, retry_journal: Path | None) -> None:
 
 async def _profile_each_graph(
     open_session: Callable[..., QuerySession], queries: int, seconds: float, source: str
-) -> tuple[Profile, list[Name]]:
+) -> tuple[Profile, list[IndexedName]]:
     end = time.monotonic() + seconds
     with open_session(queries, seconds) as session:
         graphs, part = await list_graphs(session)
         queries -= session.query_count
     if not graphs:
         raise ServiceError(f"{source} names no graph that could be asked of alone")
-    profiles, names = [], list[Name]()
+    profiles, names = [], list[IndexedName]()
     for remaining_graphs, (graph, _) in zip(range(len(graphs), 0, -1), graphs, strict=True):
         share = max(1.0, (end - time.monotonic()) / remaining_graphs)
         with open_session(max(1, queries // remaining_graphs), share, (graph,)) as session:
@@ -161,7 +161,7 @@ async def _profile_session(
     source: str,
     known_profile: Profile | None = None,
     detect_search: NameSearchDetector | None = None,
-) -> tuple[Profile, list[Name]]:
+) -> tuple[Profile, list[IndexedName]]:
     total = await count_triples(session, max_rows=MAX_DOWNLOAD_TRIPLES)
     cuts: tuple[str, ...] = ()
     graphs: GraphSizes | None = () if session.graphs else None
@@ -207,7 +207,7 @@ async def _build_profile(
     source: str,
     known_profile: Profile | None,
     detect_search: NameSearchDetector | None,
-) -> tuple[Profile, list[Name]]:
+) -> tuple[Profile, list[IndexedName]]:
     pages = (
         await download_triples(session, total)
         if total is not None and total <= MAX_DOWNLOAD_TRIPLES
@@ -304,7 +304,7 @@ _TEXT_DATATYPES = frozenset({v.XSD_STRING, v.RDF_LANG_STRING})
 
 async def fetch_names(
     session: QuerySession, profile: Profile, properties: Iterable[str] = ()
-) -> tuple[list[Name], list[str], Part | None]:
+) -> tuple[list[IndexedName], list[str], Part | None]:
     """Return the names of classes, predicates, entities and short values, and the omissions.
 
     Names of `properties` belong to their predicates, not to entities.
@@ -329,7 +329,7 @@ async def fetch_names(
         rows = await pager.read_rows(predicate, "values", predicate.objects)
         texts = (row[-1] for row in rows)
         names += (
-            Name(text.value, str(text), Kind.VALUE)
+            IndexedName(text.value, str(text), ItemKind.VALUE)
             for text in texts
             if isinstance(text, Literal) and is_short_value(text.value)
         )
@@ -412,12 +412,12 @@ class _NamePager:
 
 def _iterate_entity_names(
     rows: list[Row], schema: set[str], *, is_preferred: bool
-) -> Iterator[Name]:
+) -> Iterator[IndexedName]:
     for subject, text in rows:
         if not isinstance(subject, NamedNode) or not isinstance(text, Literal):
             continue
         if subject.value in schema:
             continue
-        yield Name(text.value, subject.value, Kind.ENTITY, is_preferred)
+        yield IndexedName(text.value, subject.value, ItemKind.ENTITY, is_preferred)
         if initials := build_acronym(text.value):
-            yield Name(initials, subject.value, Kind.ENTITY, preferred=False)
+            yield IndexedName(initials, subject.value, ItemKind.ENTITY, preferred=False)

@@ -1,4 +1,4 @@
-"""Search over names: text in, resources out. The one contract of every index.
+"""Search indices of names: take a text, return resources. The contract of every index.
 
 An index on disk is a folder that `build` writes and `open` maps into memory:
 
@@ -9,9 +9,9 @@ An index on disk is a folder that `build` writes and `open` maps into memory:
     >>> [hit.item.iri for hit in index.search("albert e")]
     ['http://example.org/7']
 
-What lives here: the contract, one module for each kind of index, `names` (the search of a graph's
-names), `linkers` and `name_search` (search by the endpoint itself). May import: `sparql` and the
-modules below it; may use the network. Start reading at `SearchIndex`, then `keyword.py`.
+Contents: the contract, one module for each kind of index, `names` (the search of a graph's names),
+`linkers` and `name_search` (search by the endpoint itself). May import: `sparql` and the modules
+below it; may use the network. Start reading at `SearchIndex`, then `keyword.py`.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -27,11 +27,15 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Resource:
-    """A thing that can be found: `iri` is its IRI, or a literal as N-Triples text.
+    """A searchable item.
 
-    A higher `score` says that it is used more; it decides between equal matches. `synonyms` are
-    searched like the label, each for itself. `infos` (a description, a type, a domain) tell things
-    of one name apart; only an index that says so searches them.
+    Attributes:
+        iri: its IRI, or a literal as N-Triples text.
+        label: its main name.
+        synonyms: further names, each searched separately like the label.
+        score: how much it is used; higher scores come first among equal matches.
+        infos: texts (a description, a type, a domain) that distinguish items of the same name;
+            only indices that document it search them.
     """
 
     iri: str
@@ -48,10 +52,12 @@ class Resource:
 
 @dataclass(frozen=True)
 class Hit(Generic[Item]):
-    """An item found, how well it matches (more is better, by the index's own measure), by what.
+    """A search result.
 
-    `name` is the label or synonym that matched best; empty if the index does not tell names
-    apart.
+    Attributes:
+        item: the matching item.
+        score: how well it matches; higher is better, on the index's own scale.
+        name: the label or synonym that matched best; empty if the index does not distinguish names.
     """
 
     item: Item
@@ -61,40 +67,50 @@ class Hit(Generic[Item]):
 
 @runtime_checkable
 class SearchIndex(Protocol[Item]):
-    """Finds items by text."""
+    """An index that finds items by text."""
 
     def __len__(self) -> int:
-        """Return how many items there are."""
+        """Return the number of items."""
         ...
 
     def search(
         self, text: str, *, limit: int = 10, within: Collection[str] | None = None
     ) -> Sequence[Hit[Item]]:
-        """Return at most `limit` different items, best first, equal ones by their score.
+        """Return at most `limit` different items, best first; equal matches by their score.
 
-        `within` restricts the search to the items of these ids (IRIs, literals as N-Triples text)
-        before anything is ranked; unknown ids are passed over. A text without a word in it finds
-        nothing. The call may wait for a model that embeds the text: from asynchronous code, call it
-        in a thread. Raises `ValueError` for a `limit` below 1.
+        The call may wait for a model that embeds the text: from asynchronous code, call it in a
+        thread.
+
+        Args:
+            text: the search; a text without a word matches no item.
+            limit: the maximum number of hits.
+            within: ids (IRIs, or literals as N-Triples text) that restrict the search before
+                ranking; unknown ids are ignored.
+
+        Raises:
+            ValueError: `limit` is below 1.
         """
         ...
 
 
 class DiskIndex(SearchIndex[Resource], Protocol):
-    """An index of resources in a folder: what each plugin of the kind `index` is.
+    """An index of resources in a folder; every plugin of the kind `index` implements it.
 
-    A plugin may take more options in `build` and `open`, each with a default. One whose names a
-    server holds writes to the folder where they are, and says in `bytes` what they take there.
+    A plugin may take more options in `build` and `open`, each with a default. If a server holds the
+    names, the plugin writes the location to the folder and reports the size there in `bytes`.
     """
 
     @classmethod
     def build(
         cls, resources: Iterable[Resource], folder: Path, *, progress: Progress | None = None
     ) -> Self:
-        """Read the resources once, write the folder whole or not at all, and open it.
+        """Read the resources once, write the complete folder or nothing, and open it.
 
-        An index in the folder is replaced. Raises `SetupError` for a resource without an IRI, an
-        IRI given twice, a score that is no number, and a folder that holds something else.
+        An index in the folder is replaced.
+
+        Raises:
+            SetupError: a resource has no IRI, an IRI occurs twice, a score is not a number, or the
+                folder contains something else.
         """
         ...
 
@@ -102,7 +118,8 @@ class DiskIndex(SearchIndex[Resource], Protocol):
     def open(cls, folder: Path) -> Self:
         """Map a folder into memory.
 
-        Raises `SetupError` if it is missing, damaged, of another kind or of another version.
+        Raises:
+            SetupError: it is missing, damaged, of another kind or of another version.
         """
         ...
 
@@ -110,6 +127,6 @@ class DiskIndex(SearchIndex[Resource], Protocol):
         """Return the resource of an IRI, or None."""
         ...
 
-    def resources(self) -> Iterator[Resource]:
-        """Yield all resources, the highest score first."""
+    def iterate_resources(self) -> Iterator[Resource]:
+        """Yield all resources, highest score first."""
         ...

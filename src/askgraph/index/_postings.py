@@ -1,4 +1,4 @@
-"""Words and postings of an index on disk, word to documents and back: shared by word indices.
+"""Words and postings of an index on disk, for all indices of words.
 
 A document is a name (keyword, trigram) or a resource (bm25), numbered from the highest score down.
 """
@@ -14,25 +14,31 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
-from askgraph.index._table import small, spread
-from askgraph.index.folder import Folder, NewFolder, Window
+from askgraph.index._table import expand_ranges, shrink_offsets
+from askgraph.index.folder import IndexFolder, IndexFolderWriter, SlicedArray
 
-_LEAST_MISTYPED = 4
-_AT_ONCE = 1 << 22  # words of documents that are sorted together
+_MIN_MISTYPED_LENGTH = 4
+_MAX_SORTED_COUNT = 1 << 22  # words of documents that are sorted together
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Vocabulary:
-    """Words by their numbers, in the order of their UTF-8 bytes; memory-mapped."""
+    """The words of an index by number, in the order of their UTF-8 bytes; memory-mapped.
+
+    Attributes:
+        text: the bytes of all words.
+        offsets: the start of each word in `text`, and the end of the last.
+        backwards: the word numbers, sorted by the reversed words.
+    """
 
     text: NDArray[np.uint8]
     offsets: NDArray[np.int64]
     backwards: NDArray[np.int32]  # the words' numbers, sorted by the words read backwards
 
     @classmethod
-    def open(cls, folder: Folder) -> "Vocabulary":
+    def open(cls, folder: IndexFolder) -> "Vocabulary":
         """Map the words of an index into memory."""
-        fields = (folder.array(f"words_{name}") for name in ("text", "offsets", "backwards"))
+        fields = (folder.map_array(f"words_{name}") for name in ("text", "offsets", "backwards"))
         return cls(*fields)
 
     def __len__(self) -> int:
@@ -40,49 +46,54 @@ class Vocabulary:
 
     def find(self, word: str) -> int | None:
         """Return the number of a word, or None."""
-        wanted = word.encode()
-        at = self._first(wanted)
-        return at if at < len(self) and self._bytes(at) == wanted else None
+        encoded = word.encode()
+        number = self._find_first(encoded)
+        return number if number < len(self) and self._read_bytes(number) == encoded else None
 
-    def prefixed(self, prefix: str) -> tuple[int, int]:
+    def find_prefix_range(self, prefix: str) -> tuple[int, int]:
         """Return the first number of the words with a prefix, and one more than the last."""
         start = prefix.encode()
         # No byte of UTF-8 is as high as 0xff.
-        return self._first(start), self._first(start + b"\xff")
+        return self._find_first(start), self._find_first(start + b"\xff")
 
-    def mistyped(self, word: str) -> list[int]:
-        """Return the words that differ by a letter added, missing, wrong, or changed with the next.
+    def find_mistyped(self, word: str) -> list[int]:
+        """Return the words at one typing error from a word.
 
-        A word of fewer than four letters, or one with a digit, is not taken for mistyped.
+        An error is an added, missing or wrong letter, or two swapped neighbours. A word that has
+        fewer than four letters, or a character that is no letter, gets no corrections.
         """
-        if len(word) < _LEAST_MISTYPED or not word.isalpha():
+        if len(word) < _MIN_MISTYPED_LENGTH or not word.isalpha():
             return []
         # One half of the word is right, but where the two letters in its middle changed places.
         middle = len(word) // 2
         swapped = word[: middle - 1] + word[middle] + word[middle - 1] + word[middle + 1 :]
-        low, high = self.prefixed(word[:middle])
+        low, high = self.find_prefix_range(word[:middle])
         ending = word[middle:][::-1].encode()
-        first = self._first_backwards(ending)
-        last = self._first_backwards(ending + b"\xff")
-        near = {*range(low, high), *self.backwards[first:last].tolist(), self.find(swapped)}
-        return sorted(at for at in near if at is not None and self._differs_by_one(at, word))
+        first = self._find_first_backwards(ending)
+        last = self._find_first_backwards(ending + b"\xff")
+        candidates = {*range(low, high), *self.backwards[first:last].tolist(), self.find(swapped)}
+        return sorted(
+            number
+            for number in candidates
+            if number is not None and self._is_one_edit_away(number, word)
+        )
 
-    def _differs_by_one(self, at: int, word: str) -> bool:
-        if abs(self._offsets[at + 1] - self._offsets[at] - len(word.encode())) > 4:
+    def _is_one_edit_away(self, number: int, word: str) -> bool:
+        if abs(self._offsets[number + 1] - self._offsets[number] - len(word.encode())) > 4:
             return False
-        return OSA.distance(self._bytes(at).decode(), word, score_cutoff=1) == 1
+        return OSA.distance(self._read_bytes(number).decode(), word, score_cutoff=1) == 1
 
-    def _first(self, wanted: bytes) -> int:
-        return bisect_left(range(len(self)), wanted, key=self._bytes)
+    def _find_first(self, encoded: bytes) -> int:
+        return bisect_left(range(len(self)), encoded, key=self._read_bytes)
 
-    def _first_backwards(self, wanted: bytes) -> int:
-        def backwards(at: int) -> bytes:
-            return self._bytes(int(self.backwards[at])).decode()[::-1].encode()
+    def _find_first_backwards(self, encoded: bytes) -> int:
+        def reverse_word(position: int) -> bytes:
+            return self._read_bytes(int(self.backwards[position])).decode()[::-1].encode()
 
-        return bisect_left(range(len(self)), wanted, key=backwards)
+        return bisect_left(range(len(self)), encoded, key=reverse_word)
 
-    def _bytes(self, at: int) -> bytes:
-        return bytes(self._text[self._offsets[at] : self._offsets[at + 1]])
+    def _read_bytes(self, number: int) -> bytes:
+        return bytes(self._text[self._offsets[number] : self._offsets[number + 1]])
 
     @cached_property
     def _text(self) -> memoryview:
@@ -93,35 +104,34 @@ class Vocabulary:
         return memoryview(self.offsets)  # type: ignore[arg-type]
 
 
-def write_vocabulary(folder: NewFolder, words: list[str]) -> None:
+def write_vocabulary(folder: IndexFolderWriter, words: list[str]) -> None:
     """Write words that are sorted by their UTF-8 bytes."""
     encoded = [word.encode() for word in words]
     offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-    turned = sorted(range(len(words)), key=lambda at: words[at][::-1].encode())
+    reversed_order = sorted(range(len(words)), key=lambda number: words[number][::-1].encode())
     folder.save("words_text", np.frombuffer(b"".join(encoded), dtype=np.uint8))
     folder.save("words_offsets", offsets)
-    folder.save("words_backwards", np.array(turned, dtype=np.int32))
+    folder.save("words_backwards", np.array(reversed_order, dtype=np.int32))
 
 
-def prefix_ranges(
-    words: list[str], posted: NDArray[np.int64], most: int
+def iterate_prefix_ranges(
+    words: list[str], offsets: NDArray[np.int64], min_postings: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of words with a common prefix that have more than `most` postings.
+    """Yield the ranges of words with a common prefix and more than `min_postings` postings.
 
-    `posted` are the offsets of the words' postings. A range that several prefixes share is given
-    once.
+    `offsets` are those of the words' postings. A range of several prefixes comes once.
     """
     ranges = {(0, len(words))}
     depth = 0
     while ranges:
         deeper = set()
         for low, high in ranges:
-            at = low
+            start = low
             for prefix, group in groupby(words[low:high], key=lambda word: word[: depth + 1]):
-                end = at + sum(1 for _ in group)
-                if len(prefix) > depth and posted[end] - posted[at] > most:
-                    deeper.add((at, end))
-                at = end
+                end = start + sum(1 for _ in group)
+                if len(prefix) > depth and offsets[end] - offsets[start] > min_postings:
+                    deeper.add((start, end))
+                start = end
         yield from sorted(deeper if depth == 0 else deeper - ranges)
         ranges = deeper
         depth += 1
@@ -132,56 +142,56 @@ Documents = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Postings:
-    """Read-only and memory-mapped; a word is in a document at most once, with its count.
+    """Postings in both directions; read-only and memory-mapped.
 
-    Of the words' lists only those in use are mapped.
+    A word is in a document at most once, with its count. Only the lists in use are mapped.
     """
 
     vocabulary: Vocabulary
     word_offsets: NDArray[np.integer]
-    documents: Window
-    counts: Window
+    documents: SlicedArray
+    counts: SlicedArray
     document_offsets: NDArray[np.integer]
     words: NDArray[np.int32]
     word_counts: NDArray[np.uint8]
 
     @classmethod
-    def open(cls, folder: Folder) -> "Postings":
+    def open(cls, folder: IndexFolder) -> "Postings":
         """Map the postings of an index into memory."""
         return cls(
             Vocabulary.open(folder),
-            folder.array("postings_word_offsets"),
-            folder.window("postings_documents"),
-            folder.window("postings_counts"),
-            folder.array("postings_document_offsets"),
-            folder.array("postings_words"),
-            folder.array("postings_word_counts"),
+            folder.map_array("postings_word_offsets"),
+            folder.open_sliced_array("postings_documents"),
+            folder.open_sliced_array("postings_counts"),
+            folder.map_array("postings_document_offsets"),
+            folder.map_array("postings_words"),
+            folder.map_array("postings_word_counts"),
         )
 
     def __len__(self) -> int:
-        """Return how many documents there are."""
+        """Return the number of documents."""
         return len(self.document_offsets) - 1
 
-    def posted(self, low: int, high: int) -> NDArray[np.int32]:
+    def read_documents(self, low: int, high: int) -> NDArray[np.int32]:
         """Return the documents of a range of words, one word after the other."""
         return self.documents[int(self.word_offsets[low]) : int(self.word_offsets[high])]
 
-    def size(self, low: int, high: int) -> int:
-        """Return how many postings a range of words has."""
+    def count_postings(self, low: int, high: int) -> int:
+        """Return the number of postings of a range of words."""
         return int(self.word_offsets[high] - self.word_offsets[low])
 
-    def contents(self, documents: Documents) -> tuple[Documents, Documents]:
-        """Return the places of the documents' words in `words`, and the owner of each of them.
+    def locate_words(self, documents: Documents) -> tuple[Documents, Documents]:
+        """Return the positions of the documents' words in `words`, and the owner of each.
 
-        An owner is a place in `documents`.
+        An owner is a position in `documents`.
         """
         starts = self.document_offsets[documents].astype(np.int64)
         lengths = self.document_offsets[documents + 1] - starts
-        return spread(starts, lengths), np.repeat(np.arange(len(documents)), lengths)
+        return expand_ranges(starts, lengths), np.repeat(np.arange(len(documents)), lengths)
 
 
 class PostingsWriter:
-    """Takes the words of documents in any order."""
+    """Collects the words of documents, in any order, and writes the postings."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -189,18 +199,18 @@ class PostingsWriter:
         self._lengths = array("i")
 
     def add(self, words: Iterable[str]) -> None:
-        """Take the words of the next document."""
-        numbers, before = self._numbers, len(self._tokens)
+        """Add the words of the next document."""
+        numbers, previous_length = self._numbers, len(self._tokens)
         self._tokens.extend([numbers.setdefault(word, len(numbers)) for word in words])
-        self._lengths.append(len(self._tokens) - before)
+        self._lengths.append(len(self._tokens) - previous_length)
 
     @property
     def lengths(self) -> NDArray[np.int32]:
-        """The number of words of each document, in the order they were taken."""
+        """The number of words of each document, in the order of `add`."""
         return np.asarray(self._lengths, dtype=np.int32)
 
-    def finish(self, folder: NewFolder, ranks: Documents) -> tuple[list[str], Documents]:
-        """Write all, documents renumbered by `ranks`; return the words and their offsets."""
+    def finish(self, folder: IndexFolderWriter, ranks: Documents) -> tuple[list[str], Documents]:
+        """Write the postings, documents renumbered by `ranks`; return words and their offsets."""
         words = sorted(self._numbers, key=str.encode)
         write_vocabulary(folder, words)
         renumbered = np.zeros(len(words), dtype=np.int32)
@@ -208,43 +218,43 @@ class PostingsWriter:
         self._numbers.clear()
         tokens = renumbered[np.asarray(self._tokens)]
         documents = np.repeat(ranks.astype(np.int32), np.asarray(self._lengths))
-        offsets, inner, counts = _grouped(tokens, documents, len(words), len(ranks))
-        folder.save("postings_word_offsets", small(offsets))
+        offsets, inner, counts = _group_pairs(tokens, documents, len(words), len(ranks))
+        folder.save("postings_word_offsets", shrink_offsets(offsets))
         folder.save("postings_documents", inner)
         folder.save("postings_counts", counts)
-        starts, inner, counts = _grouped(documents, tokens, len(ranks), len(words))
-        folder.save("postings_document_offsets", small(starts))
+        starts, inner, counts = _group_pairs(documents, tokens, len(ranks), len(words))
+        folder.save("postings_document_offsets", shrink_offsets(starts))
         folder.save("postings_words", inner)
         folder.save("postings_word_counts", counts)
         return words, offsets
 
 
-def _grouped(
-    outer: NDArray[np.int32], inner: NDArray[np.int32], outers: int, inners: int
+def _group_pairs(
+    outer: NDArray[np.int32], inner: NDArray[np.int32], outer_count: int, inner_count: int
 ) -> tuple[Documents, NDArray[np.int32], NDArray[np.uint8]]:
-    """Offsets of each outer number, its inner numbers ascending, and how often each occurs.
+    """Group inner numbers by outer number: return offsets, inner numbers (ascending) and counts.
 
-    A part is sorted at a time: a sort of all would need many times their memory.
+    One part is sorted at a time: sorting all at once would need many times the memory.
     """
-    size = max(_AT_ONCE, len(outer) // 16)
+    size = max(_MAX_SORTED_COUNT, len(outer) // 16)
     starts = range(0, len(outer), size)
-    lengths = np.zeros(outers, np.int64)
-    for at in starts:
-        lengths += np.bincount(outer[at : at + size], minlength=outers)
+    lengths = np.zeros(outer_count, np.int64)
+    for offset in starts:
+        lengths += np.bincount(outer[offset : offset + size], minlength=outer_count)
     bounds = np.searchsorted(np.cumsum(lengths), starts, side="right")
-    offsets = np.zeros(outers + 1, np.int64)
-    found, counted = np.empty(len(outer), np.int32), np.empty(len(outer), np.uint8)
+    offsets = np.zeros(outer_count + 1, np.int64)
+    grouped, grouped_counts = np.empty(len(outer), np.int32), np.empty(len(outer), np.uint8)
     end = 0
-    for low, high in pairwise(np.unique([0, *bounds, outers]).tolist()):
-        chosen = np.flatnonzero((outer >= low) & (outer < high))
-        pairs = outer[chosen] * np.int64(inners) + inner[chosen]
+    for low, high in pairwise(np.unique([0, *bounds, outer_count]).tolist()):
+        selected = np.flatnonzero((outer >= low) & (outer < high))
+        pairs = outer[selected] * np.int64(inner_count) + inner[selected]
         pairs.sort()
         firsts = np.flatnonzero(np.diff(pairs, prepend=-1))
         counts = np.diff(firsts, append=len(pairs))
         pairs = pairs[firsts]
-        offsets[low:high] = end + np.searchsorted(pairs, np.arange(low, high) * inners)
+        offsets[low:high] = end + np.searchsorted(pairs, np.arange(low, high) * inner_count)
         start, end = end, end + len(pairs)
-        found[start:end] = pairs % inners
-        counted[start:end] = np.minimum(counts, 255)
-    offsets[outers] = end
-    return offsets, found[:end], counted[:end]
+        grouped[start:end] = pairs % inner_count
+        grouped_counts[start:end] = np.minimum(counts, 255)
+    offsets[outer_count] = end
+    return offsets, grouped[:end], grouped_counts[:end]

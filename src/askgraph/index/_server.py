@@ -1,7 +1,7 @@
-"""Indices that a server holds: the folder that says where, and how one is filled in batches.
+"""Indices on a server: the folder with their location, and the filling in batches.
 
-The folder is written when the server has all. Until then the server knows which batches it has, so
-that a build that was interrupted goes on with those that are missing.
+The folder is written when the server has all resources. Until then the server knows its finished
+batches, so that an interrupted build resumes with the missing ones.
 """
 
 import os
@@ -18,114 +18,128 @@ from urllib.parse import urlsplit
 
 from askgraph.errors import SetupError
 from askgraph.index import Progress, Resource
-from askgraph.index._table import sound
-from askgraph.index.embeddings import Embedder, embedder_of
-from askgraph.index.folder import Folder, Kind, Setting, new_folder
+from askgraph.index._table import validate_resource
+from askgraph.index.embeddings import Embedder, create_embedder
+from askgraph.index.folder import IndexFolder, IndexFormat, Setting, create_folder
 
-ADDRESS = "ASKGRAPH_INDEX"
-"""The environment variable with the address of a server, if none is given."""
+ADDRESS_VARIABLE = "ASKGRAPH_INDEX"
+"""The environment variable with the default address of the server."""
 
-PASSWORD = "ASKGRAPH_INDEX_PASSWORD"
-"""The environment variable with the password of the user that the address names."""
+PASSWORD_VARIABLE = "ASKGRAPH_INDEX_PASSWORD"
+"""The environment variable with the password of the address's user."""
 
-BATCH = 5000  # resources
+BATCH_SIZE = 5000  # resources
 
 
-class Submit(Protocol):
-    """Calls a function elsewhere, as `submit` of an executor does; all of it is picklable."""
+class SubmitBatch(Protocol):
+    """Calls a function elsewhere, like `submit` of an executor; all arguments can be pickled."""
 
-    def __call__(self, function: "Write", /, *arguments: object) -> "Future[int]":
+    def __call__(self, function: "WriteBatch", /, *arguments: object) -> "Future[int]":
         """Call the function with the arguments, in another thread or process."""
         ...
 
 
-Write = Callable[..., int]
+WriteBatch = Callable[..., int]
 
 
 @dataclass(frozen=True)
-class Place:
-    """An index by the address of its server, without a password, and by its name there."""
+class IndexLocation:
+    """The location of an index: the server's address (without a password), and the index's name."""
 
     address: str
     name: str
 
     @classmethod
-    def of(cls, address: str, name: str, folder: Path) -> "Place":
-        """Return a place; without an address it is the one of the environment."""
-        address = address or os.environ.get(ADDRESS, "")
+    def from_settings(cls, address: str, name: str, folder: Path) -> "IndexLocation":
+        """Return a location; the environment gives the address if it is empty.
+
+        Raises:
+            SetupError: there is no address, or it contains a password.
+        """
+        address = address or os.environ.get(ADDRESS_VARIABLE, "")
         if not address:
-            raise SetupError(f"say which server is to hold the index: `on`, or {ADDRESS}")
+            raise SetupError(f"say which server is to hold the index: `on`, or {ADDRESS_VARIABLE}")
         parts = urlsplit(address)
         if parts.password is not None:
             raise SetupError(
                 f"leave the password out of the address of {parts.hostname!r}, which is kept in a "
-                f"file: set {PASSWORD}"
+                f"file: set {PASSWORD_VARIABLE}"
             )
         return cls(address, name or str(folder.absolute()))
 
     @classmethod
-    def read(cls, folder: Folder) -> "Place":
-        """Return the place that a folder names."""
-        return cls(folder.text("on"), folder.text("name"))
+    def from_folder(cls, folder: IndexFolder) -> "IndexLocation":
+        """Return the location in a folder."""
+        return cls(folder.get_text("on"), folder.get_text("name"))
 
     @property
     def key(self) -> str:
-        """The name in letters, digits and underscores, told apart from all others."""
-        plain = "".join(sign if sign.isascii() and sign.isalnum() else "_" for sign in self.name)
+        """A unique identifier of the name, in letters, digits and underscores."""
+        plain = "".join(
+            character if character.isascii() and character.isalnum() else "_"
+            for character in self.name
+        )
         return f"{plain.lower()[-32:].strip('_')}_{sha256(self.name.encode()).hexdigest()[:8]}"
 
-    def missing(self) -> SetupError:
-        """Return the error of an index that is not complete there."""
+    def build_missing_error(self) -> SetupError:
+        """Return the error for an index that is not complete on the server."""
         return SetupError(
             f"there is no complete index {self.name!r} at {self.address}; build it there, which "
             "goes on if it was begun"
         )
 
     @contextmanager
-    def noted(self, folder: Path, kind: Kind, settings: Mapping[str, Setting]) -> Iterator[None]:
-        """Write the folder once the work within has succeeded."""
-        with new_folder(folder, kind, {"on": self.address, "name": self.name, **settings}):
+    def write_folder(
+        self, folder: Path, kind: IndexFormat, settings: Mapping[str, Setting]
+    ) -> Iterator[None]:
+        """Write the folder once the block has succeeded."""
+        with create_folder(folder, kind, {"on": self.address, "name": self.name, **settings}):
             yield
 
 
 @cache
-def batch_embedder(name: str) -> Embedder:
+def get_batch_embedder(name: str) -> Embedder:
     """Return the embedder of a process that writes batches."""
-    return embedder_of(name)
+    return create_embedder(name)
 
 
-def fill(
+def write_batches(
     resources: Iterable[Resource],
-    write: Write,
-    done: Collection[int],
+    write: WriteBatch,
+    finished: Collection[int],
     *,
-    submit: Submit | None = None,
+    submit: SubmitBatch | None = None,
     at_once: int = 2,
     progress: Progress | None = None,
 ) -> int:
-    """Write all batches that are not done, several at once; return how many resources there are.
+    """Write all unfinished batches, several at once; return the total number of resources.
 
-    `write` gets a batch's number and its resources. The resources have to come in the same order
-    each time.
+    Args:
+        resources: all resources, in the same order in each attempt.
+        write: called with the number of a batch and its resources.
+        finished: the numbers of batches that the server already has.
+        submit: runs `write` elsewhere.
+        at_once: the maximum number of batches in progress.
+        progress: called with the number of resources read so far.
     """
     if submit is None:
         with ThreadPoolExecutor(1) as pool:
-            return fill(
-                resources, write, done, submit=pool.submit, at_once=at_once, progress=progress
+            return write_batches(
+                resources, write, finished, submit=pool.submit, at_once=at_once, progress=progress
             )
-    waiting, total = map(sound, resources), 0
+    remaining, total = map(validate_resource, resources), 0
     running: set[Future[int]] = set()
     try:
-        for number, batch in enumerate(iter(lambda: list(islice(waiting, BATCH)), [])):
-            if number not in done:
+        for number, batch in enumerate(iter(lambda: list(islice(remaining, BATCH_SIZE)), [])):
+            if number not in finished:
                 if len(running) >= at_once:
-                    running = _one_less(running)
+                    running = _wait_for_one(running)
                 running.add(submit(write, number, batch))
             total += len(batch)
             if progress:
                 progress(total)
         while running:
-            running = _one_less(running)
+            running = _wait_for_one(running)
     finally:
         wait(running)
     if progress:
@@ -133,9 +147,9 @@ def fill(
     return total
 
 
-def _one_less(running: set[Future[int]]) -> set[Future[int]]:
-    """Wait for a batch; raises what went wrong with it."""
-    finished, rest = wait(running, return_when=FIRST_COMPLETED)
+def _wait_for_one(running: set[Future[int]]) -> set[Future[int]]:
+    """Wait until a batch is finished, raising its error; return the others."""
+    finished, unfinished = wait(running, return_when=FIRST_COMPLETED)
     for future in finished:
         future.result()
-    return rest
+    return unfinished

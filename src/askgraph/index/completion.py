@@ -1,4 +1,4 @@
-"""Names that complete what is being typed: those that hold its words, the last one begun."""
+"""Completion of typed text: names that contain its words, the last of them as a prefix."""
 
 from __future__ import annotations
 
@@ -10,99 +10,106 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.index.names import Kind, Name, NameIndex, folded, stem, tokens
+from askgraph.index.names import (
+    IndexedName,
+    ItemKind,
+    NameIndex,
+    fold_word,
+    split_tokens,
+    stem_word,
+)
 
-_WORDS = 6  # of what was typed last that may be the begin of one name
-_LOOKED_AT = 2000  # names that are read for one begin
-_POSTINGS = 200_000  # entries of the index that are read for one begin
-_LEAST = 2  # letters
+_MAX_WORDS = 6  # of what was typed last that may be the begin of one name
+_MAX_NAMES_COUNT = 2000  # names that are read for one begin
+_MAX_POSTINGS_COUNT = 200_000  # entries of the index that are read for one begin
+_MIN_LETTERS_COUNT = 2  # letters
 
 
 @dataclass(frozen=True)
-class Completion:
-    """A name, and the start of the words in the text that it completes, in characters."""
+class NameCompletion:
+    """A name, and the start (in characters) of the words in the text that it completes."""
 
-    name: Name
+    name: IndexedName
     start: int
 
 
-def completions(names: NameIndex, text: str, *, limit: int = 8) -> tuple[Completion, ...]:
-    """Return at most `limit` things whose names complete the end of a text, one name a thing.
+def complete_names(names: NameIndex, text: str, *, limit: int = 8) -> tuple[NameCompletion, ...]:
+    """Return at most `limit` completions of the end of a text, one name for each target.
 
-    The longest run of words at the end that begins a name counts: "moons of Sat" is completed by
-    names with words that begin with "sat". First come names that start with what was typed, then
-    short ones. Nothing is returned behind a space, or for less than two letters. The time is
-    bounded, whatever the size of the index.
+    The longest run of final words that begins a name counts: "moons of Sat" is completed by
+    names with words that begin with "sat". Names that start with the typed text come first, then
+    short names. A text that ends with a space, or with fewer than two letters, has no completion.
+    The time is bounded for any size of the index.
     """
-    found: dict[str, Completion] = {}
+    completion_by_target: dict[str, NameCompletion] = {}
     if not text[-1:].strip():
         return ()
-    for start in _starts(text):
+    for start in _find_starts(text):
         typed = text[start:]
-        for name in _ranked(_holding(names, typed), typed):
-            found.setdefault(name.target, Completion(name, start))
-        if len(found) >= limit:
+        for name in _sort_names(_find_names(names, typed), typed):
+            completion_by_target.setdefault(name.target, NameCompletion(name, start))
+        if len(completion_by_target) >= limit:
             break
-    return tuple(found.values())[:limit]
+    return tuple(completion_by_target.values())[:limit]
 
 
-def _starts(text: str) -> list[int]:
-    """Return the places at which the last words of a text begin, that of the most words first."""
-    begins = [match.start() for match in re.finditer(r"\S+", text)][-_WORDS:]
-    return [start for start in begins if sum(map(str.isalnum, text[start:])) >= _LEAST]
+def _find_starts(text: str) -> list[int]:
+    """Return the positions where the last words of a text begin, the longest run first."""
+    begins = [match.start() for match in re.finditer(r"\S+", text)][-_MAX_WORDS:]
+    return [start for start in begins if sum(map(str.isalnum, text[start:])) >= _MIN_LETTERS_COUNT]
 
 
-def _holding(names: NameIndex, typed: str) -> Iterator[Name]:
-    """Names with all words but the last as they are, and one that the last one begins."""
-    words = tokens(typed)
+def _find_names(names: NameIndex, typed: str) -> Iterator[IndexedName]:
+    """Yield names with all words but the last unchanged, and one that the last begins."""
+    words = split_tokens(typed)
     if not words:
         return
-    places: NDArray[np.int32] | None = None
+    matches: NDArray[np.int32] | None = None
     for word in words[:-1]:
-        number = names.word_id(stem(word))
-        bearing = names.bearing(number) if number is not None else np.empty(0, np.int32)
-        places = bearing if places is None else np.intersect1d(places, bearing)
-    begun = _beginning(names, words[-1])
-    places = begun if places is None else np.intersect1d(places, begun)
-    shortest = np.argsort(names.lengths[places], kind="stable")[:_LOOKED_AT]
-    for at in places[shortest].tolist():
-        name = names.name(at)
-        if name.kind is not Kind.VALUE:
+        number = names.find_word(stem_word(word))
+        names_with_word = names.find_names(number) if number is not None else np.empty(0, np.int32)
+        matches = names_with_word if matches is None else np.intersect1d(matches, names_with_word)
+    completing = _find_prefix_names(names, words[-1])
+    matches = completing if matches is None else np.intersect1d(matches, completing)
+    shortest = np.argsort(names.lengths[matches], kind="stable")[:_MAX_NAMES_COUNT]
+    for name_number in matches[shortest].tolist():
+        name = names.read_name(name_number)
+        if name.kind is not ItemKind.VALUE:
             yield name
 
 
-def _beginning(names: NameIndex, word: str) -> NDArray[np.int32]:
-    """Return the numbers of names with a word that begins so, or has this stem."""
-    first, last = _place(names, word), _place(names, word + "\U0010ffff")
+def _find_prefix_names(names: NameIndex, word: str) -> NDArray[np.int32]:
+    """Return the numbers of names with a word of this prefix or stem."""
+    first, last = _find_word_position(names, word), _find_word_position(names, word + "\U0010ffff")
     start, end = int(names.posting_offsets[first]), int(names.posting_offsets[last])
-    found = names.postings[start : min(end, start + _POSTINGS)]
-    whole = names.word_id(stem(word))
-    if whole is not None:
-        found = np.concatenate([found, names.bearing(whole)[:_POSTINGS]])
-    return np.unique(found)
+    matches = names.postings[start : min(end, start + _MAX_POSTINGS_COUNT)]
+    full_word = names.find_word(stem_word(word))
+    if full_word is not None:
+        matches = np.concatenate([matches, names.find_names(full_word)[:_MAX_POSTINGS_COUNT]])
+    return np.unique(matches)
 
 
-def _place(names: NameIndex, word: str) -> int:
+def _find_word_position(names: NameIndex, word: str) -> int:
     """Return the number of the first token of the vocabulary that is not before a word."""
     ends = names.word_offsets
     return bisect_left(
         range(len(ends) - 1),
         word.encode(),
-        key=lambda at: names.words[ends[at] : ends[at + 1]].tobytes(),
+        key=lambda number: names.words[ends[number] : ends[number + 1]].tobytes(),
     )
 
 
-def _ranked(found: Iterator[Name], typed: str) -> list[Name]:
-    begun = " ".join(folded(word) for word in typed.split())
+def _sort_names(names: Iterator[IndexedName], typed: str) -> list[IndexedName]:
+    folded_text = " ".join(fold_word(word) for word in typed.split())
 
-    def rank(name: Name) -> tuple[bool, bool, bool, int, str]:
-        text = " ".join(folded(word) for word in name.text.split())
+    def build_sort_key(name: IndexedName) -> tuple[bool, bool, bool, int, str]:
+        text = " ".join(fold_word(word) for word in name.text.split())
         return (
-            not text.startswith(begun),
-            f" {begun}" not in f" {text}",
+            not text.startswith(folded_text),
+            f" {folded_text}" not in f" {text}",
             not name.preferred,
             len(text),
             text,
         )
 
-    return sorted(found, key=rank)
+    return sorted(names, key=build_sort_key)

@@ -1,9 +1,9 @@
-"""Embedders, which make vectors of texts: their one contract, and one for each kind of name.
+"""Embedders, which map texts to vectors: their contract, and one class for each kind of name.
 
 `hashed` needs no model. `local:PATH` is a model of sentence-transformers, on disk or in its cache;
-`onnx:PATH` one in the Open Neural Network Exchange format, which needs no PyTorch.
-`openai:MODEL@URL` is any server with OpenAI's embeddings address (OpenAI, vLLM, Ollama,
-llama.cpp); the key, if it wants one, is in the environment variable ASKGRAPH_EMBEDDINGS_KEY.
+`onnx:PATH` is a model in the Open Neural Network Exchange format, which needs no PyTorch.
+`openai:MODEL@URL` is any server with OpenAI's embeddings endpoint (OpenAI, vLLM, Ollama,
+llama.cpp); its key, if any, is in the environment variable ASKGRAPH_EMBEDDINGS_KEY.
 """
 
 import os
@@ -31,7 +31,7 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
-from askgraph.index.names import spelling
+from askgraph.index.names import pad_words
 from askgraph.plugins import to_missing_extra_error
 
 if TYPE_CHECKING:
@@ -39,203 +39,215 @@ if TYPE_CHECKING:
 
 Vectors = NDArray[np.float32]
 
-KEY = "ASKGRAPH_EMBEDDINGS_KEY"
+KEY_VARIABLE = "ASKGRAPH_EMBEDDINGS_KEY"
 """The environment variable that holds the server's key."""
 
-_MOST = 50_000
-_AT_ONCE = 256
-_TOKENS = 256
-_BUSY = frozenset({429, 500, 502, 503, 504})
+_MAX_CACHED_COUNT = 50_000
+_MAX_BATCH_SIZE = 256
+_MAX_TOKENS = 256
+_BUSY_STATUSES = frozenset({429, 500, 502, 503, 504})
 
 
 class Embedder(Protocol):
-    """Makes like vectors of texts of like meaning."""
+    """Maps texts of similar meaning to similar vectors."""
 
     @property
     def name(self) -> str:
-        """The name that `embedder_of` takes; an index is searched with the embedder it names."""
+        """The name for `create_embedder`; an index is searched with the embedder of its build."""
         ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row a text, all equally long; lengths of rows do not matter.
+        """Return one row for each text, all of the same dimension, of any length.
 
-        Raises `ServiceError` if a server fails.
+        Raises:
+            ServiceError: a server fails.
         """
         ...
 
 
-def embedder_of(name: str) -> Embedder:
-    """Return the embedder of a name; `SetupError` if there is none such."""
-    kind, _, rest = name.partition(":")
+def create_embedder(name: str) -> Embedder:
+    """Return a new embedder by its name; raise `SetupError` for an unknown name."""
+    kind, _, argument = name.partition(":")
     if name == "hashed":
-        return Hashed()
-    if kind == "local" and rest:
-        return LocalModel(rest)
-    if kind == "onnx" and rest:
-        return OnnxModel(rest)
-    if kind == "openai" and "@" in rest:
-        model, _, address = rest.partition("@")
-        return EmbeddingsServer(model, address)
+        return HashedEmbedder()
+    if kind == "local" and argument:
+        return LocalEmbedder(argument)
+    if kind == "onnx" and argument:
+        return OnnxEmbedder(argument)
+    if kind == "openai" and "@" in argument:
+        model, _, address = argument.partition("@")
+        return ServerEmbedder(model, address)
     raise SetupError(
         f"no embedder {name!r}; name 'hashed', 'onnx:PATH', 'local:PATH' or 'openai:MODEL@URL'"
     )
 
 
-def unit_length(vectors: Vectors) -> Vectors:
-    """Return the rows divided by their lengths; a row of zeros stays one."""
+def normalize_rows(vectors: Vectors) -> Vectors:
+    """Return the rows divided by their lengths; rows of zeros stay unchanged."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Vectors = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
     return unit
 
 
-def _embed_in_parts(texts: Sequence[str], embed: Callable[[Sequence[str]], Vectors]) -> Vectors:
-    rows = [embed(texts[at : at + _AT_ONCE]) for at in range(0, len(texts), _AT_ONCE)]
+def _embed_in_batches(texts: Sequence[str], embed: Callable[[Sequence[str]], Vectors]) -> Vectors:
+    rows = [
+        embed(texts[start : start + _MAX_BATCH_SIZE])
+        for start in range(0, len(texts), _MAX_BATCH_SIZE)
+    ]
     return np.concatenate(rows) if rows else np.zeros((0, 0), dtype=np.float32)
 
 
 @dataclass(eq=False)
-class KeptEmbedder:
-    """Asks `inner` for texts that it has not seen; of more than `most` the oldest are forgotten."""
+class CachingEmbedder:
+    """Caches at most `max_count` vectors of `inner`; the oldest are evicted."""
 
     inner: Embedder
-    most: int = _MOST
-    _known: dict[str, NDArray[np.float32]] = field(default_factory=dict, repr=False)
+    max_count: int = _MAX_CACHED_COUNT
+    _cache: dict[str, NDArray[np.float32]] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     @property
     def name(self) -> str:
-        """The name of the embedder within."""
+        """The name of the inner embedder."""
         return self.inner.name
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row a text; raises what the embedder within raises."""
+        """Return one row for each text; raises the errors of the inner embedder."""
         with self._lock:
-            known = {text: self._known[text] for text in texts if text in self._known}
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
+            cached = {text: self._cache[text] for text in texts if text in self._cache}
+        missing = [text for text in dict.fromkeys(texts) if text not in cached]
         if missing:
             new = dict(zip(missing, self.inner.embed(missing), strict=True))
-            known |= new
+            cached |= new
             with self._lock:
-                self._known |= new
-                while len(self._known) > self.most:
-                    del self._known[next(iter(self._known))]
-        return np.array([known[text] for text in texts], dtype=np.float32)
+                self._cache |= new
+                while len(self._cache) > self.max_count:
+                    del self._cache[next(iter(self._cache))]
+        return np.array([cached[text] for text in texts], dtype=np.float32)
 
 
 @lru_cache(maxsize=4)
-def kept_embedder(name: str) -> KeptEmbedder:
-    """Return the embedder of a name (see `embedder_of`), the same one each time.
+def get_embedder(name: str) -> CachingEmbedder:
+    """Return the cached embedder of a name (see `create_embedder`), the same one for each call.
 
-    Raises `SetupError` if there is none such.
+    Raises:
+        SetupError: the name is unknown.
     """
-    return KeptEmbedder(embedder_of(name))
+    return CachingEmbedder(create_embedder(name))
 
 
 @dataclass(frozen=True)
-class Hashed:
-    """Embeds texts into a fixed number of dimensions, the same on every machine."""
+class HashedEmbedder:
+    """Hashes character trigrams into a fixed number of dimensions; the same on every machine."""
 
     dimensions: int = 384
     name: str = "hashed"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row a text."""
+        """Return one row for each text."""
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, text in zip(vectors, texts, strict=True):
-            whole = spelling(text)
-            for at in range(len(whole) - 2):
-                code = zlib.crc32(whole[at : at + 3].encode())
+            padded = pad_words(text)
+            for start in range(len(padded) - 2):
+                code = zlib.crc32(padded[start : start + 3].encode())
                 row[code % self.dimensions] += 1 if code >> 31 else -1
         return vectors
 
 
-def _library(module: str, embedder: str) -> Any:
-    """Import what an embedder needs: an extra, and seconds to import."""
+def _import_library(module: str, embedder: str) -> Any:
+    """Import the library of an embedder: it belongs to an extra and takes seconds."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise to_missing_extra_error(error, f"the embedder {embedder!r}") from error
 
 
-class LocalModel:
-    """A model by the path of its folder, or by a name that sentence-transformers knows.
+class LocalEmbedder:
+    """A sentence-transformers model, by the path of its folder or by its published name.
 
-    Raises `SetupError` if it is in neither place and cannot be fetched.
+    Raises:
+        SetupError: the model cannot be found or read.
     """
 
     def __init__(self, model: str) -> None:
         self.name = f"local:{model}"
-        library = _library("sentence_transformers", self.name)
+        library = _import_library("sentence_transformers", self.name)
         try:
             self._model = library.SentenceTransformer(model)
         except (OSError, ValueError) as error:
             raise SetupError(f"the embedding model {model!r} cannot be read: {error}") from error
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row a text."""
+        """Return one row for each text."""
         vectors = self._model.encode(list(texts), show_progress_bar=False, convert_to_numpy=True)
         return np.asarray(vectors, dtype=np.float32)
 
 
-class OnnxModel:
-    """A model and its tokenizer: a folder with `model.onnx`, also in `onnx/`, and `tokenizer.json`.
+class OnnxEmbedder:
+    """A model in ONNX: a folder with `model.onnx` (or `onnx/model.onnx`) and `tokenizer.json`.
 
-    `path` may be the model's file, too, with the tokenizer beside it or one folder above. A text's
-    vector is the mean of those of its tokens, of which at most 256 are read, or what the model
-    itself gives for the text. Raises `SetupError` if a part of it is missing or cannot be read.
+    `path` may also be the model's file, with the tokenizer beside it or one folder above. The
+    vector of a text is the mean over its tokens (at most 256), or the model's own vector of the
+    text.
+
+    Raises:
+        SetupError: a file is missing or cannot be read.
     """
 
     def __init__(self, path: str) -> None:
         self.name = f"onnx:{path}"
-        runtime = _library("onnxruntime", self.name)
-        tokenizers = _library("tokenizers", self.name)
-        model, tokenizer = _onnx_files(Path(path))
+        runtime = _import_library("onnxruntime", self.name)
+        tokenizers = _import_library("tokenizers", self.name)
+        model, tokenizer = _find_onnx_files(Path(path))
         try:
             self._tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer))
             self._session = runtime.InferenceSession(str(model))
         except Exception as error:  # both libraries raise plain exceptions
             raise SetupError(f"cannot read the model at {path}: {error}") from error
         self._tokenizer.enable_padding()
-        self._tokenizer.enable_truncation(_TOKENS)
-        self._inputs = {given.name for given in self._session.get_inputs()}
+        self._tokenizer.enable_truncation(_MAX_TOKENS)
+        self._inputs = {model_input.name for model_input in self._session.get_inputs()}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row a text."""
-        return _embed_in_parts(texts, self._vectors)
+        """Return one row for each text."""
+        return _embed_in_batches(texts, self._embed_batch)
 
-    def _vectors(self, texts: Sequence[str]) -> Vectors:
-        read = self._tokenizer.encode_batch(list(texts))
-        mask = np.array([one.attention_mask for one in read], dtype=np.int64)
-        given = {
-            "input_ids": np.array([one.ids for one in read], dtype=np.int64),
+    def _embed_batch(self, texts: Sequence[str]) -> Vectors:
+        encodings = self._tokenizer.encode_batch(list(texts))
+        mask = np.array([encoding.attention_mask for encoding in encodings], dtype=np.int64)
+        available = {
+            "input_ids": np.array([encoding.ids for encoding in encodings], dtype=np.int64),
             "attention_mask": mask,
             "token_type_ids": np.zeros_like(mask),
         }
-        asked = {name: value for name, value in given.items() if name in self._inputs}
-        vectors: Vectors = self._session.run(None, asked)[0]
+        inputs = {name: value for name, value in available.items() if name in self._inputs}
+        vectors: Vectors = self._session.run(None, inputs)[0]
         if vectors.ndim == 3:  # texts, tokens, dimensions
             vectors = (vectors * mask[..., None]).sum(1) / mask.sum(1, keepdims=True)
         return vectors.astype(np.float32)
 
 
-def _onnx_files(path: Path) -> tuple[Path, Path]:
-    """The files of a model and of its tokenizer; `SetupError` says which is missing."""
+def _find_onnx_files(path: Path) -> tuple[Path, Path]:
+    """Return the files of a model and of its tokenizer; raise `SetupError` if one is missing."""
     models = [path] if path.suffix == ".onnx" else [path / "model.onnx", path / "onnx/model.onnx"]
-    model = next((one for one in models if one.is_file()), None)
+    model = next((file for file in models if file.is_file()), None)
     if model is None:
         raise SetupError(
             f"no model at {path}: name a folder with model.onnx and tokenizer.json, as those of"
             " sentence-transformers are published"
         )
-    places = [model.parent / "tokenizer.json", model.parent.parent / "tokenizer.json"]
-    tokenizer = next((one for one in places if one.is_file()), None)
+    tokenizer_paths = [model.parent / "tokenizer.json", model.parent.parent / "tokenizer.json"]
+    tokenizer = next((file for file in tokenizer_paths if file.is_file()), None)
     if tokenizer is None:
         raise SetupError(f"no tokenizer: put the model's tokenizer.json beside {model}")
     return model, tokenizer
 
 
-class EmbeddingsServer:
-    """Asks `address`/embeddings, at most 256 texts at once, busy servers up to `tries` times."""
+class ServerEmbedder:
+    """Embeddings from `address`/embeddings, at most 256 texts in a request.
+
+    Requests to a busy server are tried up to `tries` times; `timeout` and `wait` are seconds.
+    """
 
     def __init__(
         self, model: str, address: str, *, timeout: float = 60.0, tries: int = 4, wait: float = 0.5
@@ -247,7 +259,7 @@ class EmbeddingsServer:
         self._wait = wait
         import httpx2  # takes long, and only a server needs it
 
-        key = os.environ.get(KEY)
+        key = os.environ.get(KEY_VARIABLE)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._client = httpx2.Client(timeout=timeout, headers=headers)
 
@@ -263,15 +275,15 @@ class EmbeddingsServer:
         self._client.close()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row a text; `ServiceError` if the server fails."""
-        return _embed_in_parts(texts, self._vectors)
+        """Return one row for each text; raise `ServiceError` if the server fails."""
+        return _embed_in_batches(texts, self._embed_batch)
 
-    def _vectors(self, texts: Sequence[str]) -> Vectors:
+    def _embed_batch(self, texts: Sequence[str]) -> Vectors:
         body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
-        reply = self._posted(body)
+        reply = self._post(body)
         try:
-            listed = sorted(reply.json()["data"], key=lambda item: item["index"])
-            vectors = np.array([item["embedding"] for item in listed], dtype=np.float32)
+            items = sorted(reply.json()["data"], key=lambda item: item["index"])
+            vectors = np.array([item["embedding"] for item in items], dtype=np.float32)
         except (ValueError, KeyError, TypeError) as error:
             raise MalformedReply(f"{self._address}: the reply holds no embeddings") from error
         if vectors.ndim != 2 or len(vectors) != len(texts):
@@ -280,7 +292,7 @@ class EmbeddingsServer:
             )
         return vectors
 
-    def _posted(self, body: Mapping[str, object]) -> "httpx2.Response":
+    def _post(self, body: Mapping[str, object]) -> "httpx2.Response":
         import httpx2
 
         for attempt in range(1, self._tries + 1):
@@ -292,13 +304,13 @@ class EmbeddingsServer:
                 raise Unreachable(f"{self._address}: {error}") from error
             if reply.status_code == 200:
                 return reply
-            if reply.status_code not in _BUSY or attempt == self._tries:
+            if reply.status_code not in _BUSY_STATUSES or attempt == self._tries:
                 break
             time.sleep(self._wait * 2 ** (attempt - 1))
-        raise self._refused(reply)
+        raise self._build_error(reply)
 
-    def _refused(self, reply: "httpx2.Response") -> ServiceError:
-        said = f"{self._address}: HTTP {reply.status_code}: {reply.text[:200]}"
+    def _build_error(self, reply: "httpx2.Response") -> ServiceError:
+        message = f"{self._address}: HTTP {reply.status_code}: {reply.text[:200]}"
         if reply.status_code in (401, 403):
-            return Unauthorised(f"{said}; set {KEY}")
-        return Overloaded(said) if reply.status_code in _BUSY else ErrorReply(said)
+            return Unauthorised(f"{message}; set {KEY_VARIABLE}")
+        return Overloaded(message) if reply.status_code in _BUSY_STATUSES else ErrorReply(message)

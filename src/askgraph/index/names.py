@@ -1,8 +1,8 @@
-"""An index of names on disk: every token of every name leads to the things that bear it.
+"""An index of names on disk: every token of every name leads to the items with that name.
 
-Names of entities, classes, predicates and short literal values lie in one index. Searching gives,
-for each name that shares a token with the query, how much of the name the query holds. The words of
-all texts are split, folded and stemmed here.
+Names of entities, classes, predicates and short literal values share one index. A search measures
+how much of each name with a common token the query covers. All texts are split into words, folded
+and stemmed in this module.
 """
 
 import math
@@ -20,51 +20,57 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-_WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*", re.UNICODE)
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_CAMEL_WORD = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+\d*")
-_STROKED = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "ð": "d"})
-_ENDINGS = ("'s", "’s")
+_WORD_PATTERN = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*", re.UNICODE)
+_CAMEL_BOUNDARY_PATTERN = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CAMEL_WORD_PATTERN = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+\d*")
+_LETTER_REPLACEMENTS = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "ð": "d"}
+)
+_POSSESSIVE_ENDINGS = ("'s", "’s")
 
 
 @lru_cache(maxsize=100_000)
-def folded(word: str) -> str:
+def fold_word(word: str) -> str:
     """Return a word in lower case, without Latin accents."""
     word = word.casefold()
     if word.isascii():
         return word
-    parts = unicodedata.normalize("NFD", word.translate(_STROKED))
-    kept = [c for at, c in enumerate(parts) if not _latin_accent(parts, at)]
-    return unicodedata.normalize("NFC", "".join(kept))
+    parts = unicodedata.normalize("NFD", word.translate(_LETTER_REPLACEMENTS))
+    characters = [
+        character
+        for position, character in enumerate(parts)
+        if not _is_latin_accent(parts, position)
+    ]
+    return unicodedata.normalize("NFC", "".join(characters))
 
 
-def tokens(text: str) -> tuple[str, ...]:
+def split_tokens(text: str) -> tuple[str, ...]:
     """Split text into folded words and numbers; "hasSite2" gives has, site, 2."""
-    for ending in _ENDINGS:
+    for ending in _POSSESSIVE_ENDINGS:
         text = text.replace(ending, " ")
-    if _CAMEL_WORD.fullmatch(text):
-        text = _CAMEL.sub(" ", text)
-    return tuple(folded(word) for word in _WORD.findall(text))
+    if _CAMEL_WORD_PATTERN.fullmatch(text):
+        text = _CAMEL_BOUNDARY_PATTERN.sub(" ", text)
+    return tuple(fold_word(word) for word in _WORD_PATTERN.findall(text))
 
 
 @lru_cache(maxsize=100_000)
-def stem(word: str) -> str:
-    """Return a folded word without its plural ending, so that singular and plural meet.
+def stem_word(word: str) -> str:
+    """Return a folded word without its plural ending, so that singular and plural match.
 
-    Light on purpose: a stem only ever joins forms of one noun or verb in English, German, Spanish
-    and French. Numbers and short words stay as they are.
+    The stemmer is light on purpose: it only joins forms of one noun or verb in English, German,
+    Spanish and French. Numbers and short words stay unchanged.
     """
     if len(word) < 3 or not word[0].isalpha():
         return word
     if len(word) == 3:
         return word[:2] if word[2] == "s" and word[1] not in "suia" else word
-    for ending, put in _PLURALS:
-        if word.endswith(ending) and len(word) - len(ending) + len(put) >= 3:
-            return word[: len(word) - len(ending)] + put
+    for ending, replacement in _PLURAL_ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) + len(replacement) >= 3:
+            return word[: len(word) - len(ending)] + replacement
     return word
 
 
-_PLURALS = (
+_PLURAL_ENDINGS = (
     ("ches", "ch"),
     ("shes", "sh"),
     ("sses", "ss"),
@@ -77,63 +83,63 @@ _PLURALS = (
 )
 
 
-def _latin_accent(text: str, at: int) -> bool:
-    if not unicodedata.combining(text[at]):
+def _is_latin_accent(text: str, position: int) -> bool:
+    if not unicodedata.combining(text[position]):
         return False
-    base = at - 1
+    base = position - 1
     while base > 0 and unicodedata.combining(text[base]):
         base -= 1
     return base >= 0 and "a" <= text[base] <= "z"
 
 
 # Scripts written without spaces: each sign is a word, so that any part of a name is found.
-_UNSPACED = re.compile(
+_UNSPACED_PATTERN = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 
 
-def search_words(text: str) -> list[str]:
-    """Return the words of a text, folded; a text of signs alone is one word.
+def split_words(text: str) -> list[str]:
+    """Return the folded words of a text; a text of symbols alone is one word.
 
-    >>> search_words("Müller-Straße 7")
+    >>> split_words("Müller-Straße 7")
     ['muller', 'strasse', '7']
-    >>> search_words("東京 Tower")
+    >>> split_words("東京 Tower")
     ['東', '京', 'tower']
-    >>> search_words("+ +")
+    >>> split_words("+ +")
     ['++']
     """
-    found = list(tokens(text))
-    if not text.isascii() and _UNSPACED.search(text):
-        found = [part for word in found for part in _parts(word)]
-    if not found:
-        signs = "".join(folded(text).split())
+    words = list(split_tokens(text))
+    if not text.isascii() and _UNSPACED_PATTERN.search(text):
+        words = [part for word in words for part in _split_unspaced(word)]
+    if not words:
+        signs = "".join(fold_word(text).split())
         return [signs] if signs else []
-    return found
+    return words
 
 
-def search_stems(text: str) -> list[str]:
+def split_stems(text: str) -> list[str]:
     """Return the stems of the words of a text."""
-    return [stem(word) for word in search_words(text)]
+    return [stem_word(word) for word in split_words(text)]
 
 
-def spelling(text: str) -> str:
-    """Return a text's words, folded, one space between them and around."""
-    return f" {' '.join(search_words(text))} "
+def pad_words(text: str) -> str:
+    """Return the folded words of a text, with single spaces between and around them."""
+    return f" {' '.join(split_words(text))} "
 
 
-def _parts(word: str) -> Iterator[str]:
-    last = 0
-    for sign in _UNSPACED.finditer(word):
-        if sign.start() > last:
-            yield word[last : sign.start()]
-        yield sign[0]
-        last = sign.end()
-    if last < len(word):
-        yield word[last:]
+def _split_unspaced(word: str) -> Iterator[str]:
+    start = 0
+    for character in _UNSPACED_PATTERN.finditer(word):
+        if character.start() > start:
+            yield word[start : character.start()]
+        yield character[0]
+        start = character.end()
+    if start < len(word):
+        yield word[start:]
 
 
-class Kind(IntEnum):
-    """The kind of thing that a name names."""
+class ItemKind(IntEnum):
+    """The kind of item that a name denotes."""
 
     ENTITY = 0
     CLASS = 1
@@ -142,24 +148,34 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True)
-class Name:
-    """A name and its bearer: `target` is an IRI, or a literal as N-Triples text."""
+class IndexedName:
+    """A name of an item.
+
+    Attributes:
+        text: the name.
+        target: the item: an IRI, or a literal as N-Triples text.
+        kind: the kind of the item.
+        preferred: whether it is a main name, not a synonym.
+    """
 
     text: str
     target: str
-    kind: Kind
+    kind: ItemKind
     preferred: bool = True
 
 
 @dataclass(frozen=True)
-class Match:
-    """A name found: `hits` are (query position, token number, quality between 0 and 1).
+class IndexedNameMatch:
+    """A name that a search found.
 
-    `similarity` is the share of the name, weighted by rarity, that the query holds; `length` is
-    the rarity of all its tokens together.
+    Attributes:
+        name: the name.
+        similarity: the share of the name, weighted by rarity, that the query covers.
+        length: the sum of the rarities of all its tokens.
+        hits: (query position, token number, quality between 0 and 1) of each covered token.
     """
 
-    name: Name
+    name: IndexedName
     similarity: float
     length: float
     hits: tuple[tuple[int, int, float], ...]
@@ -167,7 +183,7 @@ class Match:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NameIndex:
-    """Read-only; arrays are memory-mapped when loaded from disk."""
+    """An index of names; read-only, with arrays memory-mapped when loaded from disk."""
 
     words: NDArray[np.uint8]
     word_offsets: NDArray[np.int64]
@@ -182,40 +198,44 @@ class NameIndex:
     preferred: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, names: Iterable[Name]) -> Self:
-        """Build from names; a name given twice is kept once."""
-        texts, targets, words = _Packed(), _Packed(), dict[str, int]()
+    def from_names(cls, names: Iterable[IndexedName]) -> Self:
+        """Build an index; duplicate names are dropped."""
+        packed_texts, packed_targets, words = _PackedTexts(), _PackedTexts(), dict[str, int]()
         kinds, preferred, flat, counts = bytearray(), bytearray(), array("i"), array("i")
-        seen = set[int]()  # hashes: the names themselves may be too many to keep
+        name_hashes = set[int]()  # hashes: the names themselves may be too many to keep
         for name in names:
             key = hash((name.text, name.target, int(name.kind), name.preferred))
-            if key in seen:
+            if key in name_hashes:
                 continue
-            seen.add(key)
-            texts.add(name.text)
-            targets.add(name.target)
+            name_hashes.add(key)
+            packed_texts.add(name.text)
+            packed_targets.add(name.target)
             kinds.append(name.kind)
             preferred.append(name.preferred)
-            held = {words.setdefault(token, len(words)) for token in name_tokens(name.text)}
-            flat.extend(held)
-            counts.append(len(held))
-        del seen
+            token_numbers = {words.setdefault(token, len(words)) for token in stem_name(name.text)}
+            flat.extend(token_numbers)
+            counts.append(len(token_numbers))
+        del name_hashes
         vocabulary = sorted(words)
         order = np.empty(len(words), dtype=np.int32)
         order[[words[word] for word in vocabulary]] = np.arange(len(words))
-        held_words = order[np.frombuffer(flat, dtype=np.int32)]
-        bearers = np.arange(len(counts), dtype=np.int32).repeat(np.frombuffer(counts, np.int32))
-        postings = bearers[np.argsort(held_words, kind="stable")]
-        uses = np.bincount(held_words, minlength=len(words))
-        rarities = np.array([rarity(count, len(counts)) for count in uses.tolist()], np.float32)
+        name_words = order[np.frombuffer(flat, dtype=np.int32)]
+        name_numbers = np.arange(len(counts), dtype=np.int32).repeat(
+            np.frombuffer(counts, np.int32)
+        )
+        postings = name_numbers[np.argsort(name_words, kind="stable")]
+        use_counts = np.bincount(name_words, minlength=len(words))
+        rarities = np.array(
+            [compute_rarity(count, len(counts)) for count in use_counts.tolist()], np.float32
+        )
         lengths = np.zeros(len(counts), dtype=np.float32)
-        np.add.at(lengths, postings, rarities.repeat(uses))
+        np.add.at(lengths, postings, rarities.repeat(use_counts))
         return cls(
-            *_Packed(vocabulary).arrays(),
-            np.cumsum([0, *uses], dtype=np.int64),
+            *_PackedTexts(vocabulary).to_arrays(),
+            np.cumsum([0, *use_counts], dtype=np.int64),
             postings,
-            *texts.arrays(),
-            *targets.arrays(),
+            *packed_texts.to_arrays(),
+            *packed_targets.to_arrays(),
             lengths,
             np.frombuffer(kinds, dtype=np.uint8),
             np.frombuffer(preferred, dtype=np.bool_),
@@ -237,96 +257,106 @@ class NameIndex:
     def __len__(self) -> int:
         return len(self.kinds)
 
-    def name(self, at: int) -> Name:
-        """Return one name by its number."""
-        return Name(
-            _cut(self.texts, self.text_offsets, at),
-            _cut(self.targets, self.target_offsets, at),
-            Kind(int(self.kinds[at])),
-            bool(self.preferred[at]),
+    def read_name(self, number: int) -> IndexedName:
+        """Return a name by its number."""
+        return IndexedName(
+            _read_text(self.texts, self.text_offsets, number),
+            _read_text(self.targets, self.target_offsets, number),
+            ItemKind(int(self.kinds[number])),
+            bool(self.preferred[number]),
         )
 
-    def word_id(self, word: str) -> int | None:
+    def find_word(self, word: str) -> int | None:
         """Return the number of a token of the vocabulary, or None."""
         return self.vocabulary.get(word)
 
     @cached_property
     def vocabulary(self) -> dict[str, int]:
-        """Every token with its number."""
+        """All tokens with their numbers."""
         words = self.words.tobytes()
         offsets = self.word_offsets.tolist()
-        return {words[a:b].decode(): at for at, (a, b) in enumerate(pairwise(offsets))}
+        return {
+            words[start:end].decode(): number
+            for number, (start, end) in enumerate(pairwise(offsets))
+        }
 
     @cached_property
-    def listed(self) -> list[str]:
-        """Every token, in the order of the letters."""
+    def sorted_tokens(self) -> list[str]:
+        """All tokens in alphabetical order."""
         return list(self.vocabulary)
 
-    def rarity_of(self, word: int) -> float:
+    def get_rarity(self, word: int) -> float:
         """Return the rarity of a token by its number."""
         count = int(self.posting_offsets[word + 1] - self.posting_offsets[word])
-        return rarity(count, len(self))
+        return compute_rarity(count, len(self))
 
-    def bearing(self, word: int) -> NDArray[np.int32]:
-        """Return the numbers of the names that hold a token, ascending."""
+    def find_names(self, word: int) -> NDArray[np.int32]:
+        """Return the numbers of the names that contain a token, ascending."""
         return self.postings[self.posting_offsets[word] : self.posting_offsets[word + 1]]
 
     def search(
         self, hits: Iterable[tuple[int, int, float]], *, at_least: float = 0.3, limit: int = 400
-    ) -> list[Match]:
-        """Return the names that the hits cover by a share `at_least`, best first.
+    ) -> list[IndexedNameMatch]:
+        """Return the names that the hits cover by at least a share, best first.
 
-        A hit is (query position, token number, quality between 0 and 1). Of several hits on one
-        token of a name the best counts.
+        Args:
+            hits: (query position, token number, quality between 0 and 1); among several hits on one
+                token of a name the best counts.
+            at_least: the minimum share, weighted by rarity.
+            limit: the maximum number of names.
         """
-        listed = sorted(set(hits), key=lambda hit: (hit[1], -hit[2]))
-        if not listed:
+        sorted_hits = sorted(set(hits), key=lambda hit: (hit[1], -hit[2]))
+        if not sorted_hits:
             return []
-        score = self._covered(listed)
-        found = np.flatnonzero(score >= at_least)
-        if len(found) > limit:
-            weight = score[found] * np.sqrt(self.lengths[found])
-            found = found[np.argpartition(-weight, limit)[:limit]]
-        wanted: dict[int, list[tuple[int, int, float]]] = {int(at): [] for at in found}
-        keys = np.array(sorted(wanted), dtype=np.int32)
-        for position, word, quality in listed:
-            posted = self.bearing(word)
-            for at in np.intersect1d(posted, keys, assume_unique=True):
-                wanted[int(at)].append((position, word, quality))
+        score = self._measure_coverage(sorted_hits)
+        matching = np.flatnonzero(score >= at_least)
+        if len(matching) > limit:
+            weight = score[matching] * np.sqrt(self.lengths[matching])
+            matching = matching[np.argpartition(-weight, limit)[:limit]]
+        hits_by_name: dict[int, list[tuple[int, int, float]]] = {
+            int(number): [] for number in matching
+        }
+        keys = np.array(sorted(hits_by_name), dtype=np.int32)
+        for position, word, quality in sorted_hits:
+            names_with_word = self.find_names(word)
+            for number in np.intersect1d(names_with_word, keys, assume_unique=True):
+                hits_by_name[int(number)].append((position, word, quality))
         matches = [
-            Match(
-                self.name(at),
-                min(1.0, float(score[at])),
-                float(self.lengths[at]),
+            IndexedNameMatch(
+                self.read_name(number),
+                min(1.0, float(score[number])),
+                float(self.lengths[number]),
                 tuple(sorted(hits)),
             )
-            for at, hits in wanted.items()
+            for number, hits in hits_by_name.items()
         ]
-        return sorted(matches, key=lambda m: (-m.similarity, len(m.name.text), m.name.target))
+        return sorted(
+            matches, key=lambda match: (-match.similarity, len(match.name.text), match.name.target)
+        )
 
-    def _covered(self, listed: list[tuple[int, int, float]]) -> NDArray[np.float64]:
+    def _measure_coverage(self, sorted_hits: list[tuple[int, int, float]]) -> NDArray[np.float64]:
         score = np.zeros(len(self))
-        seen = -1
-        for _, word, quality in listed:
-            if word == seen:
+        previous_word = -1
+        for _, word, quality in sorted_hits:
+            if word == previous_word:
                 continue
-            seen = word
-            score[self.bearing(word)] += quality * self.rarity_of(word)
+            previous_word = word
+            score[self.find_names(word)] += quality * self.get_rarity(word)
         return score / np.maximum(self.lengths, 1e-9)
 
 
-def name_tokens(text: str) -> tuple[str, ...]:
-    """Return the stems of a name's tokens, as the index holds them."""
-    return tuple(stem(token) for token in tokens(text))
+def stem_name(text: str) -> tuple[str, ...]:
+    """Return the stems of a name's tokens, as the index stores them."""
+    return tuple(stem_word(token) for token in split_tokens(text))
 
 
-def rarity(count: int, total: int) -> float:
-    """Return the weight of a token: 1 for one in all names, more the rarer it is."""
+def compute_rarity(count: int, total: int) -> float:
+    """Return the weight of a token: 1 for a token of all names, more for rarer ones."""
     return 1.0 + math.log((1 + total) / (1 + count)) / 4
 
 
-class _Packed:
-    """Texts one after the other."""
+class _PackedTexts:
+    """Texts as one array of bytes."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._bytes = bytearray()
@@ -335,61 +365,71 @@ class _Packed:
             self.add(text)
 
     def add(self, text: str) -> None:
-        """Put one more behind the others."""
+        """Append a text."""
         self._bytes += text.encode()
         self._ends.append(len(self._bytes))
 
-    def arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return their bytes, and where each begins; one entry more says where the last ends."""
+    def to_arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the bytes, and the start of each text followed by the end of the last."""
         return np.frombuffer(self._bytes, np.uint8), np.frombuffer(self._ends, np.int64)
 
 
-def _cut(blob: NDArray[np.uint8], offsets: NDArray[np.int64], at: int) -> str:
-    return blob[offsets[at] : offsets[at + 1]].tobytes().decode()
+def _read_text(blob: NDArray[np.uint8], offsets: NDArray[np.int64], number: int) -> str:
+    return blob[offsets[number] : offsets[number + 1]].tobytes().decode()
 
 
-_ALIKE = 50  # names of the same words that are compared word for word
-_CLOSE = 1e-3  # between sums of rarities that are taken for equal
+_MAX_COMPARED_COUNT = 50  # names of the same words that are compared word for word
+_RARITY_TOLERANCE_SIZE = 1e-3  # between sums of rarities that are taken for equal
 
 
 @dataclass(frozen=True)
-class Phrase:
-    """The words from `first` to before `end` are exactly these names, of at most 50."""
+class NamePhrase:
+    """Words, from `first` to before `end`, that are exactly these names (at most 50)."""
 
     first: int
     end: int
-    names: tuple[Name, ...]
+    names: tuple[IndexedName, ...]
 
 
-def phrases(words: Sequence[str], index: NameIndex, *, inflected: bool = False) -> Iterator[Phrase]:
-    """Yield the names, of any length, that stand in a list of folded words.
+def find_phrases(
+    words: Sequence[str], index: NameIndex, *, inflected: bool = False
+) -> Iterator[NamePhrase]:
+    """Yield the names, of any length, in a list of folded words.
 
-    By where they start, the shortest first; they may overlap. From each word on it looks as far as
-    some name holds all words until there. With `inflected` they may differ in their plural endings.
+    They are ordered by their start, then by length, and may overlap. From each word the search
+    extends as long as some name contains all words so far. With `inflected` they may differ in
+    their plural endings.
     """
     for first in range(len(words)):
-        yield from _starting(words, first, index, inflected=inflected)
+        yield from _find_phrases_from(words, first, index, inflected=inflected)
 
 
-def _starting(
+def _find_phrases_from(
     words: Sequence[str], first: int, index: NameIndex, *, inflected: bool
-) -> Iterator[Phrase]:
-    held: np.ndarray | None = None
+) -> Iterator[NamePhrase]:
+    candidates: np.ndarray | None = None
     stems: dict[str, float] = {}
     for end in range(first + 1, len(words) + 1):
-        word = stem(words[end - 1])
+        word = stem_word(words[end - 1])
         if word not in stems:
-            number = index.word_id(word)
+            number = index.find_word(word)
             if number is None:
                 return
-            stems[word] = index.rarity_of(number)
-            bearing = index.bearing(number)
-            held = bearing if held is None else np.intersect1d(held, bearing, assume_unique=True)
-        if held is None or not len(held):
+            stems[word] = index.get_rarity(number)
+            bearing = index.find_names(number)
+            candidates = (
+                bearing
+                if candidates is None
+                else np.intersect1d(candidates, bearing, assume_unique=True)
+            )
+        if candidates is None or not len(candidates):
             return
-        whole = held[np.abs(index.lengths[held] - sum(stems.values())) < _CLOSE * len(stems)]
-        named = (index.name(int(at)) for at in whole[:_ALIKE])
-        read = name_tokens if inflected else tokens
-        said = tuple(stem(word) if inflected else word for word in words[first:end])
-        if found := tuple(name for name in named if read(name.text) == said):
-            yield Phrase(first, end, found)
+        complete = candidates[
+            np.abs(index.lengths[candidates] - sum(stems.values()))
+            < _RARITY_TOLERANCE_SIZE * len(stems)
+        ]
+        names = (index.read_name(int(candidate)) for candidate in complete[:_MAX_COMPARED_COUNT])
+        split = stem_name if inflected else split_tokens
+        phrase = tuple(stem_word(word) if inflected else word for word in words[first:end])
+        if exact_names := tuple(name for name in names if split(name.text) == phrase):
+            yield NamePhrase(first, end, exact_names)

@@ -1,12 +1,12 @@
 """Names in OpenSearch: BM25 over names and infos, completion, and nearest vectors (k-NN).
 
-Words are folded and stemmed here as `bm25` does, so that OpenSearch only counts them; `k1` and `b`
-are those of its similarity. With an `embedder` the ranking is joined by reciprocal ranks with that
-of the labels nearest in meaning. `complete` gives the names that begin with what is typed.
+Words are folded and stemmed here, as in `bm25`, so that OpenSearch only counts them; `k1` and `b`
+are those of its similarity. With an `embedder` the ranking is fused, by reciprocal ranks, with that
+of the labels nearest in meaning. `complete` returns the names that begin with the typed text.
 
-An index is two of the server's, of which an alias names the complete one: a new one is filled in
-the other. Documents have ids made of their IRIs, and a batch is noted when all of it is written, so
-that what is written twice is there once.
+An index consists of two indices of the server, and an alias names the complete one: a new index is
+written to the other. Document ids are hashes of IRIs, and a batch is recorded when it is complete,
+so that writing it twice is harmless.
 """
 
 import json
@@ -34,36 +34,42 @@ from askgraph.errors import (
     Unreachable,
 )
 from askgraph.index import Hit, Progress, Resource
-from askgraph.index._server import PASSWORD, Place, Submit, batch_embedder, fill
-from askgraph.index._table import check_weights, fuse_rankings, positive
-from askgraph.index.embeddings import Embedder, kept_embedder
-from askgraph.index.folder import Folder, Kind
-from askgraph.index.names import search_stems
+from askgraph.index._server import (
+    PASSWORD_VARIABLE,
+    IndexLocation,
+    SubmitBatch,
+    get_batch_embedder,
+    write_batches,
+)
+from askgraph.index._table import check_limit, check_weights, fuse_rankings
+from askgraph.index.embeddings import Embedder, get_embedder
+from askgraph.index.folder import IndexFolder, IndexFormat
+from askgraph.index.names import split_stems
 
 __all__ = ["OpenSearchIndex"]
 
-_KIND = Kind("opensearch", 1)
-_MOST_TERMS = 65_536  # of a query, by default
-_PAGE = 5000
-_BULK = 1000  # documents in a request, of some ten megabytes with vectors
-_MOST_HITS = 10_000  # of a search, by default
-_DEPTH = 50  # of each ranking that is joined
-_MOST_WEIGHT = 2**31 - 1
-_TRIES = 5
-_WAIT = 0.5
-_BUSY = frozenset({429, 502, 503, 504})
-_NO_SEPARATORS = dict.fromkeys((0x00, 0x1E, 0x1F), " ")  # a completion may not hold them
-_ORDER = [{"score": "desc"}, {"iri": "asc"}]
+_KIND = IndexFormat("opensearch", 1)
+_MAX_QUERY_TERMS_COUNT = 65_536  # of a query, by default
+_PAGE_SIZE = 5000
+_BULK_SIZE = 1000  # documents in a request, of some ten megabytes with vectors
+_MAX_HITS_COUNT = 10_000  # of a search, by default
+_RANKING_DEPTH = 50  # of each ranking that is joined
+_MAX_WEIGHT = 2**31 - 1
+_MAX_ATTEMPTS = 5
+_FIRST_WAIT_SECONDS = 0.5
+_BUSY_STATUSES = frozenset({429, 502, 503, 504})
+_SEPARATOR_REPLACEMENTS = dict.fromkeys((0x00, 0x1E, 0x1F), " ")  # a completion may not hold them
+_SORT_ORDER = [{"score": "desc"}, {"iri": "asc"}]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OpenSearchIndex:
-    """An index on a server, over HTTP."""
+    """An index on an OpenSearch server."""
 
-    place: Place
+    location: IndexLocation
     embedder: Embedder | None
-    items: int
-    server: "_Server"
+    item_count: int
+    server: "_OpenSearchClient"
 
     @classmethod
     def build(
@@ -79,40 +85,55 @@ class OpenSearchIndex:
         shards: int = 1,
         embedder: Embedder | None = None,
         source: str = "",
-        submit: Submit | None = None,
+        submit: SubmitBatch | None = None,
         at_once: int = 2,
     ) -> Self:
-        """Fill an index on the server `on`; see `DiskIndex.build`.
+        """Write an index on the server `on`; see `DiskIndex.build`.
 
-        With a `source`, which says what the resources are, a build that was cut off goes on when
-        the next one has the same source. `submit` writes batches elsewhere, `at_once` of them at a
-        time. Raises `ServiceError` if the server fails.
+        With a `source`, which identifies the resources, an interrupted build resumes if the next
+        one has the same source. `submit` runs batches elsewhere, at most `at_once` at a time.
+
+        Raises:
+            ServiceError: the server fails.
         """
-        place, named = Place.of(on, name, folder), embedder.name if embedder else ""
-        content = _content(k1, b, shards, embedder, f"{source}\n{k1} {b} {shards} {named}")
-        with place.noted(folder, _KIND, {"embedder": named}), _Server(place) as server:
-            build = _Build(server, place)
-            done = build.start(content, again=not source)
-            write = partial(_write, place, build.slot, named)
-            total = fill(resources, write, done, submit=submit, at_once=at_once, progress=progress)
-            build.finish(total)
+        location, embedder_name = (
+            IndexLocation.from_settings(on, name, folder),
+            embedder.name if embedder else "",
+        )
+        content = _build_index_body(
+            k1, b, shards, embedder, f"{source}\n{k1} {b} {shards} {embedder_name}"
+        )
+        with (
+            location.write_folder(folder, _KIND, {"embedder": embedder_name}),
+            _OpenSearchClient(location) as server,
+        ):
+            index_build = _OpenSearchBuild(server, location)
+            finished = index_build.start(content, restart=not source)
+            write = partial(_write_batch, location, index_build.slot, embedder_name)
+            total = write_batches(
+                resources, write, finished, submit=submit, at_once=at_once, progress=progress
+            )
+            index_build.finish(total)
         return cls.open(folder, embedder=embedder)
 
     @classmethod
     def open(cls, folder: Path, *, embedder: Embedder | None = None) -> Self:
-        """Open the index that a folder names; see `DiskIndex.open`.
+        """Open the index at a folder's location; see `DiskIndex.open`.
 
-        Raises `ServiceError` if the server does not answer.
+        Raises:
+            ServiceError: the server does not answer.
         """
-        opened = Folder.open(folder, _KIND)
-        place, named = Place.read(opened), opened.text("embedder")
-        if named and embedder is None:
-            embedder = kept_embedder(named)
-        server = _Server(place)
+        opened = IndexFolder.open(folder, _KIND)
+        location, embedder_name = IndexLocation.from_folder(opened), opened.get_text("embedder")
+        if embedder_name and embedder is None:
+            embedder = get_embedder(embedder_name)
+        server = _OpenSearchClient(location)
         try:
-            if server.asked("GET", f"/_alias/{_alias(place)}", missing=True) is None:
-                raise place.missing()
-            index = cls(place, embedder, _count(server, _alias(place)), server)
+            if server.request("GET", f"/_alias/{_build_alias(location)}", missing=True) is None:
+                raise location.build_missing_error()
+            index = cls(
+                location, embedder, _count_documents(server, _build_alias(location)), server
+            )
         except AskgraphError:
             server.close()
             raise
@@ -120,143 +141,156 @@ class OpenSearchIndex:
         return index
 
     def __len__(self) -> int:
-        return self.items
+        return self.item_count
 
     @property
     def bytes(self) -> int:
-        """What the index takes on the disks of the server, without replicas."""
-        stats = self.server.asked("GET", f"/{_alias(self.place)}/_stats/store")
+        """The size of the index on the server's disks in bytes, without replicas."""
+        stats = self.server.request("GET", f"/{_build_alias(self.location)}/_stats/store")
         return int(stats["_all"]["primaries"]["store"]["size_in_bytes"])
 
     def find(self, iri: str) -> Resource | None:
         """Return the resource of an IRI, or None."""
-        found = self._hits({"query": {"ids": {"values": [_id(iri)]}}, "size": 1})
-        return found[0].item if found else None
+        hits = self._fetch_hits({"query": {"ids": {"values": [_build_id(iri)]}}, "size": 1})
+        return hits[0].item if hits else None
 
-    def resources(self) -> Iterator[Resource]:
-        """Yield all resources, the highest score first."""
-        wanted = {"query": {"exists": {"field": "iri"}}}
-        for hit in _pages(self.server, _alias(self.place), wanted, _ORDER):
-            yield _resource(hit["_source"])
+    def iterate_resources(self) -> Iterator[Resource]:
+        """Yield all resources, highest score first."""
+        body = {"query": {"exists": {"field": "iri"}}}
+        for hit in _iterate_hits(self.server, _build_alias(self.location), body, _SORT_ORDER):
+            yield _parse_resource(hit["_source"])
 
     def search(
         self, text: str, *, limit: int = 10, within: Collection[str] | None = None
     ) -> Sequence[Hit[Resource]]:
         """Return the best resources, at most 10,000; see `SearchIndex.search`."""
-        limit = min(positive(limit), _MOST_HITS)
-        words = " ".join(search_stems(text))
+        limit = min(check_limit(limit), _MAX_HITS_COUNT)
+        words = " ".join(split_stems(text))
         if not words or (within is not None and not within):
             return []
         if self.embedder is None:
-            return self._ranked(words, limit, within)
+            return self._rank_words(words, limit, within)
         vector = self.embedder.embed([text])[0]
-        depth = max(limit, _DEPTH)
-        rankings = [self._ranked(words, depth, within)]
+        depth = max(limit, _RANKING_DEPTH)
+        rankings = [self._rank_words(words, depth, within)]
         if vector.any():
-            rankings.append(self._near([float(one) for one in vector], depth, within))
-        known = {hit.item.iri: hit.item for ranking in rankings for hit in ranking}
-        joined = fuse_rankings([hit.item.iri for hit in ranking] for ranking in rankings)
-        return [Hit(known[iri], score) for iri, score in list(joined.items())[:limit]]
+            rankings.append(self._rank_vectors([float(value) for value in vector], depth, within))
+        resources_by_iri = {hit.item.iri: hit.item for ranking in rankings for hit in ranking}
+        fused_scores = fuse_rankings([hit.item.iri for hit in ranking] for ranking in rankings)
+        return [
+            Hit(resources_by_iri[iri], score) for iri, score in list(fused_scores.items())[:limit]
+        ]
 
     def complete(self, text: str, *, limit: int = 8) -> list[Hit[Resource]]:
-        """Return resources with a name that begins so, the most used ones first."""
-        asked = {"prefix": text, "completion": {"field": "complete", "size": positive(limit)}}
-        reply = self._search({"suggest": {"names": asked}})
-        found = reply["suggest"]["names"][0]["options"]
-        return [Hit(_resource(one["_source"]), one["_score"], one["text"]) for one in found]
+        """Return resources with a name of this prefix, the most used first."""
+        suggestion = {
+            "prefix": text,
+            "completion": {"field": "complete", "size": check_limit(limit)},
+        }
+        reply = self._send_search({"suggest": {"names": suggestion}})
+        options = reply["suggest"]["names"][0]["options"]
+        return [
+            Hit(_parse_resource(option["_source"]), option["_score"], option["text"])
+            for option in options
+        ]
 
-    def _ranked(
+    def _rank_words(
         self, words: str, limit: int, within: Collection[str] | None
     ) -> list[Hit[Resource]]:
         query = {"match": {"words": {"query": words}}}
-        found: list[Hit[Resource]] = []
-        for allowed in _filters(within):
-            filtered = {"bool": {"must": [query], "filter": allowed}} if allowed else query
-            sort = [{"_score": "desc"}, *_ORDER]
-            found += self._hits({"query": filtered, "size": limit, "sort": sort})
-        return sorted(found, key=lambda hit: (-hit.score, -hit.item.score, hit.item.iri))[:limit]
+        hits: list[Hit[Resource]] = []
+        for restriction in _build_filters(within):
+            restricted_query = (
+                {"bool": {"must": [query], "filter": restriction}} if restriction else query
+            )
+            sort = [{"_score": "desc"}, *_SORT_ORDER]
+            hits += self._fetch_hits({"query": restricted_query, "size": limit, "sort": sort})
+        return sorted(hits, key=lambda hit: (-hit.score, -hit.item.score, hit.item.iri))[:limit]
 
-    def _near(
+    def _rank_vectors(
         self, vector: list[float], limit: int, within: Collection[str] | None
     ) -> list[Hit[Resource]]:
-        found: list[Hit[Resource]] = []
-        for allowed in _filters(within):
-            near: dict[str, Any] = {"vector": vector, "k": limit}
-            if allowed:
-                near["filter"] = allowed[0]
-            found += self._hits({"query": {"knn": {"vector": near}}, "size": limit})
-        return sorted(found, key=lambda hit: -hit.score)[:limit]
+        hits: list[Hit[Resource]] = []
+        for restriction in _build_filters(within):
+            vector_query: dict[str, Any] = {"vector": vector, "k": limit}
+            if restriction:
+                vector_query["filter"] = restriction[0]
+            hits += self._fetch_hits({"query": {"knn": {"vector": vector_query}}, "size": limit})
+        return sorted(hits, key=lambda hit: -hit.score)[:limit]
 
-    def _hits(self, wanted: Mapping[str, Any]) -> list[Hit[Resource]]:
-        hits = self._search(wanted)["hits"]["hits"]
-        return [Hit(_resource(hit["_source"]), float(hit["_score"] or 0)) for hit in hits]
+    def _fetch_hits(self, body: Mapping[str, Any]) -> list[Hit[Resource]]:
+        hits = self._send_search(body)["hits"]["hits"]
+        return [Hit(_parse_resource(hit["_source"]), float(hit["_score"] or 0)) for hit in hits]
 
-    def _search(self, wanted: Mapping[str, Any]) -> Any:
+    def _send_search(self, body: Mapping[str, Any]) -> Any:
         # Rarities are those of the whole index, however many shards it has.
-        path = f"/{_alias(self.place)}/_search?search_type=dfs_query_then_fetch"
-        return self.server.asked("POST", path, {**wanted, "_source": {"excludes": _HIDDEN}})
+        path = f"/{_build_alias(self.location)}/_search?search_type=dfs_query_then_fetch"
+        return self.server.request(
+            "POST", path, {**body, "_source": {"excludes": _EXCLUDED_FIELDS}}
+        )
 
 
-_HIDDEN = ["words", "complete", "vector"]
+_EXCLUDED_FIELDS = ["words", "complete", "vector"]
 
 
-def _filters(within: Collection[str] | None) -> Iterator[list[Any]]:
-    """Yield what restricts each of the searches that are needed: one, but for very many IRIs."""
+def _build_filters(within: Collection[str] | None) -> Iterator[list[Any]]:
+    """Yield the filter of each search; there are several only for very many IRIs."""
     if within is None:
         yield []
         return
     iris = sorted(within)
-    for at in range(0, len(iris), _MOST_TERMS):
-        yield [{"terms": {"iri": iris[at : at + _MOST_TERMS]}}]
+    for start in range(0, len(iris), _MAX_QUERY_TERMS_COUNT):
+        yield [{"terms": {"iri": iris[start : start + _MAX_QUERY_TERMS_COUNT]}}]
 
 
 @dataclass
-class _Build:
-    """An index that is being filled, in the one of two slots that the alias does not name."""
+class _OpenSearchBuild:
+    """A build that writes to the one of two slots that the alias does not name."""
 
-    server: "_Server"
-    place: Place
+    server: "_OpenSearchClient"
+    location: IndexLocation
     slot: str = ""
 
-    def start(self, content: Mapping[str, Any], *, again: bool) -> list[int]:
-        """Make the slot, or find it as it was left; return the batches that are written."""
-        alias = _alias(self.place)
-        named = self.server.asked("GET", f"/_alias/{alias}", missing=True) or {}
-        self.slot = f"{alias}-b" if f"{alias}-a" in named else f"{alias}-a"
-        known = self.server.asked("GET", f"/{self.slot}/_mapping", missing=True)
-        left = known[self.slot]["mappings"].get("_meta") if known else None
-        if known and (again or left != content["mappings"]["_meta"]):
-            self.server.asked("DELETE", f"/{self.slot}")
-            known = None
-        if not known:
-            self.server.asked("PUT", f"/{self.slot}", content)
+    def start(self, content: Mapping[str, Any], *, restart: bool) -> list[int]:
+        """Create the slot, or resume it; return the numbers of the finished batches."""
+        alias = _build_alias(self.location)
+        aliased = self.server.request("GET", f"/_alias/{alias}", missing=True) or {}
+        self.slot = f"{alias}-b" if f"{alias}-a" in aliased else f"{alias}-a"
+        mapping = self.server.request("GET", f"/{self.slot}/_mapping", missing=True)
+        previous_meta = mapping[self.slot]["mappings"].get("_meta") if mapping else None
+        if mapping and (restart or previous_meta != content["mappings"]["_meta"]):
+            self.server.request("DELETE", f"/{self.slot}")
+            mapping = None
+        if not mapping:
+            self.server.request("PUT", f"/{self.slot}", content)
             return []
-        self.server.asked("POST", f"/{self.slot}/_refresh")
-        wanted = {"query": {"exists": {"field": "batch"}}}
-        found = _pages(self.server, self.slot, wanted, [{"batch": "asc"}])
-        return [hit["_source"]["batch"] for hit in found]
+        self.server.request("POST", f"/{self.slot}/_refresh")
+        body = {"query": {"exists": {"field": "batch"}}}
+        hits = _iterate_hits(self.server, self.slot, body, [{"batch": "asc"}])
+        return [hit["_source"]["batch"] for hit in hits]
 
     def finish(self, total: int) -> None:
-        """Make all that was written found, and let the alias name it."""
-        self.server.asked("PUT", f"/{self.slot}/_settings", {"index": {"refresh_interval": None}})
-        self.server.asked("POST", f"/{self.slot}/_refresh")
-        found = _count(self.server, self.slot)
-        if found != total:
-            self.server.asked("DELETE", f"/{self.slot}")
+        """Make all documents searchable, and switch the alias to the slot."""
+        self.server.request("PUT", f"/{self.slot}/_settings", {"index": {"refresh_interval": None}})
+        self.server.request("POST", f"/{self.slot}/_refresh")
+        document_count = _count_documents(self.server, self.slot)
+        if document_count != total:
+            self.server.request("DELETE", f"/{self.slot}")
             raise SetupError(
-                f"{total:,} resources came for the index {self.place.name!r}, and {found:,} "
+                f"{total:,} resources came for the index {self.location.name!r}, and "
+                f"{document_count:,} "
                 "different ones are written: one is given twice, or what it is built from has "
                 "changed meanwhile; build it once more"
             )
-        alias = _alias(self.place)
-        other = f"{alias}-a" if self.slot == f"{alias}-b" else f"{alias}-b"
-        named = self.server.asked("GET", f"/_alias/{alias}", missing=True) or {}
-        gone = [{"remove_index": {"index": other}}] if other in named else []
-        put = {"add": {"index": self.slot, "alias": alias}}
-        self.server.asked("POST", "/_aliases", {"actions": [*gone, put]})
+        alias = _build_alias(self.location)
+        previous_slot = f"{alias}-a" if self.slot == f"{alias}-b" else f"{alias}-b"
+        aliased = self.server.request("GET", f"/_alias/{alias}", missing=True) or {}
+        removals = [{"remove_index": {"index": previous_slot}}] if previous_slot in aliased else []
+        addition = {"add": {"index": self.slot, "alias": alias}}
+        self.server.request("POST", "/_aliases", {"actions": [*removals, addition]})
 
 
-def _content(
+def _build_index_body(
     k1: float, b: float, shards: int, embedder: Embedder | None, source: str
 ) -> dict[str, Any]:
     """Return the settings and fields of an index."""
@@ -288,102 +322,110 @@ def _content(
     }
 
 
-def _write(place: Place, slot: str, embedder: str, number: int, batch: list[Resource]) -> int:
-    """Write a batch, and note that it is there; return its resources."""
-    documents = [_document(one) for one in batch]
+def _write_batch(
+    location: IndexLocation, slot: str, embedder: str, number: int, batch: list[Resource]
+) -> int:
+    """Write a batch and record it as finished; return its number of resources."""
+    documents = [_build_document(item) for item in batch]
     if embedder:
-        vectors = batch_embedder(embedder).embed([one.label for one in batch])
+        vectors = get_batch_embedder(embedder).embed([item.label for item in batch])
         for document, vector in zip(documents, vectors, strict=True):
             if vector.any():  # the cosine of no direction is refused
-                document["vector"] = [float(one) for one in vector]
-    with _Server(place) as server:
-        for at in range(0, len(documents), _BULK):
-            _put(server, slot, documents[at : at + _BULK])
-        server.asked("PUT", f"/{slot}/_doc/batch-{number}", {"batch": number})
+                document["vector"] = [float(item) for item in vector]
+    with _OpenSearchClient(location) as server:
+        for start in range(0, len(documents), _BULK_SIZE):
+            _send_documents(server, slot, documents[start : start + _BULK_SIZE])
+        server.request("PUT", f"/{slot}/_doc/batch-{number}", {"batch": number})
     return len(batch)
 
 
-def _put(server: "_Server", slot: str, documents: list[dict[str, Any]]) -> None:
-    """Write documents; those that a busy server refused are sent again with the others."""
+def _send_documents(
+    server: "_OpenSearchClient", slot: str, documents: list[dict[str, Any]]
+) -> None:
+    """Write documents; retry the whole request if a busy server rejects some of them."""
     lines = [
         json.dumps(line, ensure_ascii=False)
         for document in documents
-        for line in ({"index": {"_id": _id(document["iri"])}}, document)
+        for line in ({"index": {"_id": _build_id(document["iri"])}}, document)
     ]
-    for attempt in range(1, _TRIES + 1):
-        reply = server.asked("POST", f"/{slot}/_bulk", "\n".join(lines) + "\n")
+    for attempt in range(1, _MAX_ATTEMPTS + 1):
+        reply = server.request("POST", f"/{slot}/_bulk", "\n".join(lines) + "\n")
         refused = [item["index"] for item in reply["items"] if "error" in item["index"]]
         if not refused:
             return
-        busy = all(item["status"] in _BUSY for item in refused)
-        if not busy or attempt == _TRIES:
+        busy = all(item["status"] in _BUSY_STATUSES for item in refused)
+        if not busy or attempt == _MAX_ATTEMPTS:
             break
-        _pause(attempt)
-    said = refused[0]["error"]
-    raise server.refused(refused[0]["status"], f"{said['type']}: {said['reason']}")
+        _wait_before_retry(attempt)
+    error_details = refused[0]["error"]
+    raise server.build_error(
+        refused[0]["status"], f"{error_details['type']}: {error_details['reason']}"
+    )
 
 
-def _document(one: Resource) -> dict[str, Any]:
-    names = [name.translate(_NO_SEPARATORS) for name in one.names]
-    weight = max(0, min(_MOST_WEIGHT, int(one.score)))
+def _build_document(resource: Resource) -> dict[str, Any]:
+    names = [name.translate(_SEPARATOR_REPLACEMENTS) for name in resource.names]
+    weight = max(0, min(_MAX_WEIGHT, int(resource.score)))
     return {
-        "iri": one.iri,
-        "label": one.label,
-        "synonyms": one.synonyms,
-        "score": one.score,
-        "infos": one.infos,
-        "words": " ".join(w for text in (*one.names, *one.infos) for w in search_stems(text)),
+        "iri": resource.iri,
+        "label": resource.label,
+        "synonyms": resource.synonyms,
+        "score": resource.score,
+        "infos": resource.infos,
+        "words": " ".join(
+            word for text in (*resource.names, *resource.infos) for word in split_stems(text)
+        ),
         "complete": {"input": names, "weight": weight},
     }
 
 
-def _resource(source: Mapping[str, Any]) -> Resource:
+def _parse_resource(source: Mapping[str, Any]) -> Resource:
     synonyms, infos = tuple(source["synonyms"]), tuple(source["infos"])
     return Resource(source["iri"], source["label"], synonyms, float(source["score"]), infos)
 
 
-def _id(iri: str) -> str:
+def _build_id(iri: str) -> str:
     return sha256(iri.encode()).hexdigest()  # an id has at most 512 bytes
 
 
-def _alias(place: Place) -> str:
-    return f"askgraph-{place.key}"
+def _build_alias(location: IndexLocation) -> str:
+    return f"askgraph-{location.key}"
 
 
-def _count(server: "_Server", index: str) -> int:
-    wanted = {"query": {"exists": {"field": "iri"}}}
-    return int(server.asked("POST", f"/{index}/_count", wanted)["count"])
+def _count_documents(server: "_OpenSearchClient", index: str) -> int:
+    body = {"query": {"exists": {"field": "iri"}}}
+    return int(server.request("POST", f"/{index}/_count", body)["count"])
 
 
-def _pages(
-    server: "_Server", index: str, wanted: Mapping[str, Any], sort: list[dict[str, str]]
+def _iterate_hits(
+    server: "_OpenSearchClient", index: str, body: Mapping[str, Any], sort: list[dict[str, str]]
 ) -> Iterator[Any]:
-    """Yield all hits of a search, each page after the last hit of the one before."""
-    asked: dict[str, Any] = {
-        **wanted,
-        "size": _PAGE,
+    """Yield all hits of a search, page by page."""
+    page_body: dict[str, Any] = {
+        **body,
+        "size": _PAGE_SIZE,
         "sort": sort,
-        "_source": {"excludes": _HIDDEN},
+        "_source": {"excludes": _EXCLUDED_FIELDS},
     }
-    while hits := server.asked("POST", f"/{index}/_search", asked)["hits"]["hits"]:
+    while hits := server.request("POST", f"/{index}/_search", page_body)["hits"]["hits"]:
         yield from hits
-        if len(hits) < _PAGE:
+        if len(hits) < _PAGE_SIZE:
             break
-        asked["search_after"] = hits[-1]["sort"]
+        page_body["search_after"] = hits[-1]["sort"]
 
 
-class _Server:
-    """Requests to an OpenSearch; a busy one is asked again, up to five times.
+class _OpenSearchClient:
+    """Sends requests to OpenSearch; requests to a busy server are tried up to five times.
 
-    The password of the index's user is in the environment.
+    The environment has the password of the address's user.
     """
 
-    def __init__(self, place: Place) -> None:
-        parts = urlsplit(place.address)
+    def __init__(self, location: IndexLocation) -> None:
+        parts = urlsplit(location.address)
         host = parts.netloc.rpartition("@")[2]
         base = parts._replace(netloc=host).geturl().rstrip("/")
-        auth = (parts.username, os.environ.get(PASSWORD, "")) if parts.username else None
-        self._address = place.address
+        auth = (parts.username, os.environ.get(PASSWORD_VARIABLE, "")) if parts.username else None
+        self._address = location.address
         self._client = httpx2.Client(base_url=base, auth=auth, timeout=120)
 
     def __enter__(self) -> Self:
@@ -396,7 +438,7 @@ class _Server:
         """Close the connections."""
         self._client.close()
 
-    def asked(
+    def request(
         self,
         method: str,
         path: str,
@@ -404,10 +446,10 @@ class _Server:
         *,
         missing: bool = False,
     ) -> Any:
-        """Return the reply to a request; None if nothing is there and that may be."""
+        """Return the reply to a request; None for status 404 if `missing` allows it."""
         kind = "application/x-ndjson" if isinstance(body, str) else "application/json"
         text = body if isinstance(body, str) or body is None else json.dumps(body)
-        for attempt in range(1, _TRIES + 1):
+        for attempt in range(1, _MAX_ATTEMPTS + 1):
             try:
                 reply = self._client.request(
                     method, path, content=text, headers={"Content-Type": kind} if text else {}
@@ -419,33 +461,33 @@ class _Server:
                     f"{self._address}: no OpenSearch answers there ({error}); start it, or name "
                     "another; a build that was cut off goes on with the same call"
                 ) from error
-            if reply.status_code not in _BUSY or attempt == _TRIES:
+            if reply.status_code not in _BUSY_STATUSES or attempt == _MAX_ATTEMPTS:
                 break
-            _pause(attempt)
+            _wait_before_retry(attempt)
         if reply.status_code == 404 and missing:
             return None
         if reply.status_code >= 400:
-            raise self.refused(reply.status_code, _said(reply))
+            raise self.build_error(reply.status_code, _read_error(reply))
         try:
             return reply.json()
         except ValueError as error:
             raise MalformedReply(f"{self._address}: this is no reply of an OpenSearch") from error
 
-    def refused(self, status: int, said: str) -> Exception:
-        """Return the error for what the server refused."""
-        whole = f"{self._address}: HTTP {status}: {said}"
+    def build_error(self, status: int, details: str) -> Exception:
+        """Return the error for a rejected request."""
+        message = f"{self._address}: HTTP {status}: {details}"
         if status in (401, 403):
-            return Unauthorised(f"{whole}; set {PASSWORD}, and the user in the address")
-        if status in _BUSY:
-            return Overloaded(f"{whole}; what is written stays, and the same call goes on")
-        if "knn" in said:
-            return SetupError(f"{whole}; embeddings need the server's plugin opensearch-knn")
-        if "index_not_found" in said:
-            return SetupError(f"{whole}; build the index anew")
-        return ErrorReply(whole)
+            return Unauthorised(f"{message}; set {PASSWORD_VARIABLE}, and the user in the address")
+        if status in _BUSY_STATUSES:
+            return Overloaded(f"{message}; what is written stays, and the same call goes on")
+        if "knn" in details:
+            return SetupError(f"{message}; embeddings need the server's plugin opensearch-knn")
+        if "index_not_found" in details:
+            return SetupError(f"{message}; build the index anew")
+        return ErrorReply(message)
 
 
-def _said(reply: httpx2.Response) -> str:
+def _read_error(reply: httpx2.Response) -> str:
     try:
         error = reply.json()["error"]
         return f"{error['type']}: {error['reason']}"
@@ -453,5 +495,5 @@ def _said(reply: httpx2.Response) -> str:
         return reply.text[:200]
 
 
-def _pause(attempt: int) -> None:
-    time.sleep(_WAIT * 2 ** (attempt - 1))
+def _wait_before_retry(attempt: int) -> None:
+    time.sleep(_FIRST_WAIT_SECONDS * 2 ** (attempt - 1))

@@ -1,8 +1,8 @@
-"""Character trigrams: the names spelled most like the search, by the cosine of trigram counts.
+"""Character trigrams: the names of the most similar spelling, by the cosine of trigram counts.
 
-The search of Graf von Data (Henselmann et al. 2025). Spelling errors and other endings
-cost a little; the order of words hardly counts, and a short word within a long name counts little.
-The label and each synonym are compared apart; `infos` are not searched.
+The search of Graf von Data (Henselmann et al. 2025). Typing errors and other endings cost little;
+the order of words hardly matters, and a short word within a long name weighs little. The label and
+each synonym are compared separately; `infos` are not searched.
 """
 
 import math
@@ -17,20 +17,28 @@ from numpy.typing import NDArray
 
 from askgraph.index import Hit, Progress, Resource
 from askgraph.index._postings import Documents, Postings, PostingsWriter
-from askgraph.index._table import Best, Scores, Table, Tabled, TableWriter, best_names, positive
-from askgraph.index.folder import Folder, Kind, new_folder
-from askgraph.index.names import spelling
+from askgraph.index._table import (
+    BestNames,
+    ResourceTable,
+    Scores,
+    TableIndex,
+    TableWriter,
+    check_limit,
+    rank_names,
+)
+from askgraph.index.folder import IndexFolder, IndexFormat, create_folder
+from askgraph.index.names import pad_words
 
 __all__ = ["TrigramIndex"]
 
-_KIND = Kind("trigram", 1)
-_TRIED_FIRST = 20_000
-_ROUNDING = 1e-6
+_KIND = IndexFormat("trigram", 1)
+_MAX_FIRST_NAMES_COUNT = 20_000
+_ROUNDING_THRESHOLD = 1e-6
 
 
 @dataclass(frozen=True)
-class _Part:
-    """A trigram of the search: its number, its share of the search's length, its names."""
+class _SearchTrigram:
+    """A trigram of the search: its number, its share of the vector's length, its name count."""
 
     word: int
     share: float
@@ -38,8 +46,8 @@ class _Part:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrigramIndex(Tabled):
-    """Read-only and memory-mapped."""
+class TrigramIndex(TableIndex):
+    """A trigram index; read-only and memory-mapped. `lengths` are those of the names' vectors."""
 
     postings: Postings
     lengths: NDArray[np.float32]  # of the names' vectors
@@ -49,105 +57,117 @@ class TrigramIndex(Tabled):
         cls, resources: Iterable[Resource], folder: Path, *, progress: Progress | None = None
     ) -> Self:
         """Write an index; see `DiskIndex.build`."""
-        with new_folder(folder, _KIND) as new:
-            table, postings = TableWriter(new), PostingsWriter()
-            for resource in table.taken(resources, progress):
+        with create_folder(folder, _KIND) as writer:
+            table, postings = TableWriter(writer), PostingsWriter()
+            for resource in table.write_resources(resources, progress):
                 for name in resource.names:
-                    postings.add(_trigrams(name))
+                    postings.add(_split_trigrams(name))
             _, names = table.finish()
-            postings.finish(new, names)
-            offsets = np.load(new.path / "postings_document_offsets.npy").astype(np.int64)
-            squares = np.load(new.path / "postings_word_counts.npy").astype(np.float64) ** 2
+            postings.finish(writer, names)
+            offsets = np.load(writer.path / "postings_document_offsets.npy").astype(np.int64)
+            squares = np.load(writer.path / "postings_word_counts.npy").astype(np.float64) ** 2
             sums = np.concatenate(([0.0], np.cumsum(squares)))
             lengths = np.sqrt(sums[offsets[1:]] - sums[offsets[:-1]])
-            new.save("trigram_lengths", lengths.astype(np.float32))
+            writer.save("trigram_lengths", lengths.astype(np.float32))
         return cls.open(folder)
 
     @classmethod
     def open(cls, folder: Path) -> Self:
         """Map an index into memory; see `DiskIndex.open`."""
-        opened = Folder.open(folder, _KIND)
-        lengths = opened.array("trigram_lengths")
-        return cls(Table.open(opened), Postings.open(opened), lengths)
+        opened = IndexFolder.open(folder, _KIND)
+        lengths = opened.map_array("trigram_lengths")
+        return cls(ResourceTable.open(opened), Postings.open(opened), lengths)
 
     def search(
         self, text: str, *, limit: int = 10, within: Collection[str] | None = None
     ) -> Sequence[Hit[Resource]]:
         """Return the best resources; see `SearchIndex.search`."""
-        positive(limit)
-        parts = sorted(self._parts(text), key=lambda part: part.size)
-        if not parts:
+        check_limit(limit)
+        trigrams = sorted(self._find_trigrams(text), key=lambda trigram: trigram.size)
+        if not trigrams:
             return []
         if within is None:
-            best = self._best(parts, limit)
+            best = self._find_best(trigrams, limit)
         else:
-            names = self.table.names_of(self.table.numbers_of(within))
-            best = self._ranked(names, parts, limit)
-        return best.hits(self.table)
+            names = self.table.list_names(self.table.find_numbers(within))
+            best = self._rank(names, trigrams, limit)
+        return best.read_hits(self.table)
 
-    def _parts(self, text: str) -> Iterator[_Part]:
-        counts = Counter(_trigrams(text))
+    def _find_trigrams(self, text: str) -> Iterator[_SearchTrigram]:
+        counts = Counter(_split_trigrams(text))
         length = math.sqrt(sum(count * count for count in counts.values()))
-        for part, count in counts.items():
-            at = self.postings.vocabulary.find(part)
-            if at is not None:
-                yield _Part(at, count / length, self.postings.size(at, at + 1))
+        for trigram, count in counts.items():
+            number = self.postings.vocabulary.find(trigram)
+            if number is not None:
+                yield _SearchTrigram(
+                    number, count / length, self.postings.count_postings(number, number + 1)
+                )
 
-    def _best(self, parts: list[_Part], limit: int) -> Best:
-        """Return the best names, without scoring all that share a frequent trigram.
+    def _find_best(self, trigrams: list[_SearchTrigram], limit: int) -> BestNames:
+        """Return the best names without scoring all that share a frequent trigram.
 
         A name without any of the rarer trigrams has a cosine of at most the length of the rest of
-        the search's vector. So the names with rare trigrams are scored first, and what they reach
-        says of which other trigrams a better name must have one.
+        the search's vector. So names with rare trigrams are scored first, and their scores decide
+        which further trigrams a better name needs.
         """
-        first = 1
-        while first < len(parts) and sum(p.size for p in parts[: first + 1]) <= _TRIED_FIRST:
-            first += 1
+        first_count = 1
+        while (
+            first_count < len(trigrams)
+            and sum(trigram.size for trigram in trigrams[: first_count + 1])
+            <= _MAX_FIRST_NAMES_COUNT
+        ):
+            first_count += 1
         names = np.concatenate(
-            [self.postings.posted(part.word, part.word + 1) for part in parts[:first]]
+            [
+                self.postings.read_documents(rare_trigram.word, rare_trigram.word + 1)
+                for rare_trigram in trigrams[:first_count]
+            ]
         )
         ordered = np.sort(names).astype(np.int64)
-        best = self._ranked(ordered[np.flatnonzero(np.diff(ordered, prepend=-1))], parts, limit)
-        least = best.found[-1][2] if len(best.found) == limit else 0.0
-        needed = first
-        while needed < len(parts) and _length(parts[needed:]) >= least - _ROUNDING:
-            needed += 1
-        if needed == first:
+        best = self._rank(ordered[np.flatnonzero(np.diff(ordered, prepend=-1))], trigrams, limit)
+        threshold = best.entries[-1][2] if len(best.entries) == limit else 0.0
+        required_count = first_count
+        while (
+            required_count < len(trigrams)
+            and _compute_length(trigrams[required_count:]) >= threshold - _ROUNDING_THRESHOLD
+        ):
+            required_count += 1
+        if required_count == first_count:
             return best
         sums = np.zeros(len(self.postings), dtype=np.float32)
-        self._add(parts[:needed], sums)
-        names = self._above(sums, least - _length(parts[needed:]))
-        if len(names) > _TRIED_FIRST and needed < len(parts):
-            self._add(parts[needed:], sums)
-            names = self._above(sums, least)
-        return self._ranked(names, parts, limit)
+        self._add_scores(trigrams[:required_count], sums)
+        names = self._select_above(sums, threshold - _compute_length(trigrams[required_count:]))
+        if len(names) > _MAX_FIRST_NAMES_COUNT and required_count < len(trigrams):
+            self._add_scores(trigrams[required_count:], sums)
+            names = self._select_above(sums, threshold)
+        return self._rank(names, trigrams, limit)
 
-    def _add(self, parts: list[_Part], sums: NDArray[np.float32]) -> None:
-        for part in parts:
-            low, high = self.postings.word_offsets[part.word : part.word + 2].tolist()
+    def _add_scores(self, trigrams: list[_SearchTrigram], sums: NDArray[np.float32]) -> None:
+        for trigram in trigrams:
+            low, high = self.postings.word_offsets[trigram.word : trigram.word + 2].tolist()
             counts = self.postings.counts[low:high]
-            sums[self.postings.documents[low:high]] += np.float32(part.share) * counts
+            sums[self.postings.documents[low:high]] += np.float32(trigram.share) * counts
 
-    def _above(self, sums: NDArray[np.float32], least: float) -> Documents:
-        """Return the names with a sum above 0 whose cosine may be that much."""
-        bounds = np.float32(max(0.0, least - _ROUNDING)) * self.lengths
+    def _select_above(self, sums: NDArray[np.float32], threshold: float) -> Documents:
+        """Return the names with a sum above 0 whose cosine may reach a threshold."""
+        bounds = np.float32(max(0.0, threshold - _ROUNDING_THRESHOLD)) * self.lengths
         return np.flatnonzero(sums > bounds)
 
-    def _ranked(self, names: Documents, parts: list[_Part], limit: int) -> Best:
-        return best_names(self.table, names, self._scores(names, parts), limit)
+    def _rank(self, names: Documents, trigrams: list[_SearchTrigram], limit: int) -> BestNames:
+        return rank_names(self.table, names, self._score_names(names, trigrams), limit)
 
-    def _scores(self, names: Documents, parts: list[_Part]) -> Scores:
-        places, whose = self.postings.contents(names)
+    def _score_names(self, names: Documents, trigrams: list[_SearchTrigram]) -> Scores:
+        positions, position_owners = self.postings.locate_words(names)
         shares = np.zeros(len(self.postings.vocabulary))
-        shares[[part.word for part in parts]] = [part.share for part in parts]
-        weights = shares[self.postings.words[places]] * self.postings.word_counts[places]
-        return np.bincount(whose, weights, len(names)) / self.lengths[names]
+        shares[[trigram.word for trigram in trigrams]] = [trigram.share for trigram in trigrams]
+        weights = shares[self.postings.words[positions]] * self.postings.word_counts[positions]
+        return np.bincount(position_owners, weights, len(names)) / self.lengths[names]
 
 
-def _trigrams(text: str) -> list[str]:
-    whole = spelling(text)
-    return [whole[at : at + 3] for at in range(len(whole) - 2)]
+def _split_trigrams(text: str) -> list[str]:
+    padded = pad_words(text)
+    return [padded[start : start + 3] for start in range(len(padded) - 2)]
 
 
-def _length(parts: list[_Part]) -> float:
-    return math.sqrt(sum(part.share**2 for part in parts))
+def _compute_length(trigrams: list[_SearchTrigram]) -> float:
+    return math.sqrt(sum(trigram.share**2 for trigram in trigrams))

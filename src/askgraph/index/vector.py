@@ -1,12 +1,12 @@
 """Embeddings: the names nearest in meaning to the search, by the cosine of their vectors.
 
-GRASP (arXiv 2507.08107, section 3, "Similarity index") searches properties so. The label and each
-synonym have a vector each; the best one ranks the resource. Every search finds something: the
-least unlike names. `infos` are not embedded.
+GRASP (arXiv 2507.08107, section 3, "Similarity index") searches properties in this way. The label
+and each synonym have a vector each; the best ranks the resource. Every search has hits: the least
+dissimilar names. `infos` are not embedded.
 
-Up to 100,000 names the search compares all. Above, it compares those in the nearest cells (an
-inverted file over one byte a dimension), and ranks what it finds by the exact cosine. With `within`
-it always compares all that are in it.
+Up to 100,000 names, a search compares all of them. Above, it compares those in the nearest cells
+(an inverted file with one byte for each dimension) and ranks them by the exact cosine. With
+`within` it always compares all allowed names.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -21,31 +21,39 @@ from numpy.typing import NDArray
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Progress, Resource
 from askgraph.index._table import (
-    Best,
+    BestNames,
     Numbers,
+    ResourceTable,
     Scores,
-    Table,
-    Tabled,
+    TableIndex,
     TableWriter,
-    best_names,
-    positive,
+    check_limit,
+    rank_names,
 )
-from askgraph.index.embeddings import Embedder, Vectors, embedder_of, unit_length
-from askgraph.index.folder import Folder, Kind, NewFolder, new_folder
+from askgraph.index.embeddings import Embedder, Vectors, create_embedder, normalize_rows
+from askgraph.index.folder import IndexFolder, IndexFolderWriter, IndexFormat, create_folder
 
 __all__ = ["VectorIndex"]
 
-_KIND = Kind("vector", 1)
-_BATCH = 1024
-_BLOCK = 1 << 16
-_EXACT_BELOW = 100_000
-_PROBED = 64
-_CELLS = "cells.faiss"
+_KIND = IndexFormat("vector", 1)
+_BATCH_SIZE = 1024
+_BLOCK_ROWS = 1 << 16
+_MIN_CELLS_COUNT = 100_000
+_PROBED_CELLS_COUNT = 64
+_CELLS_FILE = "cells.faiss"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class VectorIndex(Tabled):
-    """Read-only and memory-mapped, but for the centres of the cells."""
+class VectorIndex(TableIndex):
+    """A vector index; memory-mapped but for the centres of the cells.
+
+    Attributes:
+        vectors: unit vectors of the names, in the order of the build.
+        rows: the row of each name.
+        names: the name of each row.
+        cells: the inverted file; None for a small index.
+        embedder: embeds the searches.
+    """
 
     vectors: Vectors  # of length 1, in the order in which the names came
     rows: NDArray[np.int32]  # of the names
@@ -61,118 +69,134 @@ class VectorIndex(Tabled):
         *,
         progress: Progress | None = None,
         embedder: Embedder | None = None,
-        exact_below: int = _EXACT_BELOW,
+        exact_below: int = _MIN_CELLS_COUNT,
     ) -> Self:
-        """Write an index; see `DiskIndex.build`. Without an embedder, spellings are compared."""
-        embedder = embedder or embedder_of("hashed")
-        with new_folder(folder, _KIND, {"embedder": embedder.name}) as new:
-            table, writer = TableWriter(new), _VectorWriter(new, embedder)
-            for resource in table.taken(resources, progress):
-                writer.add(resource.names)
+        """Write an index; see `DiskIndex.build`.
+
+        The default embedder, `hashed`, compares spellings. Below `exact_below` names there are no
+        cells.
+        """
+        embedder = embedder or create_embedder("hashed")
+        with create_folder(folder, _KIND, {"embedder": embedder.name}) as writer:
+            table, vector_writer = TableWriter(writer), _VectorWriter(writer, embedder)
+            for resource in table.write_resources(resources, progress):
+                vector_writer.add(resource.names)
             _, names = table.finish()
-            writer.finish()
+            vector_writer.finish()
             rows = np.empty(len(names), dtype=np.int32)
             rows[names] = np.arange(len(names))
-            new.save("vector_rows", rows)
-            new.save("vector_names", names.astype(np.int32))
+            writer.save("vector_rows", rows)
+            writer.save("vector_names", names.astype(np.int32))
             if len(names) >= exact_below:
-                shape = writer.shape
-                vectors = np.load(new.path / "vector_vectors.npy", mmap_mode="r")
+                shape = vector_writer.shape
+                vectors = np.load(writer.path / "vector_vectors.npy", mmap_mode="r")
                 cells = max(1, int(2 * shape[0] ** 0.5))
                 index = faiss.index_factory(shape[1], f"IVF{cells},SQ8", faiss.METRIC_INNER_PRODUCT)
-                chosen = np.random.default_rng(0).choice(
+                sample = np.random.default_rng(0).choice(
                     shape[0], min(shape[0], 40 * cells), replace=False
                 )
-                index.train(np.ascontiguousarray(vectors[np.sort(chosen)]))
-                for at in range(0, shape[0], _BLOCK):
-                    index.add(np.ascontiguousarray(vectors[at : at + _BLOCK]))
-                faiss.write_index(index, str(new.path / _CELLS))
+                index.train(np.ascontiguousarray(vectors[np.sort(sample)]))
+                for start in range(0, shape[0], _BLOCK_ROWS):
+                    index.add(np.ascontiguousarray(vectors[start : start + _BLOCK_ROWS]))
+                faiss.write_index(index, str(writer.path / _CELLS_FILE))
         return cls.open(folder, embedder=embedder)
 
     @classmethod
     def open(cls, folder: Path, *, embedder: Embedder | None = None) -> Self:
-        """Map an index into memory; `SetupError` if it was built with another embedder."""
-        opened = Folder.open(folder, _KIND)
-        name = opened.text("embedder")
+        """Map an index into memory; raise `SetupError` if another embedder built it."""
+        opened = IndexFolder.open(folder, _KIND)
+        name = opened.get_text("embedder")
         if embedder is not None and embedder.name != name:
             raise SetupError(
                 f"the index {str(folder)!r} was built with the embedder {name!r}, not "
                 f"{embedder.name!r}; build it anew or search with that one"
             )
-        cells = opened.path / _CELLS
-        vectors, rows, names = map(opened.array, ("vector_vectors", "vector_rows", "vector_names"))
-        nearby = _opened_cells(cells) if cells.exists() else None
-        return cls(Table.open(opened), vectors, rows, names, nearby, embedder or embedder_of(name))
+        cells_path = opened.path / _CELLS_FILE
+        vectors, rows, names = map(
+            opened.map_array, ("vector_vectors", "vector_rows", "vector_names")
+        )
+        cells = _open_cells(cells_path) if cells_path.exists() else None
+        return cls(
+            ResourceTable.open(opened),
+            vectors,
+            rows,
+            names,
+            cells,
+            embedder or create_embedder(name),
+        )
 
     def search(
         self, text: str, *, limit: int = 10, within: Collection[str] | None = None
     ) -> Sequence[Hit[Resource]]:
-        """Return the best resources, unlike ones too; see `SearchIndex.search`."""
-        positive(limit)
+        """Return the best resources, however dissimilar; see `SearchIndex.search`."""
+        check_limit(limit)
         if not text.strip() or not len(self):
             return []
-        wanted = unit_length(np.asarray(self.embedder.embed([text])))[0]
-        if len(wanted) != self.vectors.shape[1]:
+        vector = normalize_rows(np.asarray(self.embedder.embed([text])))[0]
+        if len(vector) != self.vectors.shape[1]:
             raise SetupError(
-                f"{self.embedder.name!r} gives {len(wanted)} dimensions, the index has "
+                f"{self.embedder.name!r} gives {len(vector)} dimensions, the index has "
                 f"{self.vectors.shape[1]}; build it anew"
             )
         if within is not None:
-            names = self.table.names_of(self.table.numbers_of(within))
-            best = self._ranked(names, self._cosines(self.rows[names], wanted), limit)
+            names = self.table.list_names(self.table.find_numbers(within))
+            best = self._rank(names, self._compute_cosines(self.rows[names], vector), limit)
         elif self.cells is None:
             names = np.arange(len(self.rows))
-            best = self._ranked(names, self._cosines(None, wanted)[self.rows], limit)
+            best = self._rank(names, self._compute_cosines(None, vector)[self.rows], limit)
         else:
-            best = self._near(self.cells, wanted, limit)
-        return [Hit(h.item, h.score - _ABOVE_ZERO, h.name) for h in best.hits(self.table)]
+            best = self._search_cells(self.cells, vector, limit)
+        return [
+            Hit(hit.item, hit.score - _POSITIVE_SCORE_OFFSET, hit.name)
+            for hit in best.read_hits(self.table)
+        ]
 
-    def _near(self, cells: faiss.Index, wanted: Vectors, limit: int) -> Best:
+    def _search_cells(self, cells: faiss.Index, vector: Vectors, limit: int) -> BestNames:
         count = 8 * limit + 64
         while True:
-            found = cells.search(wanted[None], count)[1][0]
-            names = np.sort(self.names[found[found >= 0]]).astype(np.int64)
-            best = self._ranked(names, self._cosines(self.rows[names], wanted), limit)
-            if len(best.found) == limit or len(names) < count:
+            rows = cells.search(vector[None], count)[1][0]
+            names = np.sort(self.names[rows[rows >= 0]]).astype(np.int64)
+            best = self._rank(names, self._compute_cosines(self.rows[names], vector), limit)
+            if len(best.entries) == limit or len(names) < count:
                 return best
             count *= 8
 
-    def _ranked(self, names: Numbers, cosines: Scores, limit: int) -> Best:
-        return best_names(self.table, names, cosines + _ABOVE_ZERO, limit)
+    def _rank(self, names: Numbers, cosines: Scores, limit: int) -> BestNames:
+        return rank_names(self.table, names, cosines + _POSITIVE_SCORE_OFFSET, limit)
 
-    def _cosines(self, rows: NDArray[np.int32] | None, wanted: Vectors) -> Scores:
-        """Return the cosines of some rows, or of all, a block at a time."""
+    def _compute_cosines(self, rows: NDArray[np.int32] | None, vector: Vectors) -> Scores:
+        """Return the cosines of some rows, or of all, in blocks."""
         total = len(self.vectors) if rows is None else len(rows)
         cosines = np.empty(total)
-        for at in range(0, total, _BLOCK):
-            block = slice(at, min(at + _BLOCK, total))
+        for start in range(0, total, _BLOCK_ROWS):
+            block = slice(start, min(start + _BLOCK_ROWS, total))
             vectors = self.vectors[block if rows is None else rows[block]]
-            cosines[block] = vectors @ wanted
+            cosines[block] = vectors @ vector
         return cosines
 
 
 # A cosine may be 0 or less; the rankings drop what does not match at all.
-_ABOVE_ZERO = 2.0
+_POSITIVE_SCORE_OFFSET = 2.0
 
 
 class _VectorWriter:
-    """Embeds names a batch at a time and appends their vectors to a file."""
+    """Embeds names in batches and appends their vectors to a file."""
 
-    def __init__(self, folder: NewFolder, embedder: Embedder) -> None:
+    def __init__(self, folder: IndexFolderWriter, embedder: Embedder) -> None:
         self._folder = folder
         self._embedder = embedder
         self._waiting: list[str] = []
         self.shape = (0, 0)
 
     def add(self, names: Iterable[str]) -> None:
-        """Take names."""
+        """Add names."""
         self._waiting.extend(names)
-        while len(self._waiting) >= _BATCH:
-            self._embed(self._waiting[:_BATCH])
-            del self._waiting[:_BATCH]
+        while len(self._waiting) >= _BATCH_SIZE:
+            self._embed(self._waiting[:_BATCH_SIZE])
+            del self._waiting[:_BATCH_SIZE]
 
     def finish(self) -> None:
-        """Embed what is left and make the file an array."""
+        """Embed the remaining names and convert the file to an array."""
         if self._waiting:
             self._embed(self._waiting)
         raw = self._folder.path / "raw"
@@ -183,16 +207,16 @@ class _VectorWriter:
         raw.unlink(missing_ok=True)
 
     def _embed(self, names: list[str]) -> None:
-        vectors = unit_length(np.asarray(self._embedder.embed(names), dtype=np.float32))
+        vectors = normalize_rows(np.asarray(self._embedder.embed(names), dtype=np.float32))
         with (self._folder.path / "raw").open("ab") as file:
             file.write(vectors.tobytes())
         self.shape = (self.shape[0] + len(vectors), vectors.shape[1])
 
 
-def _opened_cells(path: Path) -> faiss.Index:
+def _open_cells(path: Path) -> faiss.Index:
     try:
         cells = faiss.read_index(str(path), faiss.IO_FLAG_MMAP)
     except RuntimeError as error:
         raise SetupError(f"the index {str(path.parent)!r} is damaged: {error}") from error
-    faiss.ParameterSpace().set_index_parameter(cells, "nprobe", _PROBED)
+    faiss.ParameterSpace().set_index_parameter(cells, "nprobe", _PROBED_CELLS_COUNT)
     return cells

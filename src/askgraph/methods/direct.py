@@ -15,7 +15,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.names import tokens
+from askgraph.index.names import split_tokens
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import BudgetAccount
 from askgraph.llm.structured import StructuredReply, parse_structured
@@ -140,13 +140,13 @@ class _DirectRun:
 
     def find_terms(self, name: str) -> Iterator[str]:
         """Yield the most used entity or literal with a name, else the name as a new literal."""
-        graph, name_tokens = self.context.graph, tokens(name)
+        graph, name_tokens = self.context.graph, split_tokens(name)
         for key in ("entities", "literals"):
             if key not in graph.indices:
                 continue
             hits = graph.indices[key].search(name, limit=_MAX_HITS)
             for hit in hits:
-                if name_tokens in (tokens(hit_name) for hit_name in hit.item.names):
+                if name_tokens in (split_tokens(hit_name) for hit_name in hit.item.names):
                     is_text = hit.item.iri.startswith('"')
                     yield hit.item.iri if is_text else str(NamedNode(hit.item.iri))
                     return

@@ -13,9 +13,9 @@ from functools import partial
 from typing import ClassVar
 
 from askgraph.answers.search_run import SearchLimits, SearchRun, get_top_score
-from askgraph.answers.verbalize.phrases import phrases_in
+from askgraph.answers.verbalize.phrases import load_phrases
 from askgraph.deadline import DEFAULT_SECONDS
-from askgraph.endpoint import Counted
+from askgraph.endpoint import CountingEndpoint
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
@@ -93,15 +93,17 @@ class GraphSearch(SearchLimits):
     ) -> AsyncGenerator[Step, None]:
         started = time.perf_counter()
         if detect_greeting(question.text):
-            from askgraph.answers.next_questions import greeting  # few questions greet
+            from askgraph.answers.next_questions import answer_greeting  # few questions greet
 
-            greeting_outcome = await greeting(question, graphs, self._find_outcome)
+            greeting_outcome = await answer_greeting(question, graphs, self._find_outcome)
             yield replace(
                 greeting_outcome,
                 usage=greeting_outcome.usage + Usage(time.perf_counter() - started),
             )
             return
-        runs = [SearchRun(self, question, graph, Counted(graph.endpoint)) for graph in graphs]
+        runs = [
+            SearchRun(self, question, graph, CountingEndpoint(graph.endpoint)) for graph in graphs
+        ]
         proposals = [(run, await run.propose_candidates()) for run in runs]
         if not proposals:
             raise ValueError("no graph was given")
@@ -133,7 +135,7 @@ class GraphSearch(SearchLimits):
         yield replace(outcome, usage=usage)
 
     async def _find_outcome(self, question: Question, graph: KnowledgeGraph) -> Outcome:
-        run = SearchRun(self, question, graph, Counted(graph.endpoint))
+        run = SearchRun(self, question, graph, CountingEndpoint(graph.endpoint))
         return await run.decide_outcome(await run.propose_candidates())
 
 
@@ -146,4 +148,4 @@ def _refuse_change(question: Question, graph: KnowledgeGraph) -> Refusal | None:
     if not changes and not follow_up.is_about_result(text, language):
         return None
     language = question.language or tokenize(question.text).language
-    return Refusal(phrases_in(language).say("refuse no result"))
+    return Refusal(load_phrases(language).say("refuse no result"))

@@ -19,8 +19,8 @@ import numpy as np
 
 from askgraph.atomic_files import replace_file
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.embeddings import Embedder, Vectors, kept_embedder, unit_length
-from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.index.embeddings import Embedder, Vectors, get_embedder, normalize_rows
+from askgraph.index.names import IndexedName, ItemKind, NameIndex
 from askgraph.search.decide import estimate_confidence
 from askgraph.search.link import Link, LinkedQuestion, add_links, find_free_tokens
 from askgraph.search.rank import RankedCandidates, cluster_candidates
@@ -40,10 +40,10 @@ _MAX_WORDS: Final = 3  # so many words are compared as one at most
 _SCORE_BONUS, _MAX_LINK_SCORE = 0.1, 0.75
 """Added to a similarity to make it comparable with other links' quality, and its maximum."""
 _MIN_EXPLAINED_SHARE: Final = {
-    Kind.CLASS: 0.7,
-    Kind.PREDICATE: 0.7,
-    Kind.ENTITY: 0.85,
-    Kind.VALUE: 0.85,
+    ItemKind.CLASS: 0.7,
+    ItemKind.PREDICATE: 0.7,
+    ItemKind.ENTITY: 0.85,
+    ItemKind.VALUE: 0.85,
 }
 """Minimum share of a name, by kind, for a link to explain its words."""
 _MIN_WORD_SCORE: Final = 0.8  # if they are of such a quality
@@ -54,7 +54,7 @@ _MAX_VALUES_COUNT: Final = 2_000  # values are compared if a graph has no more o
 class NameVectors:
     """Names and their unit vectors, in the same order, with the model that computed them."""
 
-    names: tuple[Name, ...]
+    names: tuple[IndexedName, ...]
     vectors: Vectors
     embedder: Embedder
 
@@ -147,7 +147,7 @@ def link_by_embedding(
     if not name_vectors.names:
         return None
     texts = [_join_words(linked.reading, words) for words in stretches]
-    *vectors, question_vector = unit_length(
+    *vectors, question_vector = normalize_rows(
         name_vectors.embedder.embed([*texts, linked.reading.text])
     )
     context = _QUESTION_WEIGHT * name_vectors.compute_similarities(question_vector)
@@ -160,7 +160,7 @@ def link_by_embedding(
     return add_links(linked, links) if links else None
 
 
-def _build_link(name: Name, words: Sequence[int], similarity: float) -> Link:
+def _build_link(name: IndexedName, words: Sequence[int], similarity: float) -> Link:
     """Build a link with the quality of related words."""
     quality = min(_MAX_LINK_SCORE, similarity + _SCORE_BONUS)
     count = len(words)
@@ -188,20 +188,20 @@ def load_name_vectors(graph: KnowledgeGraph, embedder: str) -> NameVectors:
     cache = _VECTORS_BY_INDEX.setdefault(graph.names, {})
     if embedder not in cache:
         names = tuple(_select_names(graph.names))
-        model = kept_embedder(embedder)
+        model = get_embedder(embedder)
         cache[embedder] = NameVectors(names, _load_vectors(names, graph, model), model)
     return cache[embedder]
 
 
-def _select_names(index: NameIndex) -> Iterator[Name]:
-    kinds = [int(Kind.CLASS), int(Kind.PREDICATE)]
-    if np.count_nonzero(index.kinds == int(Kind.VALUE)) <= _MAX_VALUES_COUNT:
-        kinds.append(int(Kind.VALUE))
+def _select_names(index: NameIndex) -> Iterator[IndexedName]:
+    kinds = [int(ItemKind.CLASS), int(ItemKind.PREDICATE)]
+    if np.count_nonzero(index.kinds == int(ItemKind.VALUE)) <= _MAX_VALUES_COUNT:
+        kinds.append(int(ItemKind.VALUE))
     for at in np.flatnonzero(np.isin(index.kinds, kinds)).tolist():
-        yield index.name(at)
+        yield index.read_name(at)
 
 
-def _load_vectors(names: Sequence[Name], graph: KnowledgeGraph, model: Embedder) -> Vectors:
+def _load_vectors(names: Sequence[IndexedName], graph: KnowledgeGraph, model: Embedder) -> Vectors:
     """Return the vectors of names, from disk if they are stored there.
 
     Returns:
@@ -218,7 +218,7 @@ def _load_vectors(names: Sequence[Name], graph: KnowledgeGraph, model: Embedder)
             vectors = np.zeros((0, 1), np.float32)
         if len(vectors) == len(texts):
             return vectors
-    computed = unit_length(model.embed(texts))
+    computed = normalize_rows(model.embed(texts))
     if path is not None:
         with suppress(OSError), replace_file(path) as file:
             np.save(file, computed)

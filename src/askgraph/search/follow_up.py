@@ -16,14 +16,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from askgraph.index.names import Kind, NameIndex
+from askgraph.index.names import ItemKind, NameIndex
 from askgraph.search.link import Link, LinkedQuestion, link_question
 from askgraph.search.tokenize import Quantity, TokenizedQuestion, tokenize
 from askgraph.search.tokenize.question_operators import Operator, detect_operators
 
 ClassComparison = Callable[[str, str], bool]  # whether two things, by their IRIs, are of one class
 
-_KINDS = (Kind.ENTITY, Kind.VALUE, Kind.CLASS, Kind.PREDICATE)
+_KINDS = (ItemKind.ENTITY, ItemKind.VALUE, ItemKind.CLASS, ItemKind.PREDICATE)
 _MIN_LINK_SCORE = 0.5
 
 
@@ -108,10 +108,10 @@ def _complete_clause(
     )
     earlier_predicates = {
         link.target
-        for link in earlier_linked.get_links(Kind.PREDICATE)
+        for link in earlier_linked.get_links(ItemKind.PREDICATE)
         if link.score >= _MIN_LINK_SCORE
     }
-    for relation in linked.get_links(Kind.PREDICATE):
+    for relation in linked.get_links(ItemKind.PREDICATE):
         if relation.target not in earlier_predicates or relation.score < _MIN_LINK_SCORE:
             continue
         link_here = _find_covering_link(
@@ -119,7 +119,7 @@ def _complete_clause(
         )
         counterpart = (
             _find_counterpart(link_here, earlier_linked, share_class)
-            if link_here and link_here.kind is Kind.ENTITY
+            if link_here and link_here.kind is ItemKind.ENTITY
             else None
         )
         if link_here is not None and counterpart is not None:
@@ -223,7 +223,7 @@ def _find_order_predicates(
     positions: set[int], reading: TokenizedQuestion, names: NameIndex
 ) -> tuple[str, ...]:
     """Return the predicates that all of these words name, best first."""
-    linked = link_question(reading, names).get_links(Kind.PREDICATE) if positions else ()
+    linked = link_question(reading, names).get_links(ItemKind.PREDICATE) if positions else ()
     links = [
         link
         for link in linked
@@ -425,7 +425,7 @@ def _find_counterpart(
         for candidate in earlier.get_links(link.kind)
         if candidate.score >= _MIN_LINK_SCORE
     ]
-    if link.kind is Kind.ENTITY:
+    if link.kind is ItemKind.ENTITY:
         of_class = [
             candidate for candidate in fitting if share_class(candidate.target, link.target)
         ]

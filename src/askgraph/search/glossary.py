@@ -15,7 +15,7 @@ from pyoxigraph import NamedNode, Variable
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.glossary import Glossary, GlossaryEntry
 from askgraph.graph.profile import ClassProfile, Profile
-from askgraph.index.names import Kind, Name, NameIndex, name_tokens, phrases
+from askgraph.index.names import IndexedName, ItemKind, NameIndex, find_phrases, stem_name
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import GlossaryWord, Link, LinkedQuestion, add_links, link_question
 from askgraph.search.operators.query_builder import QueryCandidate
@@ -90,8 +90,8 @@ def _index_glossary(glossary: Glossary, names: NameIndex, profile: Profile) -> _
         for entry in glossary.entries
     }
     return _GlossaryIndex(
-        NameIndex.of(
-            Name(word, iri, classify_iri(iri, profile))
+        NameIndex.from_names(
+            IndexedName(word, iri, classify_iri(iri, profile))
             for word, iris in targets.items()
             for iri in iris
         ),
@@ -117,35 +117,37 @@ def resolve_entry(entry: GlossaryEntry, glossary: Glossary, names: NameIndex) ->
     )
 
 
-def find_exact_names(text: str, names: NameIndex) -> tuple[Name, ...]:
+def find_exact_names(text: str, names: NameIndex) -> tuple[IndexedName, ...]:
     """Return the classes, predicates and things with this name, ignoring plural endings."""
-    words = name_tokens(text)
+    words = stem_name(text)
     return tuple(
         name
-        for phrase in phrases(words, names, inflected=True)
+        for phrase in find_phrases(words, names, inflected=True)
         if (phrase.first, phrase.end) == (0, len(words))
         for name in phrase.names
-        if name.kind is not Kind.VALUE
+        if name.kind is not ItemKind.VALUE
     )
 
 
 def suggest_names(text: str, names: NameIndex, limit: int = 5) -> tuple[str, ...]:
     """Return the names of a graph nearest to a text, by spelling or meaning, best first."""
     links = _link_words(tokenize(text), names)
-    return tuple(dict.fromkeys(link.name for link in links if link.kind is not Kind.VALUE))[:limit]
+    return tuple(dict.fromkeys(link.name for link in links if link.kind is not ItemKind.VALUE))[
+        :limit
+    ]
 
 
-def classify_iri(iri: str, profile: Profile) -> Kind:
+def classify_iri(iri: str, profile: Profile) -> ItemKind:
     """Return whether an IRI is a class, a predicate or else a thing of a graph."""
     if any(
         profile_entry.iri == iri or iri in profile_entry.parents
         for profile_entry in profile.classes
     ):
-        return Kind.CLASS
+        return ItemKind.CLASS
     return (
-        Kind.PREDICATE
+        ItemKind.PREDICATE
         if any(profile_entry.iri == iri for profile_entry in profile.predicates)
-        else Kind.ENTITY
+        else ItemKind.ENTITY
     )
 
 

@@ -20,8 +20,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays, Ids, Seeds, intersect
 from askgraph.graph.measures import Unit, match_unit
 from askgraph.graph.profile import Profile
-from askgraph.index.names import Kind, NameIndex
-from askgraph.index.names import tokens as words_in
+from askgraph.index.names import ItemKind, NameIndex
+from askgraph.index.names import split_tokens as words_in
 from askgraph.search.decide import decide
 from askgraph.search.expand.beam_search import expand
 from askgraph.search.expand.schema import Schema, link_question_word
@@ -184,14 +184,14 @@ async def load_schema(linked: LinkedQuestion, graph: KnowledgeGraph) -> Schema:
 
 
 def _collect_seeds(linked: LinkedQuestion) -> Seeds:
-    def get_targets(kind: Kind) -> tuple[str, ...]:
+    def get_targets(kind: ItemKind) -> tuple[str, ...]:
         return tuple(dict.fromkeys(link.target for link in linked.get_links(kind)))
 
     return Seeds(
-        entities=get_targets(Kind.ENTITY),
-        literals=get_targets(Kind.VALUE),
-        classes=get_targets(Kind.CLASS),
-        predicates=get_targets(Kind.PREDICATE),
+        entities=get_targets(ItemKind.ENTITY),
+        literals=get_targets(ItemKind.VALUE),
+        classes=get_targets(ItemKind.CLASS),
+        predicates=get_targets(ItemKind.PREDICATE),
     )
 
 
@@ -251,14 +251,16 @@ def follow_redirects(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion:
     """
     if any(
         schema.get_predicate_number(link.target) in schema.redirects
-        for link in linked.get_links(Kind.PREDICATE)
+        for link in linked.get_links(ItemKind.PREDICATE)
     ):
         return linked
-    links: dict[tuple[Kind, str, tuple[int, ...]], Link] = {}
+    links: dict[tuple[ItemKind, str, tuple[int, ...]], Link] = {}
     names: dict[str, str] = {}
     for link in linked.links:
         node = (
-            schema.find_node(link.target) if link.kind is Kind.ENTITY and schema.redirects else None
+            schema.find_node(link.target)
+            if link.kind is ItemKind.ENTITY and schema.redirects
+            else None
         )
         target = None if node is None else schema.find_merge_target(node)
         if node is not None and target is not None:
@@ -279,7 +281,7 @@ def detect_named_years(frame: QuestionOperators, linked: LinkedQuestion) -> Ques
     """Read "per year" as "per" and the graph's own year, if it has one by that name."""
     positions = {
         link.positions
-        for link in linked.get_links(Kind.CLASS, Kind.PREDICATE)
+        for link in linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
         if link.score >= _MIN_NAME_SCORE and len(link.positions) == 1
     }
 
@@ -307,7 +309,7 @@ def detect_groups(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionO
     strong_links = [
         item
         for item in linked.links
-        if item.score >= _MIN_NAME_SCORE and item.kind is not Kind.VALUE
+        if item.score >= _MIN_NAME_SCORE and item.kind is not ItemKind.VALUE
     ]
     exact_links = [
         item
@@ -315,12 +317,12 @@ def detect_groups(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionO
         if {reading.folded_words[at] for at in item.positions} <= {*words_in(item.name)}
     ]
     thing_positions = {
-        at for item in exact_links if item.kind is Kind.ENTITY for at in item.positions
+        at for item in exact_links if item.kind is ItemKind.ENTITY for at in item.positions
     }
     nouns = {item.positions[-1] for item in exact_links}
-    nouns |= {item.positions[-1] for item in strong_links if item.kind is Kind.CLASS}
+    nouns |= {item.positions[-1] for item in strong_links if item.kind is ItemKind.CLASS}
     groups = {
-        item.positions[0] for item in exact_links if item.kind is not Kind.ENTITY
+        item.positions[0] for item in exact_links if item.kind is not ItemKind.ENTITY
     } - thing_positions
     multiword_positions = {
         at for item in frame.operators if item.first < item.last for at in item.positions
@@ -355,7 +357,7 @@ def detect_name_filters(
         *(at for item in frame.operators for at in item.positions)
     }
     targets_by_position: dict[int, set[str]] = {}
-    for item in linked.get_links(Kind.ENTITY):
+    for item in linked.get_links(ItemKind.ENTITY):
         at = item.positions[0]
         if len(item.positions) == 1 and reading.tokens[at].is_capitalized and at not in explained:
             targets_by_position.setdefault(at, set()).add(item.target)
@@ -364,7 +366,7 @@ def detect_name_filters(
         for at, targets in targets_by_position.items()
         if len(targets) >= _MIN_NAMESAKE_COUNT
         for cls in strong_links
-        if cls.kind is Kind.CLASS and at in (cls.positions[0] - 1, cls.positions[-1] + 1)
+        if cls.kind is ItemKind.CLASS and at in (cls.positions[0] - 1, cls.positions[-1] + 1)
         if len(intersect(schema.get_instances(cls.target), _find_nodes(targets, schema)))
         >= _MIN_NAMESAKE_COUNT
     ]
@@ -512,11 +514,11 @@ def _detect_description(linked: LinkedQuestion) -> DescriptionRequest | None:
     if not has_lead:
         nouns = (
             link
-            for link in linked.get_links(Kind.CLASS, Kind.PREDICATE)
+            for link in linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
             if content <= {*link.positions}
         )
         min_score = max([min_score, *(link.score for link in nouns)])
-    for link in linked.get_links(Kind.ENTITY, Kind.VALUE):
+    for link in linked.get_links(ItemKind.ENTITY, ItemKind.VALUE):
         is_covering = content <= {*link.positions} and {tokens[0], tokens[-1]} <= {*link.positions}
         if is_covering and link.score >= min_score:
             links.append(link)

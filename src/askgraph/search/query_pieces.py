@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.graph.literals import split_literal
-from askgraph.index.names import folded
+from askgraph.index.names import fold_word
 from askgraph.sparql import (
     Call,
     Element,
@@ -440,7 +440,7 @@ def build_column_name(
 
 @lru_cache(maxsize=4096)
 def _to_variable_name(hint: str) -> str:
-    cleaned = "".join(c if _is_name_char(c) else "_" for c in folded(hint))
+    cleaned = "".join(c if _is_name_char(c) else "_" for c in fold_word(hint))
     base = re.sub("_+", "_", cleaned).strip("_")[:40].strip("_") or "thing"
     return base if base[0].isalpha() else "n" + base
 

@@ -26,7 +26,7 @@ from askgraph.evaluation.files import format_json_line, replace_file
 from askgraph.evaluation.questions import GoldQuestion, run_query
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource, SearchIndex
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.llm import Choice, LanguageModel, Options, read_completion
 from askgraph.llm.structured import can_use_grammar
 from askgraph.methods.writing import ListedTerm
@@ -152,10 +152,10 @@ async def build_lesson(
 
 
 _INDEX_NAMES = {
-    Kind.ENTITY: "entities",
-    Kind.CLASS: "entities",
-    Kind.PREDICATE: "properties",
-    Kind.VALUE: "literals",
+    ItemKind.ENTITY: "entities",
+    ItemKind.CLASS: "entities",
+    ItemKind.PREDICATE: "properties",
+    ItemKind.VALUE: "literals",
 }
 
 
@@ -167,22 +167,22 @@ class TermSearch:
     labels: Mapping[str, str]
     classes: frozenset[str]
 
-    def get_term(self, kind: Kind, target: str) -> ListedTerm:
+    def get_term(self, kind: ItemKind, target: str) -> ListedTerm:
         """Return a term with its label, derived from the IRI or value if the graph has none."""
-        if kind is Kind.VALUE:
+        if kind is ItemKind.VALUE:
             return ListedTerm(kind, target, parse_literal_text(target), score=1.0)
         label = self.labels.get(target) or split_local_name(target) or target
         return ListedTerm(kind, target, label, score=1.0)
 
-    def find_similar(self, kind: Kind, label: str, limit: int) -> list[ListedTerm]:
+    def find_similar(self, kind: ItemKind, label: str, limit: int) -> list[ListedTerm]:
         """Return the terms of a kind whose names are most similar to a label, itself included."""
         index = self.indices[_INDEX_NAMES[kind]]
-        if kind is Kind.CLASS:
+        if kind is ItemKind.CLASS:
             hits = index.search(label, limit=limit, within=self.classes)
         else:
             hits = index.search(label, limit=limit + min(len(self.classes), 100))
         iris = [hit.item.iri for hit in hits]
-        if kind is Kind.ENTITY:
+        if kind is ItemKind.ENTITY:
             iris = [iri for iri in iris if iri not in self.classes]
         return [self.get_term(kind, iri) for iri in iris[:limit]]
 
@@ -361,7 +361,7 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[TrainingPair, ...], str]:
                     raise TypeError("listed")
                 terms = tuple(
                     ListedTerm(
-                        Kind[entry["kind"].upper()],
+                        ItemKind[entry["kind"].upper()],
                         entry["target"],
                         entry["label"],
                         entry.get("description", ""),
@@ -386,7 +386,7 @@ def _sample_wrong_terms(
 ) -> list[ListedTerm]:
     """Return one to three of the nearest wrong candidates of each right one, without repeats."""
     required_keys = {(term.kind, term.target) for term in required_terms}
-    sampled: dict[tuple[Kind, str], ListedTerm] = {}
+    sampled: dict[tuple[ItemKind, str], ListedTerm] = {}
     for term in required_terms:
         similar = terms.find_similar(
             term.kind, term.label, _MAX_SIMILAR_COUNT + len(required_terms)

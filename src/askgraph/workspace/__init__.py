@@ -129,7 +129,10 @@ class Workspace:
             SetupError: the name is taken (unless `replace`), or a source cannot be read.
             ServiceError: an endpoint failed.
         """
-        from askgraph.index.name_search import Naming, name_search  # graphs are added once
+        from askgraph.index.name_search import (
+            NameSettings,
+            create_name_search,
+        )  # graphs are added once
 
         check_name(name)
         old = self.graphs().get(name)
@@ -145,7 +148,7 @@ class Workspace:
         chosen = GraphSettings.from_table(name, table)
         self._read_examples(name, chosen)
         if chosen.name_search:
-            name_search(chosen.name_search, Naming())  # there is such a search
+            create_name_search(chosen.name_search, NameSettings())  # there is such a search
         self._build_data(name, chosen, progress)
         self._enrich_endpoint(name, chosen)
         with lock_file(self.folder / ".lock"):

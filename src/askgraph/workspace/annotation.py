@@ -18,10 +18,10 @@ from pathlib import Path
 from pyoxigraph import Literal, NamedNode
 from rapidfuzz import fuzz
 
-from askgraph.answers.verbalize import MAX_LABELS, labels_of
+from askgraph.answers.verbalize import MAX_LABELS, fetch_term_labels
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.names import folded
+from askgraph.index.names import fold_word
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import Term, to_plain_value
@@ -237,7 +237,9 @@ async def annotate_table(
     )
     labels: dict[str, str] = {}
     for at in range(0, len(used), MAX_LABELS):
-        labels |= await labels_of(used[at : at + MAX_LABELS], graph, [language or "en", "en"])
+        labels |= await fetch_term_labels(
+            used[at : at + MAX_LABELS], graph, [language or "en", "en"]
+        )
 
     def build_candidates(scored: Sequence[tuple[str, float]]) -> tuple[AnnotationCandidate, ...]:
         return tuple(
@@ -449,7 +451,7 @@ async def _fetch_facts(
 
 
 def _score_name(text: str, name: str) -> float:
-    return float(fuzz.ratio(folded(text), folded(name))) / 100
+    return float(fuzz.ratio(fold_word(text), fold_word(name))) / 100
 
 
 def _parse_number(text: str) -> float | None:
@@ -471,4 +473,4 @@ def _has_value(term: Term, text: str) -> bool:
     cell_number, term_number = _parse_number(text), _parse_number(term.value)
     if cell_number is not None and term_number is not None:
         return abs(cell_number - term_number) <= _MAX_NUMBER_ERROR_RATIO * abs(term_number)
-    return folded(text.strip()) == folded(term.value)
+    return fold_word(text.strip()) == fold_word(term.value)

@@ -16,7 +16,7 @@ from pyoxigraph import NamedNode, Store, Triple
 
 from askgraph.atomic_files import write_text_atomically
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
-from askgraph.endpoint.oxigraph_load import quads_in, rows_in
+from askgraph.endpoint.oxigraph_load import read_quads, read_rows
 from askgraph.errors import ServiceError, SetupError
 from askgraph.graph.arrays import GraphArrays, build_arrays
 from askgraph.graph.definitions import (
@@ -42,8 +42,8 @@ from askgraph.graph.profile import (
 )
 from askgraph.graph.remote_profile import profile_endpoint
 from askgraph.graph.void import parse_void
-from askgraph.index.name_search import PLAIN, detected, in_sparql
-from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.index.name_search import PLAIN, detect_name_search, load_sparql_plugin
+from askgraph.index.names import IndexedName, ItemKind, NameIndex
 from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql import Predicate
 from askgraph.sparql import vocabulary as v
@@ -94,7 +94,7 @@ def build_local(
     """
     source_files = fingerprint_files([*files, *([enrich] if enrich else [])])
     if enrich is None:
-        with OxigraphEndpoint.loading(files, folder / "store"):
+        with OxigraphEndpoint.load_in_background(files, folder / "store"):
             arrays = _parse_arrays(files, graphs, progress)
             profile = _save_profile_data(arrays, files, source, folder, progress)
             progress("loading", 0, None)
@@ -175,7 +175,7 @@ def _save_profile_data(
         unnamed = {definition.iri for definition in properties if definition.unnamed}
     progress("indexing names", 0, None)
     names = (name for name in iterate_names(arrays, profile) if name.target not in unnamed)
-    NameIndex.of(names).save(folder)
+    NameIndex.from_names(names).save(folder)
     return profile
 
 
@@ -202,11 +202,13 @@ async def build_remote(
         progress("looking for a search", 0, None)
         if settings.name_search:
             return settings.name_search
-        if endpoint.dialect == "blazegraph" and (wikibase := in_sparql("wikibase")):
+        if endpoint.dialect == "blazegraph" and (wikibase := load_sparql_plugin("wikibase")):
             endpoint.services = wikibase.services
         try:
             async with asyncio.timeout(_SEARCH_DETECTION_SECONDS):
-                return await detected(endpoint, get_naming(profile), dialect=endpoint.dialect)
+                return await detect_name_search(
+                    endpoint, get_naming(profile), dialect=endpoint.dialect
+                )
         except TimeoutError:
             return PLAIN
 
@@ -233,7 +235,7 @@ async def build_remote(
     finally:
         await endpoint.close()
     progress("indexing names", 0, None)
-    NameIndex.of(names).save(folder)
+    NameIndex.from_names(names).save(folder)
     save_profile(add_prefixes_of_names(profile, names), folder / "profile.json")
     _write_manifest(profile, folder, ())
 
@@ -293,14 +295,14 @@ def _parse_arrays(
 
     chosen = {NamedNode(graph) for graph in graphs}
     if chosen or known_types:
-        quads = quads_in(files, progress=report_progress)
+        quads = read_quads(files, progress=report_progress)
         selected_quads = (quad for quad in quads if quad.graph_name in chosen) if chosen else quads
         arrays = build_arrays(
             add_standard_triples(selected_quads, known_types) if known_types else selected_quads,
             as_stored=True,
         )
     else:
-        arrays = build_arrays(rows_in(files, progress=report_progress), as_stored=True)
+        arrays = build_arrays(read_rows(files, progress=report_progress), as_stored=True)
     type_predicates = detect_own_types(arrays) if known_types is None else {}
     return (
         _parse_arrays(files, graphs, progress, known_types=type_predicates)
@@ -396,9 +398,9 @@ def add_prefixes(
     return replace(profile, prefixes=tuple(sorted(prefix_map.own_prefixes.items())))
 
 
-def add_prefixes_of_names(profile: Profile, names: Sequence[Name]) -> Profile:
+def add_prefixes_of_names(profile: Profile, names: Sequence[IndexedName]) -> Profile:
     """Return the profile with prefixes for its namespaces and those of named entities."""
-    entities = [name.target for name in names if name.kind is Kind.ENTITY]
+    entities = [name.target for name in names if name.kind is ItemKind.ENTITY]
     return add_prefixes(profile, entities[:: max(1, len(entities) // _SAMPLE_SIZE)])
 
 
@@ -442,9 +444,11 @@ def _save_names(
     unnamed = {definition.iri for definition in definitions.properties if definition.unnamed}
     profile = Profile(0, (), tuple(p for p in added if p.iri not in unnamed))
     old = (
-        name for at in range(len(old_names)) if (name := old_names.name(at)).target not in removed
+        name
+        for at in range(len(old_names))
+        if (name := old_names.read_name(at)).target not in removed
     )
-    new_names = NameIndex.of([*old, *iterate_schema_names(profile)])
+    new_names = NameIndex.from_names([*old, *iterate_schema_names(profile)])
     for file in folder.glob("names_*.npy"):
         file.unlink()  # a copy may share its bytes with what is mapped
     new_names.save(folder)

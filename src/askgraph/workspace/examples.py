@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from askgraph.atomic_files import lock_file
-from askgraph.endpoint import run
+from askgraph.endpoint import execute_sparql
 from askgraph.errors import QueryError, ServiceError, SetupError
 from askgraph.evaluation.benchmarks.formats import read_example_file, write_examples
 from askgraph.evaluation.files import replace_file
@@ -231,7 +231,7 @@ async def _confirm_on_graph(
     timeout: float,
 ) -> QueryExample:
     query = declare_prefixes(example.query.strip(), graph.prefixes.namespaces)
-    result = await run(
+    result = await execute_sparql(
         graph.endpoint, get_query_form(query), query, timeout=timeout, limit=MAX_ROWS
     )
     outcome = digest_result(result)
@@ -257,7 +257,9 @@ async def _compare_example(
     before = stored_example.example.confirmation
     try:
         form, query = stored_example.example.form, stored_example.example.query
-        now = digest_result(await run(graph.endpoint, form, query, timeout=timeout, limit=MAX_ROWS))
+        now = digest_result(
+            await execute_sparql(graph.endpoint, form, query, timeout=timeout, limit=MAX_ROWS)
+        )
     except (QueryError, ServiceError) as error:
         return ExampleCheck(graph.name, stored_example, "failed", str(error))
     if before is None:

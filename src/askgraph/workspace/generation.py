@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from askgraph import plugins
-from askgraph.answers.verbalize import iris_of
-from askgraph.endpoint import run
+from askgraph.answers.verbalize import list_query_iris
+from askgraph.endpoint import execute_sparql
 from askgraph.errors import BudgetSpent, QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import (
@@ -169,7 +169,7 @@ async def fetch_results(draft: ExampleDraft, graph: KnowledgeGraph) -> list[tupl
     """
 
     async def ask(query: str) -> Result:
-        return await run(
+        return await execute_sparql(
             graph.endpoint,
             get_query_form(query),
             query,
@@ -202,8 +202,8 @@ def is_same_answer(outcome: Answered, query: str, result: Result) -> bool:
     if not isinstance(outcome, Answer):
         return False
     if result is False:
-        answer_iris = set(iris_of(outcome.query))
-        return outcome.boolean is False and answer_iris.issuperset(iris_of(query))
+        answer_iris = set(list_query_iris(outcome.query))
+        return outcome.boolean is False and answer_iris.issuperset(list_query_iris(query))
     if outcome.boolean is not None or not isinstance(result, SelectResult):
         return outcome.boolean is result
     rows = outcome.result.rows

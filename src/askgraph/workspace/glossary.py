@@ -20,12 +20,12 @@ from askgraph.graph.glossary import (
     parse_instructions,
 )
 from askgraph.graph.profile import Profile
-from askgraph.index.names import Kind, NameIndex
+from askgraph.index.names import ItemKind, NameIndex
 from askgraph.search.glossary import classify_iri, find_exact_names, resolve_entry, suggest_names
 from askgraph.sparql.judge import check_query
 from askgraph.sparql.prefixes import PrefixMap
 
-KIND_NAMES = {Kind.CLASS: "class", Kind.PREDICATE: "property", Kind.ENTITY: "thing"}
+KIND_NAMES = {ItemKind.CLASS: "class", ItemKind.PREDICATE: "property", ItemKind.ENTITY: "thing"}
 """The kinds that an entry may mean, as users call them."""
 
 
@@ -153,7 +153,7 @@ class GlossaryChecker:
         iris = [self._resolve_name(text, entry.word, len(entry.means) > 1) for text in entry.means]
         for iri in iris if len(iris) > 1 else ():
             kind = classify_iri(iri, self.profile)
-            if kind is not Kind.CLASS:
+            if kind is not ItemKind.CLASS:
                 raise SetupError(
                     f"{entry.word!r} cannot mean several things of which {self._shorten(iri)} is "
                     f"one: it is a {KIND_NAMES[kind]}, and only classes go together"
@@ -176,7 +176,7 @@ class GlossaryChecker:
                 return iri
             raise SetupError(f"the graph {self.name!r} has no {text!r}{self._suggest_names(iri)}")
         matches = find_exact_names(text, self.names)
-        classes = [match for match in matches if match.kind is Kind.CLASS]
+        classes = [match for match in matches if match.kind is ItemKind.CLASS]
         kinds = {
             match.target: match.kind
             for match in ((classes or matches) if only_classes else matches)
@@ -195,7 +195,7 @@ class GlossaryChecker:
 
     def _can_exist(self, iri: str) -> bool:
         """Return whether the graph has an IRI; for a remote graph, whether it may have it."""
-        if classify_iri(iri, self.profile) is not Kind.ENTITY or self.arrays is None:
+        if classify_iri(iri, self.profile) is not ItemKind.ENTITY or self.arrays is None:
             return True
         return self.arrays.terms.find_iri(iri) is not None
 

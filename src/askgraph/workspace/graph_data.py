@@ -30,7 +30,7 @@ from askgraph.workspace.settings import GraphSettings
 
 if TYPE_CHECKING:
     from askgraph.endpoint.http import HttpEndpoint
-    from askgraph.endpoint.public_only import Guard
+    from askgraph.endpoint.public_only import AddressGuard
     from askgraph.sparql.rewrite.virtual import VirtualPaths
 
 ENRICHMENT = "enrichment.toml"
@@ -202,13 +202,13 @@ def create_remote_endpoint(
     )
 
 
-def create_guard(settings: GraphSettings) -> "Guard | None":
+def create_guard(settings: GraphSettings) -> "AddressGuard | None":
     """Return the guard that limits a graph added over the web to public addresses, or None."""
     if not settings.public_only:
         return None
-    from askgraph.endpoint.public_only import Guard
+    from askgraph.endpoint.public_only import AddressGuard
 
-    return Guard(settings.private_addresses)
+    return AddressGuard(settings.private_addresses)
 
 
 @dataclass(frozen=True, eq=False)

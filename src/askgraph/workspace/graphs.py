@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from askgraph.endpoint import Endpoint
-from askgraph.endpoint.federated import Federated
+from askgraph.endpoint.federated import FederatedEndpoint
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import load_profile
@@ -69,9 +69,9 @@ def open_graph(
         search = None
     else:
         from askgraph.graph.nodes import get_naming
-        from askgraph.index.name_search import name_search  # most graphs lie here
+        from askgraph.index.name_search import create_name_search  # most graphs lie here
 
-        search = name_search(search_name, get_naming(profile))
+        search = create_name_search(search_name, get_naming(profile))
     graph_endpoint = open_endpoint(
         settings,
         data,
@@ -80,12 +80,12 @@ def open_graph(
         services=getattr(search, "services", frozenset()),
     )
 
-    endpoint = Federated(
+    endpoint = FederatedEndpoint(
         graph_endpoint,
         services,
         timeout=settings.timeout,
         prefixes=prefixes.namespaces,
-        at_close=services.opened.aclose,
+        on_close=services.opened.aclose,
     )
     try:
         names, arrays = load_names_and_arrays(data)

@@ -30,13 +30,13 @@ from askgraph.graph.nodes import (
 )
 from askgraph.graph.profile import Profile, load_profile
 from askgraph.index import DiskIndex, Resource
-from askgraph.index._server import Submit
-from askgraph.index.names import Kind, NameIndex
+from askgraph.index._server import SubmitBatch
+from askgraph.index.names import ItemKind, NameIndex
 from askgraph.index.sources import (
-    entities_of_dump,
-    graphs,
-    properties_of_dump,
-    query_for,
+    list_graphs,
+    load_query,
+    read_dump_entities,
+    read_dump_properties,
     read_tsv,
 )
 from askgraph.workspace.graph_data import (
@@ -113,7 +113,7 @@ class IndexRecord:
 class IndexWorkers:
     """Workers that write to the server of an index, `at_once` batches at a time."""
 
-    submit: Submit
+    submit: SubmitBatch
     at_once: int
 
 
@@ -169,12 +169,12 @@ def _choose_source(context: IndexContext, key: str) -> IndexSource:
         return IndexSource("dump", files=tuple(map(context.resolve_path, settings.dump)))
     if source_name is None or source_name == "graph":
         return IndexSource("graph")
-    if source_name == "default" or source_name in graphs():
+    if source_name == "default" or source_name in list_graphs():
         return IndexSource("queries", source_name)
     if "." not in Path(source_name).name and len(Path(source_name).parts) < 2:
         raise SetupError(
             f"{source_name!r} is no source of {key}: name 'graph' (what is known of it), a set of "
-            f"queries (default, {', '.join(graphs())}), or a file: a query (.rq), rows "
+            f"queries (default, {', '.join(list_graphs())}), or a file: a query (.rq), rows "
             "(.tsv), or an RDF dump"
         )
     file = context.resolve_path(source_name)
@@ -331,9 +331,9 @@ def _build_embedding_options(spec: IndexSpec) -> dict[str, Any]:
             f"an index of kind {spec.kind!r} has no embeddings; "
             f"{' and '.join(EMBEDDING_KINDS)} have"
         )
-    from askgraph.index.embeddings import embedder_of
+    from askgraph.index.embeddings import create_embedder
 
-    options = {"embedder": embedder_of(spec.embeddings)}
+    options = {"embedder": create_embedder(spec.embeddings)}
     if spec.kind != "hybrid":
         return options
     return {"kinds": ("keyword", "vector"), "options": {"vector": options}}
@@ -375,12 +375,12 @@ def iterate_resources(context: IndexContext, key: str, source: IndexSource) -> I
             return readers.get(key, nodes.iterate_literals)(context.arrays, context.profile)
         match key:
             case "entities":
-                named_entities = _iterate_named(context.names, Kind.ENTITY)
+                named_entities = _iterate_named(context.names, ItemKind.ENTITY)
                 return chain(iterate_profile_classes(context.profile), named_entities)
             case "properties":
                 return iterate_profile_properties(context.profile)
             case _:
-                return _iterate_named(context.names, Kind.VALUE)
+                return _iterate_named(context.names, ItemKind.VALUE)
     for file in source.files:
         if not file.is_file():
             raise SetupError(f"there is no file {str(file)!r} to build the index {key!r} from")
@@ -389,15 +389,15 @@ def iterate_resources(context: IndexContext, key: str, source: IndexSource) -> I
     if source.kind == "rows":
         resources = read_tsv(source.files[0])
     elif source.kind == "dump":
-        resources = (properties_of_dump if properties else entities_of_dump)(source.files)
+        resources = (read_dump_properties if properties else read_dump_entities)(source.files)
     else:
         resources = _query_resources(context, key, source)
     return iter(resources) if properties else _append_classes(resources, context.profile)
 
 
-def _iterate_named(names: NameIndex, kind: Kind) -> Iterator[Resource]:
+def _iterate_named(names: NameIndex, kind: ItemKind) -> Iterator[Resource]:
     positions = (position for position, name_kind in enumerate(names.kinds) if name_kind == kind)
-    return iterate_named_resources((names.name(position) for position in positions), [kind])
+    return iterate_named_resources((names.read_name(position) for position in positions), [kind])
 
 
 def _query_resources(context: IndexContext, key: str, source: IndexSource) -> list[Resource]:
@@ -407,7 +407,7 @@ def _query_resources(context: IndexContext, key: str, source: IndexSource) -> li
         except (OSError, UnicodeDecodeError) as error:
             raise SetupError(f"the query {source.files[0]} cannot be read: {error}") from error
     else:
-        query = query_for(key, None if source.name == "default" else source.name)
+        query = load_query(key, None if source.name == "default" else source.name)
     seconds = max(_QUERY_TIMEOUT_SECONDS, context.settings.timeout)
     patient_settings = replace(context.settings, timeout=seconds, cache_mb=0)
     endpoint = open_endpoint(

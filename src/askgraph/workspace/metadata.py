@@ -12,10 +12,10 @@ from urllib.parse import urljoin
 
 from pyoxigraph import NamedNode
 
-from askgraph.answers.verbalize import labels_of
+from askgraph.answers.verbalize import fetch_term_labels
 from askgraph.atomic_files import lock_file, write_text_atomically
-from askgraph.endpoint.documents import fetched
-from askgraph.endpoint.public_only import Guard
+from askgraph.endpoint.documents import fetch_document
+from askgraph.endpoint.public_only import AddressGuard
 from askgraph.errors import ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.descriptions import DatasetDescription, format_json_ld, parse_descriptions
@@ -32,7 +32,7 @@ from askgraph.graph.remote_profile import profile_endpoint
 from askgraph.graph.shape_texts import parse_shacl
 from askgraph.graph.shapes import Shape, build_shape, load_shape, select_frequent
 from askgraph.graph.void import parse_void
-from askgraph.index.names import Name
+from askgraph.index.names import IndexedName
 from askgraph.sparql.prefixes import PrefixMap, choose_label, split_local_name
 from askgraph.sparql.rdf_files import read_statements
 from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
@@ -164,7 +164,7 @@ def profile_source(
     digest = hashlib.sha256(survey_key.encode()).hexdigest()[:12]
     journal = workspace.folder / "data" / f".profile~{digest}.answers.jsonl"
 
-    async def survey() -> tuple[Profile, list[Name]]:
+    async def survey() -> tuple[Profile, list[IndexedName]]:
         endpoint = create_remote_endpoint(settings)
         try:
             return await profile_endpoint(
@@ -196,7 +196,7 @@ def load_source_profile(workspace: Workspace, source: str | None, *, progress: P
 
 
 def _fetch_descriptions(
-    source: str, *, seconds: float = 20.0, guard: Guard | None = None
+    source: str, *, seconds: float = 20.0, guard: AddressGuard | None = None
 ) -> tuple[DatasetDescription, ...]:
     """Return the schema.org descriptions in a page or file.
 
@@ -209,7 +209,9 @@ def _fetch_descriptions(
     if not is_url(source):
         return read_descriptions(Path(source))
 
-    document = run_coroutine(fetched(source, accept=_MEDIA_TYPES, timeout=seconds, guard=guard))
+    document = run_coroutine(
+        fetch_document(source, accept=_MEDIA_TYPES, timeout=seconds, guard=guard)
+    )
     return parse_descriptions(document.content.decode("utf-8", "replace"))
 
 
@@ -333,7 +335,7 @@ async def _load_graph_shapes(
             if isinstance(shape_line.example, NamedNode)
         )
         iris.update((cls, *(line.predicate for line in lines), *examples))
-    labels = await labels_of(sorted(iris), graph, selection.languages)
+    labels = await fetch_term_labels(sorted(iris), graph, selection.languages)
     left_out = 0 if selection.classes else len(graph.profile.classes) - len(classes)
     return ClassShapes(tuple(class_shapes), labels, graph.prefixes, left_out, graph.descriptions)
 

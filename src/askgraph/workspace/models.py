@@ -195,7 +195,9 @@ class Models:
             for stack in self._made.values()
             if isinstance(stack, ModelStack)
         }
-        pauses = {name: getattr(stack, "left_alone", 0.0) for name, stack in retried_models.items()}
+        pauses = {
+            name: getattr(stack, "direct_services", 0.0) for name, stack in retried_models.items()
+        }
         return {name: seconds for name, seconds in pauses.items() if seconds}
 
     def load_prices(self, settings: ModelSettings) -> PriceTable | None:

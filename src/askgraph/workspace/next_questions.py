@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 
-from askgraph.answers.next_questions import next_questions
+from askgraph.answers.next_questions import propose_next_questions
 from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.names import tokens
+from askgraph.index.names import split_tokens
 from askgraph.methods import Method
 from askgraph.search.tokenize.word_lists import detect_language
 from askgraph.trace import Answer, Outcome, Question, Refusal, build_follow_up
@@ -40,7 +40,7 @@ async def suggest_next_questions(
         except TimedOut as error:
             return Refusal(str(error))
 
-    language = question.language or detect_language(tokens(question.text)) or "en"
-    return await next_questions(
+    language = question.language or detect_language(split_tokens(question.text)) or "en"
+    return await propose_next_questions(
         answer, question.text, graph, ask, language=language, seconds=seconds
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_type_hints
 
 from askgraph import plugins
-from askgraph.endpoint import Delegating, Kind, Run
+from askgraph.endpoint import EndpointWrapper, Kind, RunOnEndpoint
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import build_arrays
@@ -115,7 +115,7 @@ async def _replay_steps(method: Any, trace: Trace, head: TraceHead) -> AsyncGene
             yield step
 
 
-class _ReplayEndpoint(Delegating):
+class _ReplayEndpoint(EndpointWrapper):
     """The endpoint of a replay; it rejects queries that the trace does not contain."""
 
     def __init__(self, name: str) -> None:
@@ -126,7 +126,9 @@ class _ReplayEndpoint(Delegating):
         """The address of the replay."""
         return f"replay:{self._name}"
 
-    async def _run(self, asked: EndpointRequest, kind: type[Kind], run: Run[Kind]) -> Kind:
+    async def _run_request(
+        self, asked: EndpointRequest, kind: type[Kind], run: RunOnEndpoint[Kind]
+    ) -> Kind:
         raise SetupError(
             f"the run differs from its trace: graph {self._name!r} is asked now for\n{asked.query}"
         )
@@ -138,7 +140,7 @@ def _create_empty_graph(name: str, prefixes: Mapping[str, str]) -> KnowledgeGrap
         name=name,
         endpoint=_ReplayEndpoint(name),
         profile=Profile(0, (), ()),
-        names=NameIndex.of(()),
+        names=NameIndex.from_names(()),
         prefixes=PrefixMap(prefixes),
         arrays=build_arrays(()),
     )

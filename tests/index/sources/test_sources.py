@@ -13,10 +13,10 @@ from tests.each import for_each
 from askgraph.errors import SetupError
 from askgraph.index import Resource
 from askgraph.index.sources import (
-    graphs,
-    query_for,
+    list_graphs,
+    load_query,
+    read_result,
     read_tsv,
-    resources_of,
     write_tsv,
 )
 from askgraph.sparql.judge import check_query
@@ -43,17 +43,17 @@ def asked(query: str, graph: str = GRAPH) -> dict[str, Resource]:
     assert isinstance(found, QuerySolutions)
     variables = tuple(variable.value for variable in found.variables)
     result = SelectResult(variables, tuple(tuple(row) for row in found))
-    return {resource.iri: resource for resource in resources_of(result)}
+    return {resource.iri: resource for resource in read_result(result)}
 
 
 def test_the_graphs_of_the_paper_have_queries() -> None:
-    assert graphs() == ("dblp", "dbpedia", "freebase", "orkg", "osm", "uniprot", "wikidata")
+    assert list_graphs() == ("dblp", "dbpedia", "freebase", "orkg", "osm", "uniprot", "wikidata")
 
 
-@for_each("graph", [None, *graphs()])
+@for_each("graph", [None, *list_graphs()])
 @for_each("key", ["entities", "properties"])
 def test_each_query_is_sound_has_the_columns_and_can_be_paged(key: str, graph: str | None) -> None:
-    query = query_for(key, graph)
+    query = load_query(key, graph)
     check_query(query)
     assert query.endswith("GROUP BY ?iri\n")
     empty = pyoxigraph.Store().query(query)
@@ -70,7 +70,7 @@ def test_items_of_wikidata_without_an_article_are_found_too() -> None:
             f"<http://www.w3.org/2000/01/rdf-schema#label> '{name}'@en }}"
         )
 
-    found = store.query(query_for("entities", "wikidata"))
+    found = store.query(load_query("entities", "wikidata"))
 
     assert isinstance(found, QuerySolutions)
     assert {(row["label"].value, row["score"].value) for row in found} == {
@@ -132,8 +132,8 @@ up:organism rdfs:label "organism" ; rdfs:range up:Taxon .
 def test_each_graph_of_the_paper_has_its_names_where_it_keeps_them(
     graph: str, entity: str, names: set[str], info: str, predicate: str, told: str, about: str
 ) -> None:
-    one = asked(query_for("entities", graph), MADE)[entity]
-    other = asked(query_for("properties", graph), MADE)[predicate]
+    one = asked(load_query("entities", graph), MADE)[entity]
+    other = asked(load_query("properties", graph), MADE)[predicate]
 
     assert {one.label, *one.synonyms} == names and info in one.infos and one.score >= 1
     assert other.label == told and other.score == 1
@@ -141,7 +141,7 @@ def test_each_graph_of_the_paper_has_its_names_where_it_keeps_them(
 
 
 def test_the_default_gives_every_entity_of_any_graph() -> None:
-    found = asked(query_for("entities"))
+    found = asked(load_query("entities"))
     ganymede = found[EX + "ganymede"]
     assert (ganymede.label, set(ganymede.synonyms)) == ("Ganymede", {"Ganymed", "Jupiter III"})
     assert (ganymede.score, set(ganymede.infos)) == (8.0, {"the largest", "moon"})
@@ -150,14 +150,14 @@ def test_the_default_gives_every_entity_of_any_graph() -> None:
 
 
 def test_the_default_gives_every_property_of_any_graph() -> None:
-    found = asked(query_for("properties"))
+    found = asked(load_query("properties"))
     assert found[EX + "orbits"] == Resource(EX + "orbits", "orbits", (), 2.0, ("domain Moon",))
     assert EX + "carriedOutBy" in found
 
 
 def test_a_graph_without_queries_is_a_setup_error() -> None:
     with pytest.raises(SetupError, match="no index queries for 'other'; there are some for dblp"):
-        query_for("entities", "other")
+        load_query("entities", "other")
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(str.strip).filter(bool)

@@ -21,7 +21,7 @@ from askgraph.graph.nodes import (
     iterate_profile_properties,
 )
 from askgraph.index.keyword import KeywordIndex
-from askgraph.index.names import Kind, NameIndex
+from askgraph.index.names import ItemKind, NameIndex
 from askgraph.methods.tools import Context, ToolLimits
 from askgraph.sample import graph_path
 from askgraph.sparql.prefixes import PrefixMap
@@ -52,14 +52,14 @@ def served(
     arrays = build_arrays(store)
     profile = build_profile(arrays)
     names = list(iterate_names(arrays, profile))
-    things = [*iterate_named_resources(names, [Kind.ENTITY]), *iterate_profile_classes(profile)]
+    things = [*iterate_named_resources(names, [ItemKind.ENTITY]), *iterate_profile_classes(profile)]
     indices = {
         "entities": KeywordIndex.build(things, folder / "entities"),
         "properties": KeywordIndex.build(
             iterate_profile_properties(profile), folder / "properties"
         ),
         "literals": KeywordIndex.build(
-            iterate_named_resources(names, [Kind.VALUE]), folder / "literals"
+            iterate_named_resources(names, [ItemKind.VALUE]), folder / "literals"
         ),
     }
     map_ = PrefixMap(dict(prefixes or {}))
@@ -69,7 +69,7 @@ def served(
             name="sample",
             endpoint=endpoint,
             profile=profile,
-            names=NameIndex.of(names),
+            names=NameIndex.from_names(names),
             prefixes=map_,
             arrays=arrays if local else None,
             indices=indices,

@@ -6,21 +6,21 @@ from itertools import pairwise
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from askgraph.answers.verbalize import iris_of
+from askgraph.answers.verbalize import list_query_iris
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.methods.writing import Hypothesis, ListedTerm
 from askgraph.methods.writing.graph_search_writer import GraphSearchWriter
 from askgraph.trace import Question
 
 EX, ONTO = "http://example.org/", "http://example.org/onto#"
 TERMS = (
-    ListedTerm(Kind.ENTITY, f"{EX}Jupiter", "Jupiter", score=1.0),
-    ListedTerm(Kind.ENTITY, f"{EX}Io", "Io", score=1.0),
-    ListedTerm(Kind.CLASS, f"{ONTO}Moon", "moon", score=1.0),
-    ListedTerm(Kind.PREDICATE, f"{ONTO}orbits", "orbits", score=1.0),
-    ListedTerm(Kind.PREDICATE, f"{ONTO}radius", "radius"),
-    ListedTerm(Kind.PREDICATE, f"{ONTO}code", "code"),
+    ListedTerm(ItemKind.ENTITY, f"{EX}Jupiter", "Jupiter", score=1.0),
+    ListedTerm(ItemKind.ENTITY, f"{EX}Io", "Io", score=1.0),
+    ListedTerm(ItemKind.CLASS, f"{ONTO}Moon", "moon", score=1.0),
+    ListedTerm(ItemKind.PREDICATE, f"{ONTO}orbits", "orbits", score=1.0),
+    ListedTerm(ItemKind.PREDICATE, f"{ONTO}radius", "radius"),
+    ListedTerm(ItemKind.PREDICATE, f"{ONTO}code", "code"),
 )
 
 
@@ -42,7 +42,7 @@ def test_only_listed_terms_are_named_and_no_query_comes_twice(
     found = written(moons, text, listed, n)
 
     allowed = {one.target for one in listed}
-    assert all(allowed.issuperset(iris_of(one.query)) for one in found)
+    assert all(allowed.issuperset(list_query_iris(one.query)) for one in found)
     assert len({one.query for one in found}) == len(found) <= n
     scores = [one.score for one in found]
     assert all(a is not None and b is not None and 0 >= a > b for a, b in pairwise(scores))
@@ -51,7 +51,7 @@ def test_only_listed_terms_are_named_and_no_query_comes_twice(
 def test_a_listed_thing_that_no_word_names_is_used(moons: KnowledgeGraph) -> None:
     (best,) = written(moons, "What circles the giant?", [TERMS[0], TERMS[3]], 1)
 
-    assert {f"{EX}Jupiter", f"{ONTO}orbits"} <= set(iris_of(best.query))
+    assert {f"{EX}Jupiter", f"{ONTO}orbits"} <= set(list_query_iris(best.query))
 
 
 def test_nothing_is_written_where_nothing_is_listed(moons: KnowledgeGraph) -> None:

@@ -12,7 +12,7 @@ from tests.each import for_each
 from askgraph import sample
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.llm import Choice, TokenLogprob
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.writing import ListedTerm
@@ -27,11 +27,11 @@ from askgraph.workspace import Workspace
 EX = "http://example.org/"
 REFERENCES = References(
     [
-        ListedTerm(Kind.ENTITY, EX + "Jupiter", "Jupiter"),
-        ListedTerm(Kind.CLASS, EX + "Moon", "moon"),
-        ListedTerm(Kind.PREDICATE, EX + "orbits", "orbits"),
-        ListedTerm(Kind.PREDICATE, EX + "discoverer", "discoverer"),
-        ListedTerm(Kind.VALUE, '"red spot"@en', "red spot"),
+        ListedTerm(ItemKind.ENTITY, EX + "Jupiter", "Jupiter"),
+        ListedTerm(ItemKind.CLASS, EX + "Moon", "moon"),
+        ListedTerm(ItemKind.PREDICATE, EX + "orbits", "orbits"),
+        ListedTerm(ItemKind.PREDICATE, EX + "discoverer", "discoverer"),
+        ListedTerm(ItemKind.VALUE, '"red spot"@en', "red spot"),
     ]
 )
 PLAIN = References(REFERENCES.terms, "plain")
@@ -154,8 +154,8 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
 
 EXAMPLE = "http://example.org/"
 LISTED = [
-    ListedTerm(Kind.ENTITY, EXAMPLE + "Jupiter", "Jupiter"),
-    ListedTerm(Kind.PREDICATE, EXAMPLE + "orbits", "orbits"),
+    ListedTerm(ItemKind.ENTITY, EXAMPLE + "Jupiter", "Jupiter"),
+    ListedTerm(ItemKind.PREDICATE, EXAMPLE + "orbits", "orbits"),
 ]
 ORBITS = f"SELECT ?v0 WHERE {{ ?v0 <{EXAMPLE}orbits> <{EXAMPLE}Jupiter> . }}"
 ORBITED = f"SELECT ?v0 WHERE {{ <{EXAMPLE}Jupiter> <{EXAMPLE}orbits> ?v0 . }}"

@@ -4,7 +4,7 @@ import pytest
 from tests.each import for_each
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.methods.writing import ListedTerm
 from askgraph.methods.writing.prompt import build_prompt, build_target, parse_query
 from askgraph.methods.writing.references import References
@@ -12,10 +12,10 @@ from askgraph.methods.writing.references import References
 EX = "http://example.org/"
 REFERENCES = References(
     [
-        ListedTerm(Kind.CLASS, EX + "Moon", "moon", "a body\nthat orbits a planet"),
-        ListedTerm(Kind.ENTITY, EX + "Jupiter", "Jupiter", "gas giant " * 40),
-        ListedTerm(Kind.PREDICATE, EX + "orbits", "orbits"),
-        ListedTerm(Kind.PREDICATE, EX + "discoverer", "discoverer"),
+        ListedTerm(ItemKind.CLASS, EX + "Moon", "moon", "a body\nthat orbits a planet"),
+        ListedTerm(ItemKind.ENTITY, EX + "Jupiter", "Jupiter", "gas giant " * 40),
+        ListedTerm(ItemKind.PREDICATE, EX + "orbits", "orbits"),
+        ListedTerm(ItemKind.PREDICATE, EX + "discoverer", "discoverer"),
     ]
 )
 PREFIX = f"PREFIX : <{EX}> "

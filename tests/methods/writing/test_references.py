@@ -7,20 +7,20 @@ from pyoxigraph import Literal, Store
 from tests.each import for_each
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.methods.writing import ListedTerm
 from askgraph.methods.writing.references import References, UnlistedTermError, list_required_terms
 from askgraph.sparql.rewrite.canonical import canonicalize_query
 
 EX = "http://example.org/"
 LISTED = (
-    ListedTerm(Kind.ENTITY, EX + "Jupiter", "Jupiter"),
-    ListedTerm(Kind.ENTITY, EX + "Galileo", "Galileo"),
-    ListedTerm(Kind.CLASS, EX + "Moon", "moon"),
-    ListedTerm(Kind.PREDICATE, EX + "orbits", "orbits"),
-    ListedTerm(Kind.PREDICATE, EX + "discoverer", "discoverer"),
-    ListedTerm(Kind.VALUE, '"red spot"@en', "red spot"),
-    ListedTerm(Kind.VALUE, '"1610"^^<http://www.w3.org/2001/XMLSchema#gYear>', "1610"),
+    ListedTerm(ItemKind.ENTITY, EX + "Jupiter", "Jupiter"),
+    ListedTerm(ItemKind.ENTITY, EX + "Galileo", "Galileo"),
+    ListedTerm(ItemKind.CLASS, EX + "Moon", "moon"),
+    ListedTerm(ItemKind.PREDICATE, EX + "orbits", "orbits"),
+    ListedTerm(ItemKind.PREDICATE, EX + "discoverer", "discoverer"),
+    ListedTerm(ItemKind.VALUE, '"red spot"@en', "red spot"),
+    ListedTerm(ItemKind.VALUE, '"1610"^^<http://www.w3.org/2001/XMLSchema#gYear>', "1610"),
 )
 REFERENCES = References(LISTED)
 NAMED = References(LISTED, "names")
@@ -29,7 +29,7 @@ PREFIX = f"PREFIX : <{EX}> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
 
 def test_each_kind_has_its_letter_and_counts_from_one() -> None:
     assert list(REFERENCES.by_name) == ["E1", "E2", "C1", "P1", "P2", "V1", "V2"]
-    assert REFERENCES.list_names(Kind.PREDICATE) == ("P1", "P2")
+    assert REFERENCES.list_names(ItemKind.PREDICATE) == ("P1", "P2")
 
 
 def test_what_is_listed_twice_keeps_its_first_reference() -> None:
@@ -164,12 +164,12 @@ def test_in_the_form_of_names_labels_stand_for_terms() -> None:
     )
 
 
-@given(st.lists(st.tuples(st.sampled_from([*Kind]), LABELS), max_size=8))
+@given(st.lists(st.tuples(st.sampled_from([*ItemKind]), LABELS), max_size=8))
 def test_no_two_terms_have_one_name_whatever_their_labels_are(
-    given_terms: list[tuple[Kind, str]],
+    given_terms: list[tuple[ItemKind, str]],
 ) -> None:
     listed = [
-        ListedTerm(kind, str(Literal(label)) if kind is Kind.VALUE else f"{EX}{at}", label)
+        ListedTerm(kind, str(Literal(label)) if kind is ItemKind.VALUE else f"{EX}{at}", label)
         for at, (kind, label) in enumerate(given_terms)
     ]
     references = References(listed, "names")
@@ -177,7 +177,7 @@ def test_no_two_terms_have_one_name_whatever_their_labels_are(
 
     assert len(set(shown)) == len(shown)
     for name, text in zip(references.by_name, shown, strict=True):
-        predicate = references.by_name[name].kind is Kind.PREDICATE
+        predicate = references.by_name[name].kind is ItemKind.PREDICATE
         asked = f"ASK {{ ?x {text} ?y }}" if predicate else f"ASK {{ ?x rdf:type {text} }}"
         target = references.by_name[name].target
         assert {one for _, one in list_required_terms(references.decode_query(asked))} == {target}
@@ -202,12 +202,12 @@ def test_each_term_has_its_kind_and_what_is_free_is_left_out() -> None:
         }"""
 
     assert list_required_terms(query) == (
-        (Kind.CLASS, "http://example.org/Moon"),
-        (Kind.PREDICATE, "http://example.org/orbits"),
-        (Kind.ENTITY, "http://example.org/Jupiter"),
-        (Kind.PREDICATE, "http://example.org/tag"),
-        (Kind.VALUE, '"fr"'),
-        (Kind.PREDICATE, "http://example.org/year"),
-        (Kind.VALUE, '"Io"@en'),
-        (Kind.VALUE, '"Ganymede"'),
+        (ItemKind.CLASS, "http://example.org/Moon"),
+        (ItemKind.PREDICATE, "http://example.org/orbits"),
+        (ItemKind.ENTITY, "http://example.org/Jupiter"),
+        (ItemKind.PREDICATE, "http://example.org/tag"),
+        (ItemKind.VALUE, '"fr"'),
+        (ItemKind.PREDICATE, "http://example.org/year"),
+        (ItemKind.VALUE, '"Io"@en'),
+        (ItemKind.VALUE, '"Ganymede"'),
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from askgraph.graph.names import build_acronym
-from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.index.names import IndexedName, ItemKind, NameIndex
 
 PLACE = "http://example.org/"
 ENTITIES = {
@@ -46,16 +46,18 @@ VALUES = ("in progress", "AB-12", "Red")
 @pytest.fixture(scope="session")
 def index() -> NameIndex:
     names = [
-        Name(text, PLACE + local, Kind.ENTITY, preferred=number == 0)
+        IndexedName(text, PLACE + local, ItemKind.ENTITY, preferred=number == 0)
         for local, texts in ENTITIES.items()
         for number, text in enumerate(texts)
     ]
     names += [
-        Name(build_acronym(texts[0]), PLACE + local, Kind.ENTITY, preferred=False)
+        IndexedName(build_acronym(texts[0]), PLACE + local, ItemKind.ENTITY, preferred=False)
         for local, texts in ENTITIES.items()
         if build_acronym(texts[0])
     ]
-    names += [Name(text, PLACE + local, Kind.CLASS) for local, text in CLASSES.items()]
-    names += [Name(text, PLACE + local, Kind.PREDICATE) for local, text in PREDICATES.items()]
-    names += [Name(text, f'"{text}"', Kind.VALUE) for text in VALUES]
-    return NameIndex.of(names)
+    names += [IndexedName(text, PLACE + local, ItemKind.CLASS) for local, text in CLASSES.items()]
+    names += [
+        IndexedName(text, PLACE + local, ItemKind.PREDICATE) for local, text in PREDICATES.items()
+    ]
+    names += [IndexedName(text, f'"{text}"', ItemKind.VALUE) for text in VALUES]
+    return NameIndex.from_names(names)

@@ -10,16 +10,16 @@ from tests.graphs import store_of
 from tests.servers import faults
 from tests.servers.sparql import SparqlServer
 
-from askgraph.endpoint import Counted, Endpoint
+from askgraph.endpoint import CountingEndpoint, Endpoint
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.local_profile import build_profile
 from askgraph.graph.names import iterate_schema_names
 from askgraph.graph.nodes import get_naming
-from askgraph.index.name_search import Asked, Thing, name_search
+from askgraph.index.name_search import NamedItem, SelectEndpoint, create_name_search
 from askgraph.index.name_search.dialects import PlainNames
-from askgraph.index.names import Kind, NameIndex
+from askgraph.index.names import ItemKind, NameIndex
 from askgraph.sample import graph_path
 from askgraph.search.link import LinkedQuestion
 from askgraph.search.link.endpoint_linking import find_spans
@@ -58,9 +58,9 @@ def graph_over(store: Store, endpoint: Endpoint | None = None) -> KnowledgeGraph
         name="known",
         endpoint=endpoint or HttpEndpoint("http://127.0.0.1:9/sparql"),
         profile=profile,
-        names=NameIndex.of(iterate_schema_names(profile)),
+        names=NameIndex.from_names(iterate_schema_names(profile)),
         prefixes=PrefixMap({}),
-        name_search=name_search("plain", get_naming(profile)),
+        name_search=create_name_search("plain", get_naming(profile)),
     )
 
 
@@ -74,7 +74,7 @@ async def asked(question: str, graph: KnowledgeGraph, server: SparqlServer) -> L
 
 def fresh(graph: KnowledgeGraph, search: str = "plain") -> KnowledgeGraph:
     """The graph with a search that remembers nothing."""
-    return replace(graph, name_search=name_search(search, get_naming(graph.profile)))
+    return replace(graph, name_search=create_name_search(search, get_naming(graph.profile)))
 
 
 @for_each(
@@ -110,7 +110,7 @@ async def test_a_thing_is_linked_by_a_name_that_only_the_endpoint_knows(
     known: KnowledgeGraph, server: SparqlServer, question: str, target: str
 ) -> None:
     linked = await asked(question, fresh(known), server)
-    assert SPACE + target in [link.target for link in linked.get_links(Kind.ENTITY)]
+    assert SPACE + target in [link.target for link in linked.get_links(ItemKind.ENTITY)]
     assert linked.notes == ()
     assert len(server.requests) == 1
 
@@ -122,8 +122,8 @@ async def test_what_was_found_is_not_asked_for_again(
     first = await asked("Which moons does Jupiter have?", graph, server)
     again = await asked("How many moons does Jupiter have?", graph, server)
     assert len(server.requests) == 1
-    assert {link.target for link in first.get_links(Kind.ENTITY)} == {
-        link.target for link in again.get_links(Kind.ENTITY)
+    assert {link.target for link in first.get_links(ItemKind.ENTITY)} == {
+        link.target for link in again.get_links(ItemKind.ENTITY)
     }
 
 
@@ -131,7 +131,7 @@ async def test_a_question_without_a_name_asks_nothing(
     known: KnowledgeGraph, server: SparqlServer
 ) -> None:
     linked = await asked("How many moons are there?", fresh(known), server)
-    assert linked.get_links(Kind.CLASS)
+    assert linked.get_links(ItemKind.CLASS)
     assert server.requests == []
 
 
@@ -140,7 +140,7 @@ async def test_a_search_that_the_server_does_not_have_gives_way_to_exact_labels(
 ) -> None:
     server.acts.append(faults.status(400, "the predicate bif:contains is not known"))
     linked = await asked("Which moons does Jupiter have?", fresh(known, "virtuoso"), server)
-    assert SPACE + "Jupiter" in [link.target for link in linked.get_links(Kind.ENTITY)]
+    assert SPACE + "Jupiter" in [link.target for link in linked.get_links(ItemKind.ENTITY)]
     assert len(linked.notes) == 1
     assert "search for names failed" in linked.notes[0]
 
@@ -150,14 +150,14 @@ class Lying(PlainNames):
 
     async def search(
         self,
-        endpoint: Asked,
+        endpoint: SelectEndpoint,
         texts: Sequence[str],
         *,
         languages: Sequence[str] = (),
         within: Sequence[str] = (),
         limit: int = 20,
-    ) -> Sequence[Sequence[Thing]]:
-        return [[Thing(SPACE + "Mars", (("Mars", ""),))] for _ in texts]
+    ) -> Sequence[Sequence[NamedItem]]:
+        return [[NamedItem(SPACE + "Mars", (("Mars", ""),))] for _ in texts]
 
 
 async def test_a_search_that_lies_gives_way_to_exact_labels(
@@ -165,7 +165,7 @@ async def test_a_search_that_lies_gives_way_to_exact_labels(
 ) -> None:
     graph = replace(known, name_search=Lying(get_naming(known.profile)))
     linked = await asked("Which moons does Jupiter have?", graph, server)
-    assert [link.target for link in linked.get_links(Kind.ENTITY)] == [SPACE + "Jupiter"]
+    assert [link.target for link in linked.get_links(ItemKind.ENTITY)] == [SPACE + "Jupiter"]
     assert linked.notes == (
         "The endpoint's search for names gave things that are called otherwise.",
     )
@@ -185,7 +185,7 @@ async def test_names_in_other_languages_than_the_questions_are_linked_and_told(
     store = store_of(f"{label} <urn:n> <urn:founder> <urn:h> .")
     with SparqlServer(store) as server:
         linked = await asked(question, graph_over(store), server)
-    assert [link.target for link in linked.get_links(Kind.ENTITY)] == ["urn:n"]
+    assert [link.target for link in linked.get_links(ItemKind.ENTITY)] == ["urn:n"]
     assert linked.notes == said
 
 
@@ -219,7 +219,7 @@ async def test_of_many_things_of_one_name_the_likeliest_are_linked(
     store = store_of(f"{PREFIXES}{TOWNS}\n{more}\n")
     with SparqlServer(store) as server:
         linked = await asked(question, graph_over(store), server)
-    found = [link.target.rsplit("/", 1)[-1] for link in linked.get_links(Kind.ENTITY)]
+    found = [link.target.rsplit("/", 1)[-1] for link in linked.get_links(ItemKind.ENTITY)]
     assert meant in found and 1 < len(found) <= 6
 
 
@@ -229,7 +229,7 @@ async def test_what_has_only_a_name_left_is_what_it_was_merged_into_at_an_endpoi
         ":old rdfs:label 'Mutzopolis' ; owl:sameAs :bern .\n"
     )
     with SparqlServer(store) as server:
-        endpoint = Counted(HttpEndpoint(server.url, retries=0))
+        endpoint = CountingEndpoint(HttpEndpoint(server.url, retries=0))
         graph = graph_over(store, endpoint)
         proposal = await propose(Question("What is the population of Mutzopolis?", "en"), graph)
         await endpoint.close()

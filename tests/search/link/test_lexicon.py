@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.index.names import stem
+from askgraph.index.names import stem_word
 from askgraph.search.link.lexicon import LEXICON, LICENCE, find_base_forms, find_related_words
 
 RELATED = [
@@ -65,7 +65,7 @@ def test_every_line_is_found() -> None:
 
 @given(st.text(max_size=12))
 def test_no_text_breaks_a_look_up(word: str) -> None:
-    for one in find_related_words(stem(word)):
+    for one in find_related_words(stem_word(word)):
         assert 0 < one.weight <= 1
         assert one.words
 

@@ -4,23 +4,26 @@ import tomllib
 
 from tests.each import for_each
 
-from askgraph.index.names import Kind, Name, NameIndex, stem, tokens
+from askgraph.index.names import IndexedName, ItemKind, NameIndex, split_tokens, stem_word
 from askgraph.search.link import Link, link_question
 from askgraph.search.link.lexicon import LEXICON, is_related
 from askgraph.search.tokenize import tokenize
 from askgraph.search.tokenize.question_operators import detect_operators
 
 SPACE = "http://example.org/"
-INDEX = NameIndex.of(
+INDEX = NameIndex.from_names(
     [
-        *(Name(name, SPACE + name, Kind.CLASS) for name in ("municipality", "physician", "person")),
         *(
-            Name(name, SPACE + name, Kind.PREDICATE)
+            IndexedName(name, SPACE + name, ItemKind.CLASS)
+            for name in ("municipality", "physician", "person")
+        ),
+        *(
+            IndexedName(name, SPACE + name, ItemKind.PREDICATE)
             for name in ("teaches", "occupation", "teacher")
         ),
-        Name("Denmark", SPACE + "Q1", Kind.ENTITY),
-        Name("metropolis bank", SPACE + "Q2", Kind.ENTITY),
-        Name("USA", '"USA"', Kind.VALUE),
+        IndexedName("Denmark", SPACE + "Q1", ItemKind.ENTITY),
+        IndexedName("metropolis bank", SPACE + "Q2", ItemKind.ENTITY),
+        IndexedName("USA", '"USA"', ItemKind.VALUE),
     ]
 )
 
@@ -65,7 +68,7 @@ def test_no_word_of_a_listed_set_is_told_by_the_lexicon() -> None:
         (LEXICON.parents[1] / "tokenize" / "words" / "en.toml").read_text("utf-8")
     )["synonyms"]["sets"]
     for line in listed:
-        words = tuple(dict.fromkeys(stem(word) for word in tokens(line)))
+        words = tuple(dict.fromkeys(stem_word(word) for word in split_tokens(line)))
         assert len(words) > 1
         for word in words:
             others = [other for other in words if other != word]
@@ -75,8 +78,8 @@ def test_no_word_of_a_listed_set_is_told_by_the_lexicon() -> None:
 
 
 NOUNS = ("profitability", "loudness", "riskiness", "frequency")
-MEASURED = NameIndex.of(
-    [Name(name, f"http://example.org/{name}", Kind.PREDICATE) for name in NOUNS]
+MEASURED = NameIndex.from_names(
+    [IndexedName(name, f"http://example.org/{name}", ItemKind.PREDICATE) for name in NOUNS]
 )
 
 

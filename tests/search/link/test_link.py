@@ -7,7 +7,7 @@ from tests.each import for_each
 from tests.readings import read_table
 from tests.search.link.conftest import ENTITIES, PLACE
 
-from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.index.names import IndexedName, ItemKind, NameIndex
 from askgraph.search.link import (
     Link,
     Variant,
@@ -47,7 +47,7 @@ def test_the_name_meant_is_the_best_of_its_words(
     how: str, question: str, target: str, words: str, index: NameIndex
 ) -> None:
     best = next(
-        one for one in link_question(tokenize(question), index).links if one.kind is Kind.ENTITY
+        one for one in link_question(tokenize(question), index).links if one.kind is ItemKind.ENTITY
     )
     assert best.target == PLACE + target
 
@@ -110,11 +110,11 @@ def test_links_come_best_first(index: NameIndex) -> None:
 
 def test_links_of_a_kind_are_of_that_kind(index: NameIndex) -> None:
     linked = link_question(tokenize("Which city has a launch site of Marie Curie?"), index)
-    assert {one.kind for one in linked.get_links(Kind.CLASS, Kind.PREDICATE)} == {
-        Kind.CLASS,
-        Kind.PREDICATE,
+    assert {one.kind for one in linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)} == {
+        ItemKind.CLASS,
+        ItemKind.PREDICATE,
     }
-    assert set(linked.links) == set(linked.get_links(*Kind))
+    assert set(linked.links) == set(linked.get_links(*ItemKind))
 
 
 @given(text=st.text(max_size=60), language=st.sampled_from([None, "en", "de", "es", "fr", "ja"]))
@@ -153,13 +153,13 @@ def check(one: Link, tokens: int) -> None:
 
 
 PLANET, GOD, CAR = "http://x/planet", "http://x/god", "http://x/car"
-INDEX = NameIndex.of(
+INDEX = NameIndex.from_names(
     [
-        Name("Mercury", PLANET, Kind.ENTITY),
-        Name("Mercury", GOD, Kind.ENTITY),
-        Name("mercury", CAR, Kind.CLASS),
-        Name("Venus", "http://x/venus", Kind.ENTITY),
-        Name("diameter", "http://x/diameter", Kind.PREDICATE),
+        IndexedName("Mercury", PLANET, ItemKind.ENTITY),
+        IndexedName("Mercury", GOD, ItemKind.ENTITY),
+        IndexedName("mercury", CAR, ItemKind.CLASS),
+        IndexedName("Venus", "http://x/venus", ItemKind.ENTITY),
+        IndexedName("diameter", "http://x/diameter", ItemKind.PREDICATE),
     ]
 )
 LINKED = link_question(tokenize("What is the diameter of Mercury?", "en"), INDEX)
@@ -176,8 +176,8 @@ def test_other_words_and_other_kinds_mean_nothing_else() -> None:
     assert find_alternative_targets(LINKED, CAR) == ()
 
 
-VOCABULARY = NameIndex.of(
-    Name(text, f"http://example.org/{number}", Kind.PREDICATE)
+VOCABULARY = NameIndex.from_names(
+    IndexedName(text, f"http://example.org/{number}", ItemKind.PREDICATE)
     for number, text in enumerate(
         (
             "moon photograph photo launch site spaceship fname country temperature cat bat"

@@ -7,7 +7,7 @@ from pyoxigraph import Literal
 from tests.search.asking import Known
 from tests.search.question_files import graph_named
 
-from askgraph.answers.verbalize import in_words
+from askgraph.answers.verbalize import verbalize_query
 from askgraph.graph.literals import to_day_number
 from askgraph.search.operators.query_builder import (
     QueryDraft,
@@ -49,7 +49,7 @@ def test_the_number_of_what_fits_one_of_two_relations_is_read_as_such(films: Kno
     labels = {"https://films.example/p": "Paris", "https://films.example/r": "Rome"}
     labels |= {"https://films.example/born": "birth place"}
     labels |= {"https://films.example/died": "death place"}
-    text = in_words(query, labels, language="en")
+    text = verbalize_query(query, labels, language="en")
     assert text == "The number of people whose birth place is Paris or whose death place is Rome."
 
 

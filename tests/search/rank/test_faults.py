@@ -9,7 +9,7 @@ from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.search.query_pieces import (
     build_aggregate,
     build_filter,
@@ -95,7 +95,7 @@ def test_a_word_that_an_operator_takes_names_no_thing_that_is_missing() -> None:
     question = "What is the average length of the ships?"
     assert find_faults(subject(known, question)) == ()
     assert "average" in {
-        one.name for one in known.proposal(question, "en").linked.get_links(Kind.VALUE)
+        one.name for one in known.proposal(question, "en").linked.get_links(ItemKind.VALUE)
     }
 
 

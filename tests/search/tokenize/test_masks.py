@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.index.names import IndexedName, ItemKind, NameIndex
 from askgraph.search.link import link_question
 from askgraph.search.tokenize import build_question_form, compare_forms, tokenize
 
@@ -59,7 +59,9 @@ NAMES = (
     "temp", "dept", "qty", "noe", "dob", "addr", "mgr", "lng", "yr", "id", "unit price",
     "gross domestic product", "cat", "art",
 )  # fmt: skip
-INDEX = NameIndex.of([Name(name, f"http://example.org/{name}", Kind.PREDICATE) for name in NAMES])
+INDEX = NameIndex.from_names(
+    [IndexedName(name, f"http://example.org/{name}", ItemKind.PREDICATE) for name in NAMES]
+)
 
 
 def linked(question: str) -> dict[str, tuple[str, ...]]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.index.names import folded, stem, tokens
+from askgraph.index.names import fold_word, split_tokens, stem_word
 from askgraph.search.tokenize.word_lists import (
     LANGUAGES,
     detect_language,
@@ -94,14 +94,14 @@ def test_phrases_are_written_as_questions_are_read(language: str) -> None:
         p for group in (words.operators, words.question_words) for ps in group.values() for p in ps
     ]
     listed += [measure.phrase for measure in words.measures]
-    assert all(part == folded(part) for phrase in listed for part in phrase)
-    assert all(tokens(" ".join(phrase)) == phrase for phrase in listed)
+    assert all(part == fold_word(part) for phrase in listed for part in phrase)
+    assert all(split_tokens(" ".join(phrase)) == phrase for phrase in listed)
 
 
 @for_each("language", LANGUAGES)
 def test_synonyms_are_stems_and_go_both_ways(language: str) -> None:
     synonyms = get_word_list(language).synonyms
-    assert all(word == stem(word) for word in synonyms)
+    assert all(word == stem_word(word) for word in synonyms)
     assert all(one in synonyms[other] for one, others in synonyms.items() for other in others)
     assert all(word not in others for word, others in synonyms.items())
 

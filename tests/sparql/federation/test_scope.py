@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, QuerySolutions, Store
 
-from askgraph.endpoint._joining import batches, values_of
+from askgraph.endpoint._joining import format_batches, format_values
 from askgraph.errors import QueryError
 from askgraph.graph.examples.shacl import read_shacl
 from askgraph.sparql.federation.scope import Part, VariableScope, get_span, split_group
@@ -115,21 +115,21 @@ def read(values: str) -> list[Row]:
 
 @given(rows=ROWS)
 def test_every_row_comes_back_as_often_as_it_was_given(rows: list[Row]) -> None:
-    assert read(values_of(["a", "b"], rows)) == rows
+    assert read(format_values(["a", "b"], rows)) == rows
 
 
 @given(rows=ROWS, most=st.integers(1, 3))
 def test_batches_hold_all_rows_in_turn(rows: list[Row], most: int) -> None:
-    blocks = list(batches(["a", "b"], rows, most=most, characters=40))
+    blocks = list(format_batches(["a", "b"], rows, max_rows=most, max_characters=40))
     assert [row for block in blocks for row in read(block)] == rows
     assert all(1 <= len(read(block)) <= most for block in blocks)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_solutions_without_variables_are_counted_too(count: int) -> None:
-    assert len(read(values_of([], [()] * count))) == count
+    assert len(read(format_values([], [()] * count))) == count
 
 
 def test_a_blank_node_has_no_name_in_a_query() -> None:
     with pytest.raises(QueryError, match="cannot be named"):
-        values_of(["a"], [(BlankNode("b"),)])
+        format_values(["a"], [(BlankNode("b"),)])

@@ -15,7 +15,7 @@ from askgraph.answers.validation import UNTYPED, ClassUse, Knowledge, PredicateU
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.profile import ClassProfile, Partition, PredicateProfile, Profile
-from askgraph.index.names import Kind, NameIndex, stem, tokens
+from askgraph.index.names import ItemKind, NameIndex, split_tokens, stem_word
 from askgraph.sparql.prefixes import PrefixMap, get_namespace, split_local_name
 from askgraph.sparql.vocabulary import RDF_TYPE, RDFS_RESOURCE, RDFS_SUB_CLASS_OF
 
@@ -338,13 +338,15 @@ def find_similar_names(
     """Return up to three IRIs of the graph whose names are most similar to an IRI or a text."""
     is_iri = ":" in name and not any(letter.isspace() for letter in name)
     text = split_local_name(name) if is_iri else name
-    words = " ".join(tokens(text[:_MAX_NAME_CHARACTERS]))
+    words = " ".join(split_tokens(text[:_MAX_NAME_CHARACTERS]))
     if not any(len(word) > 2 and word[0].isalpha() for word in words.split()):
         return ()  # codes and empty texts are like nothing else
     space = get_namespace(name) if is_iri else ""
     scores: dict[str, float] = {}
     for iri, candidate_name in _iterate_candidates(graph, words, scope):
-        score = compute_similarity(words, " ".join(tokens(candidate_name[:_MAX_NAME_CHARACTERS])))
+        score = compute_similarity(
+            words, " ".join(split_tokens(candidate_name[:_MAX_NAME_CHARACTERS]))
+        )
         score += _SAME_NAMESPACE_SCORE if space and iri.startswith(space) else 0.0
         if iri != name and score > max(_MIN_SIMILARITY_SCORE, scores.get(iri, 0.0)):
             scores[iri] = score
@@ -382,12 +384,12 @@ def _search_names(names: NameIndex, words: str) -> Iterator[tuple[str, str]]:
     hits: list[tuple[int, int, float]] = []
     vocabulary = list(names.vocabulary)
     for position, word in enumerate(words.split()):
-        exact = names.word_id(stem(word))
+        exact = names.find_word(stem_word(word))
         if exact is not None:
             hits.append((position, exact, 1.0))
         elif len(word) > 3:
             similar_words = extract(
-                stem(word),
+                stem_word(word),
                 vocabulary,
                 scorer=OSA.distance,
                 score_cutoff=_MAX_TYPO_COUNT,
@@ -395,5 +397,5 @@ def _search_names(names: NameIndex, words: str) -> Iterator[tuple[str, str]]:
             )
             hits += [(position, word_number, 0.8) for _, _, word_number in similar_words]
     for match in names.search(hits, limit=_MAX_HITS):
-        if match.name.kind is not Kind.VALUE:
+        if match.name.kind is not ItemKind.VALUE:
             yield match.name.target, match.name.text

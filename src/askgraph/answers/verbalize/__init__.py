@@ -15,14 +15,14 @@ from pyoxigraph import NamedNode
 
 from askgraph.answers.verbalize.labels import (
     MAX_LABELS,
-    descriptions_of,
-    labels_of,
-    language_of_labels,
+    detect_label_language,
+    distinguish_labels,
+    fetch_term_descriptions,
+    fetch_term_labels,
     list_texts,
-    told_apart,
 )
 from askgraph.answers.verbalize.names import Names
-from askgraph.answers.verbalize.phrases import phrases_in
+from askgraph.answers.verbalize.phrases import load_phrases
 from askgraph.answers.verbalize.schema_facts import SchemaFacts, collect_facts
 from askgraph.answers.verbalize.sentence import Sentence
 from askgraph.answers.verbalize.triples import TripleReader
@@ -37,19 +37,19 @@ from askgraph.sparql.vocabulary import RDF_TYPE
 __all__ = [
     "MAX_LABELS",
     "TripleReader",
-    "confidence_in_words",
-    "descriptions_of",
-    "in_words",
-    "iris_in",
-    "iris_of",
-    "labels_of",
-    "language_of_labels",
+    "describe_confidence",
+    "describe_merged_names",
+    "describe_taught_words",
+    "detect_label_language",
+    "distinguish_labels",
+    "fetch_term_descriptions",
+    "fetch_term_labels",
+    "list_iris",
+    "list_query_iris",
     "list_texts",
-    "merged_in_words",
-    "read_for_graph",
-    "taught_in_words",
-    "told_apart",
-    "written_out",
+    "verbalize_query",
+    "verbalize_query_for_graph",
+    "verbalize_with_names",
 ]
 
 _MAX_CHARACTERS = 10_000
@@ -57,7 +57,7 @@ _MAX_CHARACTERS = 10_000
 _CONFIDENCES = ((0.85, "sure"), (0.6, "fairly sure"), (0.35, "unsure"), (0.0, "a guess"))
 
 
-def in_words(
+def verbalize_query(
     query: Query | str,
     labels: Mapping[str, str],
     *,
@@ -81,10 +81,10 @@ def in_words(
     >>> in_words("SELECT ?s { ?s a <http://x/Singer> ; <http://x/country> 'France' }", {})
     'Singers whose country is “France”.'
     """
-    return written_out(query, Names(labels, phrases_in(language, nouns), facts=facts))
+    return verbalize_with_names(query, Names(labels, load_phrases(language, nouns), facts=facts))
 
 
-def read_for_graph(
+def verbalize_query_for_graph(
     query: Query | str,
     labels: Mapping[str, str],
     graph: KnowledgeGraph,
@@ -93,12 +93,12 @@ def read_for_graph(
     near: GraphArrays | None = None,
 ) -> str:
     """Return a query in words, with what a graph shows of its terms."""
-    nouns = language_of_labels(graph, language)
-    facts = collect_facts(iris_of(query), graph, language, near)
-    return in_words(query, labels, language=language, nouns=nouns, facts=facts)
+    nouns = detect_label_language(graph, language)
+    facts = collect_facts(list_query_iris(query), graph, language, near)
+    return verbalize_query(query, labels, language=language, nouns=nouns, facts=facts)
 
 
-def written_out(query: Query | str, names: Names) -> str:
+def verbalize_with_names(query: Query | str, names: Names) -> str:
     """Return a query in words by these names for its terms, in their language."""
     text = names.phrases.say("unreadable")
     if isinstance(query, Query) or len(query) <= _MAX_CHARACTERS:
@@ -107,15 +107,15 @@ def written_out(query: Query | str, names: Names) -> str:
     return names.phrases.punctuate(text)
 
 
-def iris_of(query: Query | str) -> tuple[str, ...]:
+def list_query_iris(query: Query | str) -> tuple[str, ...]:
     """Return the IRIs in a query that `in_words` names, each once, in order; none if unreadable."""
     try:
-        return iris_in(to_tree(query))
+        return list_iris(to_tree(query))
     except QuerySyntaxError:
         return ()
 
 
-def iris_in(part: object) -> tuple[str, ...]:
+def list_iris(part: object) -> tuple[str, ...]:
     """Return the IRIs in a part of a query's tree that words name, each once, in order."""
     iris: dict[str, None] = {}
     for node in walk(part):
@@ -127,19 +127,19 @@ def iris_in(part: object) -> tuple[str, ...]:
     return tuple(iris)
 
 
-def confidence_in_words(confidence: float) -> str:
+def describe_confidence(confidence: float) -> str:
     """Return a confidence between 0 and 1 as words and a number."""
     words = next(words for bound, words in _CONFIDENCES if confidence >= bound)
     return f"{words} ({confidence:.2f})"
 
 
-def merged_in_words(merged: Mapping[str, str], language: str) -> list[str]:
+def describe_merged_names(merged: Mapping[str, str], language: str) -> list[str]:
     """Return a sentence for each name of a thing that was merged into another, by its label."""
-    phrases = phrases_in(language)
+    phrases = load_phrases(language)
     return [phrases.say("merged", *map(phrases.quote, pair)) for pair in merged.items()]
 
 
-async def taught_in_words(
+async def describe_taught_words(
     meanings: Mapping[str, Sequence[str]],
     graph: KnowledgeGraph,
     language: str,
@@ -148,9 +148,9 @@ async def taught_in_words(
 ) -> list[str]:
     """Return a sentence for each word that was taught, by the labels of the IRIs that it means."""
     every = {iri for iris in meanings.values() for iri in iris}
-    labels = await labels_of(every, graph, [language], near=near)
+    labels = await fetch_term_labels(every, graph, [language], near=near)
     classes = {cls.iri for cls in graph.profile.classes}
-    phrases = phrases_in(language, language_of_labels(graph, language))
+    phrases = load_phrases(language, detect_label_language(graph, language))
 
     def list_nouns(iris: Sequence[str]) -> list[str]:
         named = {labels.get(iri) or split_local_name(iri): iri for iri in reversed(iris)}

@@ -38,7 +38,7 @@ _MAX_TEXTS = 20
 """Names or descriptions of one thing."""
 
 
-async def labels_of(
+async def fetch_term_labels(
     iris: Iterable[str],
     graph: KnowledgeGraph,
     languages: Sequence[str],
@@ -71,7 +71,7 @@ async def labels_of(
     return {iri: label for iri, label in labels.items() if label is not None}
 
 
-def language_of_labels(graph: KnowledgeGraph, language: str) -> str | None:
+def detect_label_language(graph: KnowledgeGraph, language: str) -> str | None:
     """Return the language of a graph's labels for an asker if it is another one.
 
     English if the graph has any English labels, empty if its labels have other tags or none; None
@@ -137,7 +137,7 @@ async def _fetch_texts(
     return {iri: next(filter(None, by.values()), []) for iri, by in texts.items()}
 
 
-async def descriptions_of(
+async def fetch_term_descriptions(
     iris: Iterable[str],
     graph: KnowledgeGraph,
     languages: Sequence[str],
@@ -162,7 +162,7 @@ async def descriptions_of(
     return {iri: text for iri, text in best.items() if text is not None}
 
 
-async def told_apart(
+async def distinguish_labels(
     labels: Mapping[str, str],
     graph: KnowledgeGraph,
     languages: Sequence[str],
@@ -185,7 +185,7 @@ async def told_apart(
     shared = [iri for iri, text in things.items() if counts[text] > 1]
     if len(shared) < 2:
         return dict(labels)
-    descriptions = await descriptions_of(shared, graph, languages, timeout=timeout)
+    descriptions = await fetch_term_descriptions(shared, graph, languages, timeout=timeout)
     changed = {
         iri: f"{labels[iri]} ({shorten(text, _MAX_CHARACTERS, placeholder='…')})"
         for iri, text in descriptions.items()

@@ -240,7 +240,7 @@ def _pluralize_romance(word: str, language: str) -> str:
     return word + ("s" if word[-1] in "aeiouáéíóú" else "es")
 
 
-def phrases_in(language: str, nouns: str | None = None) -> Phrases:
+def load_phrases(language: str, nouns: str | None = None) -> Phrases:
     """Return the phrases of a language, by its tag; English if there is no table.
 
     `nouns` is the language of the labels if it is another one, empty if nobody knows.

@@ -8,7 +8,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.answers.verbalize.names import Names
 from askgraph.answers.verbalize.nouns import Nouns
-from askgraph.answers.verbalize.phrases import phrases_in
+from askgraph.answers.verbalize.phrases import load_phrases
 from askgraph.answers.verbalize.scope import make_scope
 from askgraph.sparql import Group, Pattern
 from askgraph.sparql.vocabulary import RDF_TYPE
@@ -18,7 +18,7 @@ class TripleReader:
     """Reads patterns out as `subject · predicate · object`, by labels that keep their case."""
 
     def __init__(self, labels: Mapping[str, str], where: Group | None = None) -> None:
-        self._names = Names(labels, phrases_in("en"), keeps_case=True)
+        self._names = Names(labels, load_phrases("en"), keeps_case=True)
         self._nouns = Nouns(make_scope(where or Group()), self._names)
 
     def read(self, pattern: Pattern) -> str:

@@ -19,8 +19,8 @@ from pyoxigraph import BlankNode, Literal, Triple
 from rapidfuzz import fuzz, process
 
 from askgraph.errors import SetupError
-from askgraph.index.embeddings import kept_embedder, unit_length
-from askgraph.index.names import stem, tokens
+from askgraph.index.embeddings import get_embedder, normalize_rows
+from askgraph.index.names import split_tokens, stem_word
 from askgraph.sparql.judge import get_query_form
 from askgraph.sparql.results import GraphResult, SelectResult, Term
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES
@@ -264,7 +264,7 @@ def compute_similarities(question: str, texts: Sequence[str]) -> list[float]:
 
 def compute_cosines(text: str, texts: Sequence[str], embedder: str) -> list[float]:
     """Return the cosine between the vectors of a text and of each other text, from -1 to 1."""
-    unit = unit_length(kept_embedder(embedder).embed([text, *texts]))
+    unit = normalize_rows(get_embedder(embedder).embed([text, *texts]))
     scores: list[float] = (unit[1:] @ unit[0]).tolist()
     return scores
 
@@ -277,7 +277,7 @@ def sample_examples(
 
 
 def _stem_words(text: str) -> str:
-    return " ".join(stem(token) for token in tokens(text)) or text
+    return " ".join(stem_word(token) for token in split_tokens(text)) or text
 
 
 _QUOTES = str.maketrans("‘’‚“”„«»`´", "'''\"\"\"\"\"''")

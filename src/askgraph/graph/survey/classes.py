@@ -30,7 +30,7 @@ from askgraph.graph.survey import (
     select_pages,
     split_into_batches,
 )
-from askgraph.index.name_search import iris
+from askgraph.index.name_search import format_iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, Term, to_plain_value
 
@@ -78,7 +78,7 @@ async def _list_classes(session: QuerySession, facts: SurveyFacts) -> Part | Non
         return None
     names = listing.iris
     for batch in split_into_batches([iri for iri in names if iri not in facts.classes], 100):
-        values = f"VALUES ?c {{ {iris(batch)} }}"
+        values = f"VALUES ?c {{ {format_iris(batch)} }}"
         query = f"SELECT ?c (COUNT(*) AS ?n) {{ {values} ?s a ?c }} GROUP BY ?c"
         reply = (
             await session.select("sizes of classes", query)
@@ -140,7 +140,7 @@ async def collect_descriptions(session: QuerySession, facts: SurveyFacts) -> Non
         list(iris_by_holder),
         {own_predicate: iri for iri, own_predicate in facts.types.items()},
     )
-    properties = iris((*_DESCRIPTION_PREDICATES, *standard_predicates))
+    properties = format_iris((*_DESCRIPTION_PREDICATES, *standard_predicates))
     size = max(
         _MIN_LABEL_BATCH_SIZE, min(_MAX_LABEL_BATCH_SIZE, len(schema) // _LABEL_QUERIES_COUNT)
     )
@@ -148,7 +148,7 @@ async def collect_descriptions(session: QuerySession, facts: SurveyFacts) -> Non
     answered_count = 0
     while queue and session.get_remaining_share() >= 0.25:
         batch = queue.popleft()
-        values = f"VALUES ?s {{ {iris(batch)} }} VALUES ?p {{ {properties} }}"
+        values = f"VALUES ?s {{ {format_iris(batch)} }} VALUES ?p {{ {properties} }}"
         query = f"SELECT ?s ?p ?o {{ {values} ?s ?p ?o }}"
         reply = await session.select("labels of classes and predicates", query)
         if reply and reply.cut and len(batch) > 1:
@@ -310,7 +310,9 @@ _MIN_TYPED_SHARE = (
     0.5  # of the things have a property that says what they are, of its ends are in an order
 )
 
-_FORMS_QUERY = f"SELECT ?a ?form ?p {{ VALUES ?form {{ {iris(v.WIKIBASE_FORMS)} }} ?a ?form ?p }}"
+_FORMS_QUERY = (
+    f"SELECT ?a ?form ?p {{ VALUES ?form {{ {format_iris(v.WIKIBASE_FORMS)} }} ?a ?form ?p }}"
+)
 _ENTITIES_QUERY = (
     f"SELECT ?s {{ ?s <{v.WIKIBASE_SITELINKS}> ?links }} LIMIT {_SAMPLE_ENTITIES_COUNT}"
 )
@@ -377,7 +379,7 @@ async def _fetch_direct_statements(
     names = sorted(
         {node if isinstance(node, str) else to_plain_value(node[0]) or "" for node in nodes}
     )
-    values = iris(names[:_MAX_ENTITIES])
+    values = format_iris(names[:_MAX_ENTITIES])
     query = (
         "SELECT ?s ?p ?o "
         f"{{ VALUES ?s {{ {values} }} ?s ?p ?o . {_DIRECT_PATTERN} FILTER(isIRI(?o)) }}"

@@ -16,7 +16,7 @@ from askgraph.graph.survey import (
     choose_batch_size,
     parse_count,
 )
-from askgraph.index.name_search import iris
+from askgraph.index.name_search import format_iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, to_plain_value
 
@@ -57,7 +57,7 @@ class _ClassBatch:
     def pattern(self) -> str:
         """The pattern that binds `?s` to instances and `?c` to their class."""
         if not self.sampled:
-            return f"VALUES ?c {{ {iris(self.classes)} }} ?s a ?c ."
+            return f"VALUES ?c {{ {format_iris(self.classes)} }} ?s a ?c ."
         parts = (
             f"{{ SELECT ?s ?c {{ VALUES ?c {{ <{iri}> }} ?s a ?c }} LIMIT {SAMPLE_SIZE} }}"
             for iri in self.classes

@@ -18,7 +18,7 @@ from askgraph.graph.survey import (
     select_pages,
     split_into_batches,
 )
-from askgraph.index.name_search import iris
+from askgraph.index.name_search import format_iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, to_plain_value
 
@@ -104,7 +104,7 @@ async def _count_in_batches(
     """Count some predicates at a time where they could not be counted together."""
     failure_count = 0
     for batch in split_into_batches(predicates, choose_batch_size(len(predicates))):
-        values = iris(batch)
+        values = format_iris(batch)
         queries = [f"SELECT ?p {numbers} {{ VALUES ?p {{ {values} }} ?s ?p ?o }} GROUP BY ?p"]
         queries += [f"SELECT (<{iri}> AS ?p) {numbers} {{ ?s <{iri}> ?o }}" for iri in batch]
         for query in queries:
@@ -278,7 +278,7 @@ async def collect_ends(session: QuerySession, facts: SurveyFacts) -> None:
             if session.get_remaining_share() < end.reserved_share:
                 facts.cuts.append(f"{end.words} of the predicates that are not frequent")
                 break
-            values = f"VALUES ?p {{ {iris(batch)} }}"
+            values = f"VALUES ?p {{ {format_iris(batch)} }}"
             reply = None
             if sum(facts.triples[iri] for iri in batch) <= _MAX_COUNTED_TRIPLES:
                 body = f"{values} ?s ?p ?o . {end.pattern}"

@@ -1,8 +1,9 @@
-"""Entity linkers that are not ours: a text in, spans with the IRIs that they mean out.
+"""External entity linkers: take a text, return spans with the IRIs that they mean.
 
-A linker is a plugin of the kind `linker`: a class that is made with an address and fits
-`EntityLinker`. `http` asks a server in one of several forms, among them those of Falcon 2.0 and
-ReFinED; `spacy` runs a pipeline in place; another package may bring one more.
+A linker is a plugin of the kind `linker`: a class that is constructed with an address and
+implements `EntityLinker`. `http` sends requests to a server in one of several formats, among them
+those of Falcon 2.0 and ReFinED; `spacy` runs a pipeline in this process; other packages may add
+more.
 """
 
 from collections.abc import Sequence
@@ -12,16 +13,20 @@ from typing import Protocol, cast
 from askgraph import plugins
 from askgraph.errors import SetupError
 
-FORMS = ("falcon", "refined")
-"""Linkers whose servers the plugin `http` asks in their own form."""
+HTTP_FORMATS = ("falcon", "refined")
+"""Formats of servers for the plugin `http`; each is also the name of a linker."""
 
 
 @dataclass(frozen=True)
-class Span:
-    """A stretch of a text, from `start` to before `end` in characters, and its meaning.
+class EntitySpan:
+    """A span of a text and its meaning.
 
-    It is empty if the linker does not say where it stands. `iri` is the linker's name for what it
-    means, `score` its certainty (0–1); `relation` says that it means a relation, no thing.
+    Attributes:
+        start: its first character.
+        end: one more than its last character; `start` if the linker does not report positions.
+        iri: the linker's IRI of the meaning.
+        score: the linker's confidence, 0 to 1.
+        relation: whether the meaning is a relation, not an entity.
     """
 
     start: int
@@ -32,30 +37,33 @@ class Span:
 
 
 class EntityLinker(Protocol):
-    """Finds the things that a text names."""
+    """Finds the entities that a text names."""
 
-    async def spans(self, text: str, language: str | None) -> Sequence[Span]:
+    async def find_spans(self, text: str, language: str | None) -> Sequence[EntitySpan]:
         """Return the spans in the order of the text.
 
-        Raises `ServiceError` if a server fails.
+        Raises:
+            ServiceError: a server fails.
         """
         ...
 
 
-def linker_of(name: str, address: str = "") -> EntityLinker:
-    """Return the linker of a name at an address; a URL alone is one of the plugin `http`.
+def create_linker(name: str, address: str = "") -> EntityLinker:
+    """Return the linker of a name at an address; a URL alone is an address of the plugin `http`.
 
-    The address may also stand in the name, behind an `@`.
-    Raises `SetupError` if there is no such linker, and for an address that is none.
+    The address may also follow the name, after an `@`.
+
+    Raises:
+        SetupError: there is no such linker, or the address is invalid.
     """
     if name.startswith(("http://", "https://")):
         name, address = "http", name
     elif not address:
         name, _, address = name.partition("@")
-    if name in FORMS:
+    if name in HTTP_FORMATS:
         return cast("EntityLinker", plugins.load("linker", "http")(address, form=name))
     if name not in plugins.list_names("linker"):
-        there = ", ".join(sorted((*plugins.list_names("linker"), *FORMS)))
-        wrong = f"no linker {name!r}" if name else "no linker is named"
-        raise SetupError(f"{wrong}: 'linker' is a URL, or one of {there}")
+        available = ", ".join(sorted((*plugins.list_names("linker"), *HTTP_FORMATS)))
+        problem = f"no linker {name!r}" if name else "no linker is named"
+        raise SetupError(f"{problem}: 'linker' is a URL, or one of {available}")
     return cast("EntityLinker", plugins.load("linker", name)(address))

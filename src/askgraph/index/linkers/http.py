@@ -1,16 +1,18 @@
-"""An entity linker behind HTTP: one of our own form, ReFinED's, or Falcon 2.0.
+"""An entity linker over HTTP, in our own format, ReFinED's, or Falcon 2.0's.
 
-All are sent `{"text": "…", "language": "en"}`. What they reply with:
+All receive `{"text": "…", "language": "en"}`. Their replies are:
 
-- our own form: a list, or an object that holds one as `spans`, of objects with `start` and `end`
-  (or `start` and `length`) in characters, `id` (or `iri`) and, if it likes, `score`;
+- our own format: a list, or an object with such a list as `spans`, of objects with `start` and
+`end`
+  (or `start` and `length`) in characters, `id` (or `iri`) and an optional `score`;
 - `refined`: such a list of the spans of ReFinED's `process_text`, its attributes as JSON: `start`,
   `ln`, `predicted_entity` with a `wikidata_entity_id`, `entity_linking_model_confidence_score`;
 - `falcon`: an object with `entities_wikidata`, `relations_wikidata`, `entities_dbpedia` …, lists of
-  objects with `URI` and `surface form`, or of both in a list. It says no places and no scores.
+  objects with `URI` and `surface form`, or of lists of both. It has no positions and no scores.
 
-Ids that are no IRIs get what stands behind a `#` in the address before them; those of ReFinED are
-Wikidata's otherwise:
+The part of the address after a `#` is prepended to ids that are not IRIs; the default for ReFinED
+is
+Wikidata's namespace:
 
     https://linker.example/annotate#http://www.wikidata.org/entity/
 """
@@ -28,22 +30,22 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
-from askgraph.index.linkers import Span
+from askgraph.index.linkers import EntitySpan
 
 __all__ = ["HttpLinker"]
 
-_BUSY = frozenset({429, 502, 503, 504})
-_MOST = 200  # spans of a reply that are read
-_WIKIDATA = "http://www.wikidata.org/entity/"
-_WITHOUT = "entities=linked does without a linker"
+_BUSY_STATUSES = frozenset({429, 502, 503, 504})
+_MAX_SPANS_COUNT = 200  # spans of a reply that are read
+_WIKIDATA_NAMESPACE = "http://www.wikidata.org/entity/"
+_WITHOUT_LINKER_HINT = "entities=linked does without a linker"
 
 
 class HttpLinker:
-    """Asks the server at an address for each text, in a `form`; `timeout` is in seconds."""
+    """Sends each text to the server at an address, in a format; `timeout` is in seconds."""
 
     def __init__(self, address: str, *, form: str = "", timeout: float = 30.0) -> None:
         self._address, _, space = address.partition("#")
-        self._space = space or (_WIKIDATA if form == "refined" else "")
+        self._space = space or (_WIKIDATA_NAMESPACE if form == "refined" else "")
         self._form = form
         self._timeout = timeout
         try:
@@ -56,98 +58,107 @@ class HttpLinker:
                 "with the setting 'linker_address'"
             )
 
-    async def spans(self, text: str, language: str | None) -> Sequence[Span]:
-        """Return the server's spans, in the order of the text; see `EntityLinker.spans`."""
-        asked = {"text": text, "language": language}
+    async def find_spans(self, text: str, language: str | None) -> Sequence[EntitySpan]:
+        """Return the server's spans, in the order of the text; see `EntityLinker.find_spans`."""
+        body = {"text": text, "language": language}
         try:
             async with httpx2.AsyncClient(timeout=self._timeout) as client:
-                reply = await client.post(self._address, json=asked)
+                reply = await client.post(self._address, json=body)
         except httpx2.TimeoutException as error:
             raise TimedOut(
-                f"the linker {self._address} did not reply within {self._timeout:g} s; {_WITHOUT}"
+                f"the linker {self._address} did not reply within {self._timeout:g} s; "
+                f"{_WITHOUT_LINKER_HINT}"
             ) from error
         except httpx2.HTTPError as error:
             raise Unreachable(
-                f"the linker {self._address} cannot be reached: {error}; {_WITHOUT}"
+                f"the linker {self._address} cannot be reached: {error}; {_WITHOUT_LINKER_HINT}"
             ) from error
-        said = f"the linker {self._address} replied with status {reply.status_code}"
+        message = f"the linker {self._address} replied with status {reply.status_code}"
         if reply.status_code in (401, 403):
-            raise Unauthorised(said)
-        if reply.status_code in _BUSY:
-            raise Overloaded(f"{said}; {_WITHOUT}")
+            raise Unauthorised(message)
+        if reply.status_code in _BUSY_STATUSES:
+            raise Overloaded(f"{message}; {_WITHOUT_LINKER_HINT}")
         if reply.status_code != 200:
-            raise ErrorReply(said)
+            raise ErrorReply(message)
         try:
             content: object = reply.json()
         except ValueError as error:
             raise MalformedReply(f"the linker {self._address} replied with no JSON") from error
-        read = self._falcon(content, text) if self._form == "falcon" else self._read(content)
-        found = [one for one in read if 0 <= one.start <= one.end <= len(text)]
-        return sorted(found, key=lambda one: (one.start, -one.score))
+        parsed = (
+            self._parse_falcon(content, text)
+            if self._form == "falcon"
+            else self._parse_spans(content)
+        )
+        valid = [span for span in parsed if 0 <= span.start <= span.end <= len(text)]
+        return sorted(valid, key=lambda span: (span.start, -span.score))
 
-    def _read(self, content: object) -> Iterator[Span]:
-        """Yield the spans of a reply that have an id: of unknown things linkers give none."""
-        listed = content.get("spans") if isinstance(content, dict) else content
-        if not isinstance(listed, list):
+    def _parse_spans(self, content: object) -> Iterator[EntitySpan]:
+        """Yield the spans of a reply that have an id: linkers omit it for unknown things."""
+        items = content.get("spans") if isinstance(content, dict) else content
+        if not isinstance(items, list):
             raise MalformedReply(f"the linker {self._address} replied with no list of spans")
-        for one in listed[:_MOST]:
-            if not isinstance(one, dict):
-                raise MalformedReply(f"the linker {self._address}: a span is no object: {one!r}")
-            span = _from_refined(one) if self._form == "refined" else one
+        for item in items[:_MAX_SPANS_COUNT]:
+            if not isinstance(item, dict):
+                raise MalformedReply(f"the linker {self._address}: a span is no object: {item!r}")
+            span = _from_refined(item) if self._form == "refined" else item
             iri = span.get("iri") or span.get("id")
             if isinstance(iri, str):
-                yield self._span(span, iri)
+                yield self._build_span(span, iri)
 
-    def _span(self, one: dict[str, object], iri: str) -> Span:
-        start, end, length = (one.get(name) for name in ("start", "end", "length"))
+    def _build_span(self, item: dict[str, object], iri: str) -> EntitySpan:
+        start, end, length = (item.get(name) for name in ("start", "end", "length"))
         if isinstance(start, int) and end is None and isinstance(length, int):
             end = start + length
-        score = one.get("score", 1.0)
+        score = item.get("score", 1.0)
         if not (isinstance(start, int) and isinstance(end, int) and isinstance(score, int | float)):
-            raise MalformedReply(f"the linker {self._address}: a span without its place: {one!r}")
-        return Span(start, end, self._iri(iri), min(1.0, max(0.0, float(score))))
+            raise MalformedReply(f"the linker {self._address}: a span without its place: {item!r}")
+        return EntitySpan(start, end, self._expand_iri(iri), min(1.0, max(0.0, float(score))))
 
-    def _falcon(self, content: object, text: str) -> Iterator[Span]:
-        """Yield what Falcon found, each where its surface form stands first."""
-        if not isinstance(content, dict) or not any(_is_falcons(key) for key in content):
+    def _parse_falcon(self, content: object, text: str) -> Iterator[EntitySpan]:
+        """Yield the spans of Falcon, each at the first occurrence of its surface form."""
+        if not isinstance(content, dict) or not any(_is_falcon_key(key) for key in content):
             raise MalformedReply(
                 f"the linker {self._address} replied with no entities_wikidata: it is no Falcon 2.0"
             )
-        for key, listed in content.items():
-            for one in listed[:_MOST] if _is_falcons(key) and isinstance(listed, list) else ():
-                iri, surface = _named(one)
+        for key, items in content.items():
+            for item in (
+                items[:_MAX_SPANS_COUNT] if _is_falcon_key(key) and isinstance(items, list) else ()
+            ):
+                iri, surface = _parse_falcon_item(item)
                 if not iri:
-                    raise MalformedReply(f"the linker {self._address}: {one!r} has no URI")
+                    raise MalformedReply(f"the linker {self._address}: {item!r} has no URI")
                 start = max(0, text.casefold().find(surface.casefold())) if surface else 0
-                there = text.casefold().startswith(surface.casefold(), start)
-                end = start + len(surface) if there else start
-                yield Span(start, end, self._iri(iri), relation=key.startswith("relations"))
+                is_at_start = text.casefold().startswith(surface.casefold(), start)
+                end = start + len(surface) if is_at_start else start
+                yield EntitySpan(
+                    start, end, self._expand_iri(iri), relation=key.startswith("relations")
+                )
 
-    def _iri(self, text: str) -> str:
+    def _expand_iri(self, text: str) -> str:
         return text if ":" in text else f"{self._space}{text}"
 
 
-def _from_refined(one: dict[str, object]) -> dict[str, object]:
-    """Return a span of ReFinED in our own form."""
-    meant = one.get("predicted_entity")
-    score = one.get("entity_linking_model_confidence_score")
+def _from_refined(item: dict[str, object]) -> dict[str, object]:
+    """Convert a span of ReFinED to our own format."""
+    entity = item.get("predicted_entity")
+    score = item.get("entity_linking_model_confidence_score")
     return {
-        "start": one.get("start"),
-        "length": one.get("ln"),
-        "id": meant.get("wikidata_entity_id") if isinstance(meant, dict) else None,
+        "start": item.get("start"),
+        "length": item.get("ln"),
+        "id": entity.get("wikidata_entity_id") if isinstance(entity, dict) else None,
         "score": 1.0 if score is None else score,
     }
 
 
-def _is_falcons(key: object) -> bool:
+def _is_falcon_key(key: object) -> bool:
     return isinstance(key, str) and key.partition("_")[0] in ("entities", "relations")
 
 
-def _named(one: object) -> tuple[str, str]:
-    """The IRI and the surface form of one of Falcon's, empty if it has none."""
-    if isinstance(one, dict):
-        texts = [one.get("URI"), one.get("surface form")]
+def _parse_falcon_item(item: object) -> tuple[str, str]:
+    """Return the IRI and the surface form of a Falcon item, empty if missing."""
+    if isinstance(item, dict):
+        texts = [item.get("URI"), item.get("surface form")]
     else:  # older servers: both in a list, in either order
-        texts = sorted(one, key=lambda each: "://" not in str(each)) if type(one) is list else []
-    iri, surface = (str(each or "") for each in (*texts, "", "")[:2])
+        texts = sorted(item, key=lambda text: "://" not in str(text)) if type(item) is list else []
+    iri, surface = (str(text or "") for text in (*texts, "", "")[:2])
     return (iri.strip("<>"), surface) if "://" in iri else ("", "")

@@ -1,7 +1,7 @@
-"""An entity linker that runs in this process: a pipeline of spaCy with an `entity_linker`.
+"""An entity linker that runs in this process: a spaCy pipeline with an `entity_linker`.
 
-The address is a folder or an installed package that spaCy loads, and behind a `#` what is put
-before the ids of its knowledge base if these are no IRIs:
+The address is a folder or an installed package that spaCy loads. The part after a `#` is prepended
+to the ids of its knowledge base if they are not IRIs:
 
     pipelines/space#http://www.wikidata.org/entity/
 """
@@ -14,35 +14,35 @@ import spacy
 from spacy.language import Language
 
 from askgraph.errors import SetupError
-from askgraph.index.linkers import Span
+from askgraph.index.linkers import EntitySpan
 
 __all__ = ["SpacyLinker"]
 
-_NAMES_NOTHING = ("", "NIL")  # what spaCy says of a mention that its knowledge base does not know
+_UNKNOWN_IDS = ("", "NIL")  # what spaCy says of a mention that its knowledge base does not know
 
 
 class SpacyLinker:
-    """Links with a pipeline, which is loaded once a process; it says no scores."""
+    """Links with a pipeline, which is loaded once in a process; it reports no scores."""
 
     def __init__(self, address: str) -> None:
         name, _, self._space = address.partition("#")
-        self._pipeline = _loaded(name)
+        self._pipeline = _load_pipeline(name)
 
-    async def spans(self, text: str, language: str | None) -> Sequence[Span]:
-        """Return the pipeline's entities that it links, in the order of the text."""
-        found = await asyncio.to_thread(self._pipeline, text)
+    async def find_spans(self, text: str, language: str | None) -> Sequence[EntitySpan]:
+        """Return the entities that the pipeline links, in the order of the text."""
+        document = await asyncio.to_thread(self._pipeline, text)
         return [
-            Span(one.start_char, one.end_char, self._iri(one.kb_id_))
-            for one in found.ents
-            if one.kb_id_ not in _NAMES_NOTHING
+            EntitySpan(entity.start_char, entity.end_char, self._expand_iri(entity.kb_id_))
+            for entity in document.ents
+            if entity.kb_id_ not in _UNKNOWN_IDS
         ]
 
-    def _iri(self, text: str) -> str:
+    def _expand_iri(self, text: str) -> str:
         return text if ":" in text else f"{self._space}{text}"
 
 
 @lru_cache(maxsize=4)
-def _loaded(name: str) -> Language:
+def _load_pipeline(name: str) -> Language:
     try:
         pipeline = spacy.load(name)
     except (OSError, ValueError) as problem:

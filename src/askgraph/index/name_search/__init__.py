@@ -1,8 +1,8 @@
-"""Search for names by the endpoint that holds them: texts in, things with their labels out.
+"""Name search by an endpoint: take texts, return items with their labels.
 
-Graphs of more things than names can be read page by page are asked for the names that a question
-may hold. Each plugin of the kind `name_search` asks one product's own text search; `plain` asks any
-endpoint for labels that are the text itself.
+A graph that is too large for reading all names page by page is searched for the names that a
+question may contain. Each plugin of the kind `name_search` uses the text search of one product;
+`plain` works on any endpoint and finds labels that equal the text.
 """
 
 import re
@@ -16,20 +16,20 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph import plugins
 from askgraph.errors import QueryError, ServiceError
-from askgraph.index.names import tokens
+from askgraph.index.names import split_tokens
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import SelectResult
 
-_WORD = re.compile(r"[^\W_]+")
-_TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
-SECONDS = 10.0
-_MOST_LANGUAGES = 3
-_PROBED, _PROBING = 5, 5.0  # rows and seconds of a probe
-_SAMPLED, _SHORT = 50, 4
+_WORD_PATTERN = re.compile(r"[^\W_]+")
+_LANGUAGE_TAG_PATTERN = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+TIMEOUT_SECONDS = 10.0
+_MAX_LANGUAGES_COUNT = 3
+_PROBE_ROWS, _PROBE_SECONDS = 5, 5.0  # rows and seconds of a probe
+_SAMPLE_ROWS, _MAX_SAMPLE_WORDS = 50, 4
 
 
-class Asked(Protocol):
-    """What a search asks: the SELECT of an endpoint."""
+class SelectEndpoint(Protocol):
+    """The SELECT of an endpoint, for a name search."""
 
     async def select(
         self, query: str, *, timeout: float | None = None, limit: int | None = None
@@ -39,22 +39,29 @@ class Asked(Protocol):
 
 
 @dataclass(frozen=True)
-class Naming:
-    """The predicates that carry a graph's names and the languages of these, the usual ones first.
+class NameSettings:
+    """How a graph names its items.
 
-    `place` is what a plugin has to be told besides: the address of a service, an index's name.
+    Attributes:
+        predicates: the predicates of names, the most usual first.
+        languages: the languages of names, the most usual first.
+        place: a further setting of a plugin: the address of a service, or the name of an index.
     """
 
     predicates: tuple[str, ...] = (v.RDFS_LABEL,)
     languages: tuple[str, ...] = ()
-    place: str = ""
+    location: str = ""
 
 
 @dataclass(frozen=True)
-class Thing:
-    """A thing found: its names as (text, language), classes if they came with it, and its use.
+class NamedItem:
+    """An item that a name search found.
 
-    Of two things that are named alike, the one of the higher `weight` is used more.
+    Attributes:
+        iri: its IRI.
+        names: its names as (text, language).
+        classes: its classes, if the reply contains them.
+        weight: how much it is used; higher values first among items of the same name.
     """
 
     iri: str
@@ -64,40 +71,51 @@ class Thing:
 
 
 class NameSearch(Protocol):
-    """Finds things by their names: what each plugin of the kind `name_search` is."""
+    """Finds items by name; every plugin of the kind `name_search` implements it."""
 
-    naming: Naming
+    settings: NameSettings
 
-    def __init__(self, naming: Naming) -> None: ...
+    def __init__(self, settings: NameSettings) -> None: ...
 
-    async def works(self, endpoint: Asked, text: str) -> bool:
-        """Return whether the search finds names that hold a text which some name is."""
+    async def is_available(self, endpoint: SelectEndpoint, text: str) -> bool:
+        """Return whether the search finds an existing name by its text."""
         ...
 
     async def search(
         self,
-        endpoint: Asked,
+        endpoint: SelectEndpoint,
         texts: Sequence[str],
         *,
         languages: Sequence[str] = (),
         within: Sequence[str] = (),
         limit: int = 20,
-    ) -> Sequence[Sequence[Thing]]:
-        """Return the things that each text may name, best first, at most `limit` each.
+    ) -> Sequence[Sequence[NamedItem]]:
+        """Return the items that each text may name, best first, at most `limit` each.
 
-        All texts are asked for at once. Names may hold more words than the text. `languages` are
-        those of the asker; names in others may come, too. With `within`, only instances of these
-        classes come, if the source can tell. Raises `QueryError` if the endpoint has no such
-        search and `ServiceError` if it fails.
+        All texts are searched at once. Names may contain more words than the text.
+
+        Args:
+            endpoint: the endpoint to query.
+            texts: the texts.
+            languages: the user's languages; names in other languages may be found, too.
+            within: classes that restrict the items, if the source knows the classes.
+            limit: the maximum number of items for each text.
+
+        Raises:
+            QueryError: the endpoint has no such search.
+            ServiceError: the endpoint fails.
         """
         ...
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a text's things are to be: at most `limit`, in which languages, and if of a class.
+class PatternOptions:
+    """Options of a search pattern.
 
-    With `within`, `?s` is bound to the instances of a class before.
+    Attributes:
+        limit: the maximum number of items.
+        languages: the languages of the names.
+        within: whether `?s` is already bound to the instances of a class.
     """
 
     limit: int
@@ -109,19 +127,20 @@ NONE, PLAIN = "none", "plain"
 """The name of no search at all, and of the search that any endpoint can do."""
 
 
-def name_search(named: str, naming: Naming) -> NameSearch | None:
-    """Return a search by its name, or by `NAME:PLACE`; None for `none` and for no name.
+def create_name_search(setting: str, settings: NameSettings) -> NameSearch | None:
+    """Return a search by `NAME` or `NAME:LOCATION`; None for `none` and for an empty name.
 
-    Raises `SetupError` if there is no such search.
+    Raises:
+        SetupError: there is no such search.
     """
-    name, _, place = named.partition(":")
+    name, _, location = setting.partition(":")
     if name in ("", NONE):
         return None
-    search: NameSearch = plugins.load("name_search", name)(replace(naming, place=place))
+    search: NameSearch = plugins.load("name_search", name)(replace(settings, location=location))
     return search
 
 
-def in_sparql(name: str) -> "type[SparqlNameSearch] | None":
+def load_sparql_plugin(name: str) -> "type[SparqlNameSearch] | None":
     """Return the plugin of a name if its search is part of a query, else None."""
     plugin = plugins.load("name_search", name)
     if isinstance(plugin, type) and issubclass(plugin, SparqlNameSearch):
@@ -129,27 +148,35 @@ def in_sparql(name: str) -> "type[SparqlNameSearch] | None":
     return None
 
 
-async def detected(endpoint: Asked, naming: Naming, *, dialect: str = "") -> str:
-    """Return the name of the search that an endpoint has: `plain` if it has none of its own.
+async def detect_name_search(
+    endpoint: SelectEndpoint, settings: NameSettings, *, dialect: str = ""
+) -> str:
+    """Return the name of an endpoint's own search, or `plain` if it has none.
 
-    It is asked for some names, and then for one of these by each search that servers of its
-    dialect have; by all of them if the dialect is `generic`.
+    The function samples some names, then searches for one of them with each search that servers of
+    the dialect have; with all searches if the dialect is `generic`.
     """
-    label = next(iter(naming.predicates), v.RDFS_LABEL)
-    query = f"SELECT (0 AS ?at) ?s ?name {{ ?s <{label}> ?name }} LIMIT {_SAMPLED}"
+    label = next(iter(settings.predicates), v.RDFS_LABEL)
+    query = f"SELECT (0 AS ?at) ?s ?name {{ ?s <{label}> ?name }} LIMIT {_SAMPLE_ROWS}"
     try:
-        some = await endpoint.select(query, timeout=_PROBING)
+        sample = await endpoint.select(query, timeout=_PROBE_SECONDS)
     except (QueryError, ServiceError):
         return PLAIN
-    named = [(name, iri) for _, iri, (name, _) in _rows(some) if words_of(name)]
-    text, iri = max(named, key=lambda one: len(words_of(one[0])) < _SHORT, default=("", ""))
+    candidates = [
+        (name, iri) for _, iri, (name, _) in _parse_rows(sample) if split_plain_words(name)
+    ]
+    text, iri = max(
+        candidates,
+        key=lambda candidate: len(split_plain_words(candidate[0])) < _MAX_SAMPLE_WORDS,
+        default=("", ""),
+    )
     for name in plugins.list_names("name_search") if text else ():
-        plugin = in_sparql(name)
+        plugin = load_sparql_plugin(name)
         if plugin and plugin.servers and dialect in ("", "generic", *plugin.servers):
-            host = urlsplit(iri).netloc if plugin.wants_host else ""
-            if not plugin.wants_host or host:
-                search = plugin(replace(naming, place=host))
-                if await search.works(endpoint, text):
+            host = urlsplit(iri).netloc if plugin.needs_host else ""
+            if not plugin.needs_host or host:
+                search = plugin(replace(settings, location=host))
+                if await search.is_available(endpoint, text):
                     return f"{name}:{host}" if host else name
     return PLAIN
 
@@ -157,47 +184,52 @@ async def detected(endpoint: Asked, naming: Naming, *, dialect: str = "") -> str
 class SparqlNameSearch(ABC):
     """A search that is part of a SPARQL query: one query for all texts.
 
-    Labels that are a text itself come in any case: a search that ranks nothing may leave them out.
-    `servers` are the dialects of those that have it, none if it is not looked for; `services` what
-    it calls by SERVICE. With `wants_host` its place is the host that its things' IRIs name.
+    Labels that equal a text in any case are always included, as an unranked search may miss them.
+
+    Attributes:
+        servers: the dialects of servers with this search; empty if it is never detected.
+        services: the addresses that it calls by SERVICE.
+        wants_host: whether its location is the host of the items' IRIs.
     """
 
     servers: ClassVar[tuple[str, ...]] = ()
     services: ClassVar[frozenset[str]] = frozenset()
-    wants_host: ClassVar[bool] = False
+    needs_host: ClassVar[bool] = False
 
-    def __init__(self, naming: Naming) -> None:
-        self.naming = naming
+    def __init__(self, settings: NameSettings) -> None:
+        self.settings = settings
 
     async def search(
         self,
-        endpoint: Asked,
+        endpoint: SelectEndpoint,
         texts: Sequence[str],
         *,
         languages: Sequence[str] = (),
         within: Sequence[str] = (),
         limit: int = 20,
-    ) -> Sequence[Sequence[Thing]]:
-        """Return the things that each text may name."""
-        query = self.query(texts, languages=languages, within=within, limit=limit)
-        rows = await endpoint.select(query, timeout=SECONDS) if query else None
-        return grouped(rows, texts, limit) if rows else [[] for _ in texts]
+    ) -> Sequence[Sequence[NamedItem]]:
+        """Return the items that each text may name."""
+        query = self.build_query(texts, languages=languages, within=within, limit=limit)
+        rows = await endpoint.select(query, timeout=TIMEOUT_SECONDS) if query else None
+        return group_items(rows, texts, limit) if rows else [[] for _ in texts]
 
-    async def works(self, endpoint: Asked, text: str) -> bool:
-        """Return whether the search finds names that hold a text which some name is."""
-        body = self.pattern(words_of(text), Wanted(_PROBED, self.naming.languages))
+    async def is_available(self, endpoint: SelectEndpoint, text: str) -> bool:
+        """Return whether the search finds an existing name by its text."""
+        body = self.build_pattern(
+            split_plain_words(text), PatternOptions(_PROBE_ROWS, self.settings.languages)
+        )
         if not body:
             return False
-        query = f"SELECT (0 AS ?at) ?s ?name {{ {body} }} LIMIT {_PROBED}"
+        query = f"SELECT (0 AS ?at) ?s ?name {{ {body} }} LIMIT {_PROBE_ROWS}"
         try:
-            rows = await endpoint.select(query, timeout=_PROBING)
+            rows = await endpoint.select(query, timeout=_PROBE_SECONDS)
         except (QueryError, ServiceError):
             return False
-        names = [name for _, _, (name, _) in _rows(rows)]
-        said = {*tokens(text)}
-        return bool(names) and all(said <= {*tokens(name)} for name in names)
+        names = [name for _, _, (name, _) in _parse_rows(rows)]
+        text_tokens = {*split_tokens(text)}
+        return bool(names) and all(text_tokens <= {*split_tokens(name)} for name in names)
 
-    def query(
+    def build_query(
         self,
         texts: Sequence[str],
         *,
@@ -206,105 +238,123 @@ class SparqlNameSearch(ABC):
         limit: int = 20,
     ) -> str:
         """Return the query for some texts; empty if no text has a word."""
-        known = known_tags((*languages, *self.naming.languages))
-        wanted = Wanted(2 * limit, known, bool(within))
-        kept = f"VALUES ?c {{ {iris(within)} }} ?s a ?c . " if within else ""
+        tags = select_tags((*languages, *self.settings.languages))
+        options = PatternOptions(2 * limit, tags, bool(within))
+        class_pattern = f"VALUES ?c {{ {format_iris(within)} }} ?s a ?c . " if within else ""
         parts = [
-            f"{{ SELECT ({at} AS ?at) ?s ?name {{ {kept}{body} }} LIMIT {wanted.limit} }}"
-            for at, text in enumerate(texts)
-            if (words := words_of(text)) and (body := self.pattern(words, wanted))
+            f"{{ SELECT ({number} AS ?at) ?s ?name {{ {class_pattern}{body} }} "
+            f"LIMIT {options.limit} }}"
+            for number, text in enumerate(texts)
+            if (words := split_plain_words(text)) and (body := self.build_pattern(words, options))
         ]
-        spelt = (text for text in texts if words_of(text))
-        exact = self.exact(spelt, known)
-        if exact and self.naming.predicates:
-            parts.append(f"{{ {kept}{exact} }}")
+        valid_texts = (text for text in texts if split_plain_words(text))
+        exact = self.build_exact_pattern(valid_texts, tags)
+        if exact and self.settings.predicates:
+            parts.append(f"{{ {class_pattern}{exact} }}")
         return f"SELECT ?at ?s ?name {{ {' UNION '.join(parts)} }}" if parts else ""
 
     @abstractmethod
-    def pattern(self, words: Sequence[str], wanted: Wanted) -> str:
-        """Return the pattern that binds `?s` and `?name` to what these words name, or nothing.
+    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
+        """Return the pattern that binds `?s` and `?name` to items of these words; may be empty.
 
-        A word is letters and digits only, so that no text gets out of a string or an expression.
+        A word has letters and digits only, so that no text escapes from a string or an expression.
         """
 
-    def exact(self, texts: Iterable[str], languages: Sequence[str]) -> str:
-        """Return the pattern for labels that are one of the texts, in some languages or in none."""
-        spelt = dict.fromkeys(spelling for text in texts for spelling in spellings(text))
+    def build_exact_pattern(self, texts: Iterable[str], languages: Sequence[str]) -> str:
+        """Return the pattern for labels that equal a text, in some languages or without one."""
+        spellings_of_texts = dict.fromkeys(
+            spelling for text in texts for spelling in vary_capitals(text)
+        )
         terms = (
-            str(Literal(one, language=tag) if tag else Literal(one))
-            for one in spelt
+            str(Literal(spelling, language=tag) if tag else Literal(spelling))
+            for spelling in spellings_of_texts
             for tag in ("", *languages)
         )
-        return f"VALUES ?name {{ {' '.join(terms)} }} {self.named()}" if spelt else ""
+        return (
+            f"VALUES ?name {{ {' '.join(terms)} }} {self.build_name_pattern()}"
+            if spellings_of_texts
+            else ""
+        )
 
-    def named(self) -> str:
-        """Return the pattern by which `?s` is called `?name`."""
-        predicates = self.naming.predicates
+    def build_name_pattern(self) -> str:
+        """Return the pattern that binds `?name` to the names of `?s`."""
+        predicates = self.settings.predicates
         if len(predicates) == 1:
             return f"?s <{predicates[0]}> ?name ."
         return f"?s ?p ?name . FILTER(?p IN ({', '.join(f'<{iri}>' for iri in predicates)}))"
 
 
-def spellings(text: str) -> tuple[str, ...]:
-    """Return a text as it is, and with other capitals: labels are compared to the letter."""
+def vary_capitals(text: str) -> tuple[str, ...]:
+    """Return a text and its variants in other capitals: labels are compared exactly."""
     plain = " ".join(text.split())
     titled = " ".join(word[:1].upper() + word[1:] for word in plain.split())
     forms = (plain, plain[:1].upper() + plain[1:], titled, plain.lower())
     return tuple(dict.fromkeys(forms))
 
 
-def known_tags(languages: Iterable[str]) -> tuple[str, ...]:
-    """Return the first few tags of languages, without what is none."""
-    return tuple(tag for tag in dict.fromkeys(languages) if _TAG.fullmatch(tag))[:_MOST_LANGUAGES]
+def select_tags(languages: Iterable[str]) -> tuple[str, ...]:
+    """Return the first few language tags that are valid."""
+    return tuple(tag for tag in dict.fromkeys(languages) if _LANGUAGE_TAG_PATTERN.fullmatch(tag))[
+        :_MAX_LANGUAGES_COUNT
+    ]
 
 
-def all_of(words: Iterable[str]) -> str:
-    """Return the expression of Lucene for texts that hold all words."""
-    return text_term(" AND ".join(word.lower() for word in words))
+def build_lucene_query(words: Iterable[str]) -> str:
+    """Return the Lucene expression for texts that contain all words."""
+    return format_string(" AND ".join(word.lower() for word in words))
 
 
-def words_of(text: str) -> list[str]:
-    """Return the words of a text as they are written, without any sign."""
-    return _WORD.findall(text)
+def split_plain_words(text: str) -> list[str]:
+    """Return the words of a text, without punctuation or symbols."""
+    return _WORD_PATTERN.findall(text)
 
 
-def iris(some: Iterable[str]) -> str:
-    """Return IRIs as they stand in a query."""
-    return " ".join(f"<{iri}>" for iri in some)
+def format_iris(iris: Iterable[str]) -> str:
+    """Return IRIs in the syntax of a query."""
+    return " ".join(f"<{iri}>" for iri in iris)
 
 
-def text_term(text: str) -> str:
+def format_string(text: str) -> str:
     """Return a text as a string of a query."""
     return str(Literal(text))
 
 
-def grouped(found: SelectResult, texts: Sequence[str], limit: int) -> list[list[Thing]]:
-    """Return the things of the rows `?at ?s ?name`, by the number of their text.
+def group_items(result: SelectResult, texts: Sequence[str], limit: int) -> list[list[NamedItem]]:
+    """Return the items of the rows `?at ?s ?name`, grouped by the number of their text.
 
-    A row without a number belongs to the texts that it spells.
+    A row without a number belongs to the texts with the same tokens.
     """
-    kept: list[dict[str, list[tuple[str, str]]]] = [{} for _ in texts]
-    spelt: dict[tuple[str, ...], list[int]] = {}
-    for place, text in enumerate(texts):
-        spelt.setdefault(tokens(text), []).append(place)
-    for at, thing, name in _rows(found):
-        places = spelt.get(tokens(name[0]), []) if at is None else [at]
-        for place in places:
-            if place < len(kept):
-                kept[place].setdefault(thing, []).append(name)
-    return [_things(texts[at], named)[:limit] for at, named in enumerate(kept)]
+    names_by_item: list[dict[str, list[tuple[str, str]]]] = [{} for _ in texts]
+    numbers_by_tokens: dict[tuple[str, ...], list[int]] = {}
+    for number, text in enumerate(texts):
+        numbers_by_tokens.setdefault(split_tokens(text), []).append(number)
+    for row_number, item, name in _parse_rows(result):
+        numbers = (
+            numbers_by_tokens.get(split_tokens(name[0]), []) if row_number is None else [row_number]
+        )
+        for number in numbers:
+            if number < len(names_by_item):
+                names_by_item[number].setdefault(item, []).append(name)
+    return [
+        _sort_items(texts[row_number], item_names)[:limit]
+        for row_number, item_names in enumerate(names_by_item)
+    ]
 
 
-def _rows(found: SelectResult) -> Iterator[tuple[int | None, str, tuple[str, str]]]:
-    columns = [found.get_column(one) for one in ("at", "s", "name")]
-    for at, thing, name in zip(*columns, strict=True):
-        if isinstance(thing, NamedNode) and isinstance(name, Literal):
-            number = int(at.value) if isinstance(at, Literal) and at.value.isdigit() else None
-            yield number, thing.value, (name.value, name.language or "")
+def _parse_rows(result: SelectResult) -> Iterator[tuple[int | None, str, tuple[str, str]]]:
+    columns = [result.get_column(column_name) for column_name in ("at", "s", "name")]
+    for index, item, name in zip(*columns, strict=True):
+        if isinstance(item, NamedNode) and isinstance(name, Literal):
+            number = (
+                int(index.value) if isinstance(index, Literal) and index.value.isdigit() else None
+            )
+            yield number, item.value, (name.value, name.language or "")
 
 
-def _things(text: str, named: dict[str, list[tuple[str, str]]]) -> list[Thing]:
-    """The things that a text may name: those called exactly so first, then as they came."""
-    said = tokens(text)
-    things = [Thing(iri, tuple(dict.fromkeys(names))) for iri, names in named.items()]
-    return sorted(things, key=lambda one: all(tokens(name) != said for name, _ in one.names))
+def _sort_items(text: str, item_names: dict[str, list[tuple[str, str]]]) -> list[NamedItem]:
+    """Return the items that a text may name: exact names first, then in their order."""
+    text_tokens = split_tokens(text)
+    items = [NamedItem(iri, tuple(dict.fromkeys(names))) for iri, names in item_names.items()]
+    return sorted(
+        items, key=lambda item: all(split_tokens(name) != text_tokens for name, _ in item.names)
+    )

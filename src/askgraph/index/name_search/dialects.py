@@ -1,4 +1,4 @@
-"""The searches for names, by product: those that are part of a query, and services over HTTP."""
+"""Name searches of products: parts of a query, and services over HTTP."""
 
 import asyncio
 import re
@@ -18,265 +18,281 @@ from askgraph.errors import (
     Unreachable,
 )
 from askgraph.index.name_search import (
-    SECONDS,
-    Asked,
-    Naming,
+    TIMEOUT_SECONDS,
+    NamedItem,
+    NameSettings,
+    PatternOptions,
+    SelectEndpoint,
     SparqlNameSearch,
-    Thing,
-    Wanted,
-    all_of,
-    known_tags,
-    text_term,
-    words_of,
+    build_lucene_query,
+    format_string,
+    select_tags,
+    split_plain_words,
 )
-from askgraph.index.names import tokens
+from askgraph.index.names import split_tokens
 from askgraph.sparql.vocabulary import WIKIBASE
 
-_MOST = 50  # things that a Wikibase gives
-_TEXT = "http://qlever.cs.uni-freiburg.de/builtin-functions/"
-_JENA = "http://jena.apache.org/text#query"
-_SAIL = "http://www.openrdf.org/contrib/lucenesail#"
-_MATCH = "tag:stardog:api:property:textMatch"
-_FULL_TEXT = "http://www.ontotext.com/fts"
-_LUCENE = "http://www.ontotext.com/connectors/lucene"
-_API = "https://www.mediawiki.org/ontology#API/"
-_GIVEN = "<http://www.bigdata.com/rdf#serviceParam>"
-_AT_ONCE = 4
-_BUSY = frozenset({429, 502, 503, 504})
-_AGENT = {"User-Agent": "askgraph (questions over SPARQL)", "Accept": "application/json"}
-_MARKED = re.compile(r"</?[A-Za-z]+>")  # what matched stands in <B>
+_MAX_WIKIBASE_COUNT = 50  # things that a Wikibase gives
+_QLEVER_NAMESPACE = "http://qlever.cs.uni-freiburg.de/builtin-functions/"
+_JENA_PREDICATE = "http://jena.apache.org/text#query"
+_LUCENE_SAIL_NAMESPACE = "http://www.openrdf.org/contrib/lucenesail#"
+_STARDOG_PREDICATE = "tag:stardog:api:property:textMatch"
+_GRAPHDB_PREDICATE = "http://www.ontotext.com/fts"
+_LUCENE_CONNECTOR_NAMESPACE = "http://www.ontotext.com/connectors/lucene"
+_MEDIAWIKI_API_NAMESPACE = "https://www.mediawiki.org/ontology#API/"
+_PARAMETER_PREDICATE = "<http://www.bigdata.com/rdf#serviceParam>"
+_MAX_REQUESTS_COUNT = 4
+_BUSY_STATUSES = frozenset({429, 502, 503, 504})
+_REQUEST_HEADERS = {"User-Agent": "askgraph (questions over SPARQL)", "Accept": "application/json"}
+_MARKUP_PATTERN = re.compile(r"</?[A-Za-z]+>")  # what matched stands in <B>
 
 
 class PlainNames(SparqlNameSearch):
-    """Exact labels; within a class, which bounds what has to be read, also their beginnings."""
+    """Exact labels; within a class, which bounds the number of labels, also prefixes of labels."""
 
-    def pattern(self, words: Sequence[str], wanted: Wanted) -> str:
+    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
         """Return the pattern for labels of a class that begin with the words."""
-        beginning = text_term(" ".join(words).lower())
+        beginning = format_string(" ".join(words).lower())
         test = f"FILTER(STRSTARTS(LCASE(STR(?name)), {beginning}))"
-        return f"{self.named()} {test}" if wanted.within else ""
+        return f"{self.build_name_pattern()} {test}" if options.within else ""
 
 
 class VirtuosoNames(SparqlNameSearch):
-    """Labels that hold all words; the server needs a rule that indexes their predicate."""
+    """Labels that contain all words; the server needs an index rule for their predicate."""
 
     servers: ClassVar = ("virtuoso",)
 
-    def pattern(self, words: Sequence[str], wanted: Wanted) -> str:
+    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
         """Return the pattern for labels with all of these words, in any order."""
         expression = " AND ".join(f'"{word}"' for word in words)
-        return f"{self.named()} ?name <bif:contains> {text_term(expression)} ."
+        return f"{self.build_name_pattern()} ?name <bif:contains> {format_string(expression)} ."
 
 
 class QleverNames(SparqlNameSearch):
-    """Labels that hold all words; the index needs the words of literals in its text part."""
+    """Labels that contain all words; the index needs the words of literals in its text part."""
 
     servers: ClassVar = ("qlever",)
 
-    def pattern(self, words: Sequence[str], wanted: Wanted) -> str:
+    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
         """Return the pattern for labels with all of these words, in any order."""
-        words_said = text_term(" ".join(word.lower() for word in words))
+        word_list = format_string(" ".join(word.lower() for word in words))
         return (
-            f"?t <{_TEXT}contains-word> {words_said} . ?t <{_TEXT}contains-entity> ?name . "
-            f"{self.named()}"
+            f"?t <{_QLEVER_NAMESPACE}contains-word> {word_list} . ?t <"
+            f"{_QLEVER_NAMESPACE}contains-entity> ?name . "
+            f"{self.build_name_pattern()}"
         )
 
 
 class JenaNames(SparqlNameSearch):
-    """Things whose first naming property, which the index must have, holds all words."""
+    """Items with all words in their first naming property, which the index must contain."""
 
     servers: ClassVar = ("fuseki",)
 
-    def pattern(self, words: Sequence[str], wanted: Wanted) -> str:
-        """Return the pattern for things whose label holds all of these words."""
-        label = self.naming.predicates[0]
-        asked = f"(<{label}> {all_of(words)} {wanted.limit})"
-        return f"(?s ?score) <{_JENA}> {asked} . {self.named()}"
+    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
+        """Return the pattern for items whose label contains all of these words."""
+        label = self.settings.predicates[0]
+        arguments = f"(<{label}> {build_lucene_query(words)} {options.limit})"
+        return f"(?s ?score) <{_JENA_PREDICATE}> {arguments} . {self.build_name_pattern()}"
 
 
 class Rdf4jNames(SparqlNameSearch):
-    """Things with all words in one text, by their labels; with one label, only in that."""
+    """Items with all words in one text; if there is one naming property, only in that."""
 
     servers: ClassVar = ("graphdb",)  # their replies are alike
 
-    def pattern(self, words: Sequence[str], wanted: Wanted) -> str:
-        """Return the pattern for things whose texts hold all of these words."""
-        names = self.naming.predicates
-        within = f" ; <{_SAIL}property> <{names[0]}>" if len(names) == 1 else ""
-        return f"?s <{_SAIL}matches> [ <{_SAIL}query> {all_of(words)}{within} ] . {self.named()}"
+    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
+        """Return the pattern for items whose texts contain all of these words."""
+        names = self.settings.predicates
+        within = f" ; <{_LUCENE_SAIL_NAMESPACE}property> <{names[0]}>" if len(names) == 1 else ""
+        return (
+            f"?s <{_LUCENE_SAIL_NAMESPACE}matches> [ <{_LUCENE_SAIL_NAMESPACE}query> "
+            f"{build_lucene_query(words)}{within} ] . {self.build_name_pattern()}"
+        )
 
 
 class StardogNames(SparqlNameSearch):
-    """Labels that hold all words; the database needs `search.enabled`."""
+    """Labels that contain all words; the database needs `search.enabled`."""
 
     servers: ClassVar = ("generic",)
 
-    def pattern(self, words: Sequence[str], wanted: Wanted) -> str:
+    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
         """Return the pattern for labels with all of these words."""
-        return f"(?name ?score) <{_MATCH}> ({all_of(words)} {wanted.limit}) . {self.named()}"
+        return (
+            f"(?name ?score) <{_STARDOG_PREDICATE}> ({build_lucene_query(words)} "
+            f"{options.limit}) . {self.build_name_pattern()}"
+        )
 
 
 class GraphdbNames(SparqlNameSearch):
-    """Labels in `onto:fts`; `graphdb:NAME` asks the connector of that name for things."""
+    """Labels in `onto:fts`; `graphdb:NAME` searches the items of the connector of that name."""
 
     servers: ClassVar = ("graphdb",)
 
-    def __init__(self, naming: Naming) -> None:
-        super().__init__(naming)
-        if naming.place and not words_of(naming.place) == [*naming.place.split("_")]:
-            raise SetupError(f"{naming.place!r} cannot be the name of a Lucene connector")
+    def __init__(self, settings: NameSettings) -> None:
+        super().__init__(settings)
+        if settings.location and not split_plain_words(settings.location) == [
+            *settings.location.split("_")
+        ]:
+            raise SetupError(f"{settings.location!r} cannot be the name of a Lucene connector")
 
-    def pattern(self, words: Sequence[str], wanted: Wanted) -> str:
-        """Return the pattern for labels, or for the things of a connector and their labels."""
-        if not self.naming.place:
-            return f'?name <{_FULL_TEXT}> ({all_of(words)} "*") . {self.named()}'
+    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
+        """Return the pattern for labels, or for the items of a connector and their labels."""
+        if not self.settings.location:
+            return f'?name <{_GRAPHDB_PREDICATE}> ({build_lucene_query(words)} "*") . {self.build_name_pattern()}'
         return (
-            f"?q a <{_LUCENE}/instance#{self.naming.place}> ; <{_LUCENE}#query> {all_of(words)} ; "
-            f"<{_LUCENE}#entities> ?s . {self.named()}"
+            f"?q a <{_LUCENE_CONNECTOR_NAMESPACE}/instance#{self.settings.location}> ; <"
+            f"{_LUCENE_CONNECTOR_NAMESPACE}#query> {build_lucene_query(words)} ; "
+            f"<{_LUCENE_CONNECTOR_NAMESPACE}#entities> ?s . {self.build_name_pattern()}"
         )
 
 
 class WikibaseNames(SparqlNameSearch):
-    """Things by label or alias, the best known first; `wikibase:HOST` says of which wiki.
+    """Items by label or alias, the best known first; `wikibase:HOST` names the wiki.
 
-    The query service asks the wiki itself, by a SERVICE that leads to no other server.
+    The query service calls the wiki itself, by a SERVICE that reaches no other server.
     """
 
     servers: ClassVar = ("blazegraph",)
     services: ClassVar = frozenset({f"{WIKIBASE}mwapi"})
-    wants_host: ClassVar = True
+    needs_host: ClassVar = True
 
-    def __init__(self, naming: Naming) -> None:
-        super().__init__(naming)
-        if not naming.place:
+    def __init__(self, settings: NameSettings) -> None:
+        super().__init__(settings)
+        if not settings.location:
             raise SetupError("the search 'wikibase' has to know its wiki: write wikibase:HOST")
 
-    def pattern(self, words: Sequence[str], wanted: Wanted) -> str:
-        """Return the pattern for the things that the wiki finds, with their names."""
-        tags = wanted.languages or ("en",)
-        given = {
+    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
+        """Return the pattern for the items that the wiki finds, with their names."""
+        tags = options.languages or ("en",)
+        parameters = {
             f"{WIKIBASE}api": "EntitySearch",
-            f"{WIKIBASE}endpoint": self.naming.place,
-            f"{_API}search": " ".join(words),
-            f"{_API}language": tags[0],
-            f"{_API}limit": str(min(_MOST, wanted.limit)),
+            f"{WIKIBASE}endpoint": self.settings.location,
+            f"{_MEDIAWIKI_API_NAMESPACE}search": " ".join(words),
+            f"{_MEDIAWIKI_API_NAMESPACE}language": tags[0],
+            f"{_MEDIAWIKI_API_NAMESPACE}limit": str(min(_MAX_WIKIBASE_COUNT, options.limit)),
         }
-        asked = " ".join(f"{_GIVEN} <{key}> {text_term(value)} ." for key, value in given.items())
-        listed = ", ".join(text_term(tag) for tag in dict.fromkeys((*tags, "mul")))
+        parameter_triples = " ".join(
+            f"{_PARAMETER_PREDICATE} <{key}> {format_string(value)} ."
+            for key, value in parameters.items()
+        )
+        language_list = ", ".join(format_string(tag) for tag in dict.fromkeys((*tags, "mul")))
         return (
-            f"SERVICE <{WIKIBASE}mwapi> {{ {asked} ?s <{WIKIBASE}apiOutputItem> <{_API}item> . }} "
-            f"{self.named()} FILTER(LANG(?name) IN ({listed}))"
+            f"SERVICE <{WIKIBASE}mwapi> "
+            f"{{ {parameter_triples} ?s <{WIKIBASE}apiOutputItem> <{_MEDIAWIKI_API_NAMESPACE}item> . }} "
+            f"{self.build_name_pattern()} FILTER(LANG(?name) IN ({language_list}))"
         )
 
 
 class HttpNameSearch(ABC):
-    """A search behind an address, which the name of the search is followed by: `NAME:URL`."""
+    """A search at an address, which follows the name of the search: `NAME:URL`."""
 
-    def __init__(self, naming: Naming) -> None:
-        self.naming = naming
-        if not naming.place.startswith(("http://", "https://")):
+    def __init__(self, settings: NameSettings) -> None:
+        self.settings = settings
+        if not settings.location.startswith(("http://", "https://")):
             raise SetupError("this search has to know its address: write NAME:https://…")
 
-    async def works(self, endpoint: Asked, text: str) -> bool:
-        """Return whether the search finds names that hold a text which some name is."""
+    async def is_available(self, endpoint: SelectEndpoint, text: str) -> bool:
+        """Return whether the search finds an existing name by its text."""
         try:
-            (found,) = await self.search(endpoint, [text])
+            (items,) = await self.search(endpoint, [text])
         except ServiceError:
             return False
-        said = {*tokens(text)}
-        return any(said <= {*tokens(name)} for thing in found for name, _ in thing.names)
+        text_tokens = {*split_tokens(text)}
+        return any(text_tokens <= {*split_tokens(name)} for item in items for name, _ in item.names)
 
     async def search(
         self,
-        endpoint: Asked,
+        endpoint: SelectEndpoint,
         texts: Sequence[str],
         *,
         languages: Sequence[str] = (),
         within: Sequence[str] = (),
         limit: int = 20,
-    ) -> Sequence[Sequence[Thing]]:
-        """Return the things that each text may name; four texts are asked for at a time."""
-        tags = known_tags((*languages, *self.naming.languages)) or ("en",)
-        slots = asyncio.Semaphore(_AT_ONCE)
-        async with httpx2.AsyncClient(timeout=SECONDS, headers=_AGENT) as client:
+    ) -> Sequence[Sequence[NamedItem]]:
+        """Return the items that each text may name; at most four requests run at a time."""
+        tags = select_tags((*languages, *self.settings.languages)) or ("en",)
+        slots = asyncio.Semaphore(_MAX_REQUESTS_COUNT)
+        async with httpx2.AsyncClient(timeout=TIMEOUT_SECONDS, headers=_REQUEST_HEADERS) as client:
 
-            async def found(text: str) -> list[Thing]:
-                if not words_of(text):
+            async def search_text(text: str) -> list[NamedItem]:
+                if not split_plain_words(text):
                     return []
                 async with slots:
-                    parameters = self.parameters(text, tags[0], limit)
-                    place = self.naming.place
+                    parameters = self.build_parameters(text, tags[0], limit)
+                    location = self.settings.location
                     try:
-                        reply = await client.get(place, params=dict(parameters))
+                        reply = await client.get(location, params=dict(parameters))
                     except httpx2.TimeoutException as error:
-                        raise TimedOut(f"{place} did not reply within {SECONDS:g} s") from error
+                        raise TimedOut(
+                            f"{location} did not reply within {TIMEOUT_SECONDS:g} s"
+                        ) from error
                     except httpx2.HTTPError as error:
-                        raise Unreachable(f"{place} cannot be reached: {error}") from error
-                    said = f"{place} replied with status {reply.status_code}"
-                    if reply.status_code in _BUSY:
-                        raise Overloaded(said)
+                        raise Unreachable(f"{location} cannot be reached: {error}") from error
+                    message = f"{location} replied with status {reply.status_code}"
+                    if reply.status_code in _BUSY_STATUSES:
+                        raise Overloaded(message)
                     if reply.status_code != 200:
-                        raise ErrorReply(said)
+                        raise ErrorReply(message)
                     try:
                         content: object = reply.json()
                     except ValueError as error:
-                        raise MalformedReply(f"{place} replied with no JSON") from error
-                things = list(self.things(content, tags[0]))
-                kept = (one for one in things if not within or {*within} & {*one.classes})
-                return list(kept)[:limit]
+                        raise MalformedReply(f"{location} replied with no JSON") from error
+                items = list(self.parse_items(content, tags[0]))
+                allowed = (item for item in items if not within or {*within} & {*item.classes})
+                return list(allowed)[:limit]
 
-            return await asyncio.gather(*map(found, texts))
-
-    @abstractmethod
-    def parameters(self, text: str, language: str, limit: int) -> Mapping[str, str]:
-        """Return the parameters of the request for a text."""
+            return await asyncio.gather(*map(search_text, texts))
 
     @abstractmethod
-    def things(self, content: object, language: str) -> Iterable[Thing]:
-        """Return the things of a reply, which may hold anything that is JSON."""
+    def build_parameters(self, text: str, language: str, limit: int) -> Mapping[str, str]:
+        """Return the request parameters for a text."""
+
+    @abstractmethod
+    def parse_items(self, content: object, language: str) -> Iterable[NamedItem]:
+        """Return the items of a reply, which may be any JSON."""
 
 
-def listed(content: object, key: str) -> list[Mapping[str, object]]:
-    """Return the objects in a list of a reply; none if it is not as it should be."""
-    found = content.get(key) if isinstance(content, dict) else None
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+def get_objects(content: object, key: str) -> list[Mapping[str, object]]:
+    """Return the objects in a list of a reply; an empty list if the reply is malformed."""
+    value = content.get(key) if isinstance(content, dict) else None
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 class LookupNames(HttpNameSearch):
-    """Things by label and redirect, with their classes; the weight is how many refer to them.
+    """Items by label and redirect, with their classes, weighted by the number of references.
 
     The address is that of the service's `api/search`.
     """
 
-    def parameters(self, text: str, language: str, limit: int) -> Mapping[str, str]:
-        """Return the parameters of the request for a text."""
+    def build_parameters(self, text: str, language: str, limit: int) -> Mapping[str, str]:
+        """Return the request parameters for a text."""
         return {"query": text, "format": "JSON", "maxResults": str(limit)}
 
-    def things(self, content: object, language: str) -> Iterator[Thing]:
-        """Yield the things of a reply."""
-        for one in listed(content, "docs"):
-            names = (*_texts(one, "label"), *_texts(one, "redirectlabel"))
-            weight = next((text for text in _texts(one, "refCount") if text.isdigit()), "0")
-            for iri in _texts(one, "resource")[:1]:
+    def parse_items(self, content: object, language: str) -> Iterator[NamedItem]:
+        """Yield the items of a reply."""
+        for item in get_objects(content, "docs"):
+            names = (*_read_texts(item, "label"), *_read_texts(item, "redirectlabel"))
+            weight = next((text for text in _read_texts(item, "refCount") if text.isdigit()), "0")
+            for iri in _read_texts(item, "resource")[:1]:
                 if names:
                     tagged = tuple((name, "") for name in dict.fromkeys(names))
-                    yield Thing(iri, tagged, tuple(_texts(one, "type")), float(weight))
+                    yield NamedItem(iri, tagged, tuple(_read_texts(item, "type")), float(weight))
 
 
-def _texts(one: Mapping[str, object], key: str) -> list[str]:
-    found = one.get(key)
-    texts = found if isinstance(found, list) else [found]
-    return [_MARKED.sub("", text) for text in texts if isinstance(text, str)]
+def _read_texts(item: Mapping[str, object], key: str) -> list[str]:
+    value = item.get(key)
+    texts = value if isinstance(value, list) else [value]
+    return [_MARKUP_PATTERN.sub("", text) for text in texts if isinstance(text, str)]
 
 
 class WikibaseApi(HttpNameSearch):
-    """Things whose label or alias begins with the text, the best known first.
+    """Items whose label or alias begins with the text, the best known first.
 
     The address is that of the wiki's `api.php`.
     """
 
-    def parameters(self, text: str, language: str, limit: int) -> Mapping[str, str]:
-        """Return the parameters of the request for a text."""
+    def build_parameters(self, text: str, language: str, limit: int) -> Mapping[str, str]:
+        """Return the request parameters for a text."""
         return {
             "action": "wbsearchentities",
             "format": "json",
@@ -284,18 +300,18 @@ class WikibaseApi(HttpNameSearch):
             "search": text,
             "language": language,
             "uselang": language,
-            "limit": str(min(_MOST, limit)),
+            "limit": str(min(_MAX_WIKIBASE_COUNT, limit)),
         }
 
-    def things(self, content: object, language: str) -> Iterator[Thing]:
-        """Yield the things of a reply by the names that matched, and by their labels."""
-        found = listed(content, "search")
-        for place, one in enumerate(found):
-            match = one.get("match")
-            texts = [one.get("label")]
+    def parse_items(self, content: object, language: str) -> Iterator[NamedItem]:
+        """Yield the items of a reply by the names that matched, and by their labels."""
+        items = get_objects(content, "search")
+        for rank, item in enumerate(items):
+            match = item.get("match")
+            texts = [item.get("label")]
             if isinstance(match, dict):
                 texts.insert(0, match.get("text"))
             names = dict.fromkeys((text, language) for text in texts if isinstance(text, str))
-            iri = one.get("concepturi")
+            iri = item.get("concepturi")
             if isinstance(iri, str) and names:
-                yield Thing(iri, tuple(names), weight=float(len(found) - place))
+                yield NamedItem(iri, tuple(names), weight=float(len(items) - rank))

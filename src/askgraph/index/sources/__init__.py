@@ -1,16 +1,17 @@
-r"""Sources of an index's resources: files of rows, dumps, and the two queries of an endpoint.
+r"""Sources of an index's resources: tables, dumps, and two queries for an endpoint.
 
-The queries, for entities and properties, are a file each in `queries`, in a folder for the graph;
-`default` works on any. A file of rows has a head of column names, then one resource a line, tabs
-between. Columns of both are `iri` and `label`, and maybe `score`, `synonyms` and `infos`, in any
-order; several synonyms or infos have `;;;` between. Tabs, ends of lines and backslashes within a
-value of a file are `\t`, `\n`, `\r` and `\\`. A file whose name ends in `.gz` is packed:
+The queries, for entities and properties, are files in `queries`, in a folder for each graph;
+`default` works on any graph. A table is a text file with a header of column names and one resource
+in each line, separated by tabs. The columns of both are `iri` and `label`, and optionally `score`,
+`synonyms` and `infos`, in any order; `;;;` separates several synonyms or infos. Tabs, line ends and
+backslashes within a value are `\t`, `\n`, `\r` and `\\`. A file whose name ends in `.gz` is
+compressed:
 
     iri	label	score	synonyms	infos
     http://example.org/42	Ganymede	12	Jupiter III	moon of Jupiter;;;discovered in 1610
 
-A dump is read triple by triple. What is known of the IRIs is kept in memory up to a bound, then
-written aside in order, and put together at the end; so a dump may be larger than memory.
+A dump is read triple by triple. The facts of the IRIs are kept in memory up to a limit, then sorted
+and written to temporary files, and merged at the end; so a dump may be larger than memory.
 """
 
 import gzip
@@ -40,17 +41,22 @@ from askgraph.sparql.results import SelectResult, to_plain_value
 _QUERIES = files(__package__) / "queries"
 
 
-def graphs() -> tuple[str, ...]:
-    """Return the graphs that have queries of their own."""
+def list_graphs() -> tuple[str, ...]:
+    """Return the graphs with specific queries."""
     names = (item.name for item in _QUERIES.iterdir() if item.is_dir())
     return tuple(sorted(name for name in names if name.isalpha() and name != "default"))
 
 
-def query_for(key: str, graph: str | None = None) -> str:
-    """Return the query for `entities` or `properties` of a graph by name, else for any graph."""
-    if graph is not None and graph not in graphs():
+def load_query(key: str, graph: str | None = None) -> str:
+    """Return the query for `entities` or `properties` of a graph, by default for any graph.
+
+    Raises:
+        SetupError: the graph has no specific queries.
+    """
+    if graph is not None and graph not in list_graphs():
         raise SetupError(
-            f"no index queries for {graph!r}; there are some for {', '.join(graphs())}, and those "
+            f"no index queries for {graph!r}; there are some for {', '.join(list_graphs())}, "
+            "and those "
             "for any graph"
         )
     return (_QUERIES / (graph or "default") / f"{key}.rq").read_text(encoding="utf-8")
@@ -58,26 +64,27 @@ def query_for(key: str, graph: str | None = None) -> str:
 
 _COLUMNS = ("iri", "label", "score", "synonyms", "infos")
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
-_PLAIN = {written: sign for sign, written in _ESCAPES.items()}
-_WRITTEN = re.compile(r"\\[\\tnr]")
+_CHARACTER_BY_ESCAPE = {written: sign for sign, written in _ESCAPES.items()}
+_ESCAPE_PATTERN = re.compile(r"\\[\\tnr]")
 
 
 def read_tsv(path: Path) -> Iterator[Resource]:
-    """Yield the resources of a file, read as they are asked for.
+    """Yield the resources of a table lazily.
 
-    Raises `SetupError` with the number of the line that is not as it should be.
+    Raises:
+        SetupError: a line is invalid; the message has its number.
     """
     try:
-        opened = gzip.open if path.suffix == ".gz" else open
-        with opened(path, "rt", encoding="utf-8-sig", newline="\n") as file:
-            head = file.readline().rstrip("\r\n").split("\t")
-            at = columns_of(head, f"{path}, line 1")
+        open_file = gzip.open if path.suffix == ".gz" else open
+        with open_file(path, "rt", encoding="utf-8-sig", newline="\n") as file:
+            header = file.readline().rstrip("\r\n").split("\t")
+            columns = find_columns(header, f"{path}, line 1")
             for number, line in enumerate(file, start=2):
-                place = f"{path}, line {number}"
+                line_name = f"{path}, line {number}"
                 cells = line.rstrip("\r\n").split("\t")
-                if len(cells) != len(head):
-                    raise SetupError(f"{place}: {len(cells)} columns instead of {len(head)}")
-                yield resource_of([_read(cell) for cell in cells], at, place)
+                if len(cells) != len(header):
+                    raise SetupError(f"{line_name}: {len(cells)} columns instead of {len(header)}")
+                yield parse_row([_unescape_cell(cell) for cell in cells], columns, line_name)
     except FileNotFoundError as error:
         raise SetupError(f"there is no file {path}") from error
     except (OSError, EOFError, UnicodeDecodeError) as error:
@@ -85,90 +92,101 @@ def read_tsv(path: Path) -> Iterator[Resource]:
 
 
 def write_tsv(path: Path, resources: Iterable[Resource]) -> int:
-    """Write resources as `read_tsv` reads them; return how many."""
+    """Write resources as a table; return their number."""
     count = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write("\t".join(_COLUMNS) + "\n")
         for resource in resources:
-            several = (SEPARATOR.join(resource.synonyms), SEPARATOR.join(resource.infos))
-            cells = (resource.iri, resource.label, repr(resource.score), *several)
-            written = ("".join(_ESCAPES.get(sign, sign) for sign in cell) for cell in cells)
-            file.write("\t".join(written) + "\n")
+            joined_texts = (SEPARATOR.join(resource.synonyms), SEPARATOR.join(resource.infos))
+            cells = (resource.iri, resource.label, repr(resource.score), *joined_texts)
+            escaped = (
+                "".join(_ESCAPES.get(character, character) for character in cell) for cell in cells
+            )
+            file.write("\t".join(escaped) + "\n")
             count += 1
     return count
 
 
-def _read(cell: str) -> str:
-    return _WRITTEN.sub(lambda found: _PLAIN[found[0]], cell) if "\\" in cell else cell
+def _unescape_cell(cell: str) -> str:
+    return (
+        _ESCAPE_PATTERN.sub(lambda match: _CHARACTER_BY_ESCAPE[match[0]], cell)
+        if "\\" in cell
+        else cell
+    )
 
 
 SEPARATOR = ";;;"
 """The separator of several synonyms or infos in one cell."""
 
 
-def resources_of(result: SelectResult) -> Iterator[Resource]:
-    """Yield the resources of a query's result, but for rows with a blank node or nothing as IRI.
+def read_result(result: SelectResult) -> Iterator[Resource]:
+    """Yield the resources of a query's result, except rows whose IRI is missing or a blank node.
 
-    A literal in the column `iri` stands for itself. Raises `SetupError` for a result without the
-    columns, and for a score that is no number.
+    A literal in the column `iri` is its own id.
+
+    Raises:
+        SetupError: a column is missing, or a score is not a number.
     """
-    at = columns_of(result.variables, "the query")
+    columns = find_columns(result.variables, "the query")
     for row in result.rows:
-        term = row[at["iri"]]
+        term = row[columns["iri"]]
         if term is None or isinstance(term, BlankNode):
             continue
         cells = [to_plain_value(cell) or "" for cell in row]
         if isinstance(term, Literal):
-            cells[at["iri"]] = str(term)
-        yield resource_of(cells, at, f"the row of {cells[at['iri']]}")
+            cells[columns["iri"]] = str(term)
+        yield parse_row(cells, columns, f"the row of {cells[columns['iri']]}")
 
 
-def columns_of(names: Sequence[str], place: str) -> Mapping[str, int]:
-    """Return the place of each column; `SetupError` if one is missing, unknown or there twice."""
-    wrong = [name for name in names if name not in _COLUMNS or list(names).count(name) > 1]
+def find_columns(names: Sequence[str], source: str) -> Mapping[str, int]:
+    """Return the position of each column; raise `SetupError` for a missing or invalid column."""
+    invalid = [name for name in names if name not in _COLUMNS or list(names).count(name) > 1]
     missing = [name for name in _COLUMNS[:2] if name not in names]
-    if wrong or missing:
-        listed = ", ".join(names)
+    if invalid or missing:
+        column_list = ", ".join(names)
         raise SetupError(
-            f"{place}: the columns are {listed!r}; there must be 'iri' and 'label', and may be "
+            f"{source}: the columns are {column_list!r}; there must be 'iri' and 'label', and "
+            "may be "
             "'score', 'synonyms' and 'infos'"
         )
-    return {name: at for at, name in enumerate(names)}
+    return {name: position for position, name in enumerate(names)}
 
 
-def resource_of(cells: Sequence[str], at: Mapping[str, int], place: str) -> Resource:
-    """Return the resource of one row; `SetupError` if its score is no number."""
-    score = cells[at["score"]] if "score" in at else ""
+def parse_row(cells: Sequence[str], columns: Mapping[str, int], row_name: str) -> Resource:
+    """Return the resource of a row; raise `SetupError` if its score is not a number."""
+    score = cells[columns["score"]] if "score" in columns else ""
     try:
         number = float(score or 0)
     except ValueError as error:
-        raise SetupError(f"{place}: the score {score!r} is no number") from error
-    label = cells[at["label"]]
-    synonyms = tuple(name for name in _several(cells, at, "synonyms") if name != label)
-    return Resource(cells[at["iri"]], label, synonyms, number, _several(cells, at, "infos"))
+        raise SetupError(f"{row_name}: the score {score!r} is no number") from error
+    label = cells[columns["label"]]
+    synonyms = tuple(name for name in _split_cell(cells, columns, "synonyms") if name != label)
+    return Resource(
+        cells[columns["iri"]], label, synonyms, number, _split_cell(cells, columns, "infos")
+    )
 
 
-def _several(cells: Sequence[str], at: Mapping[str, int], column: str) -> tuple[str, ...]:
-    if column not in at:
+def _split_cell(cells: Sequence[str], columns: Mapping[str, int], column: str) -> tuple[str, ...]:
+    if column not in columns:
         return ()
-    parts = (part.strip() for part in cells[at[column]].split(SEPARATOR))
+    parts = (part.strip() for part in cells[columns[column]].split(SEPARATOR))
     return tuple(dict.fromkeys(part for part in parts if part))
 
 
-_KEPT = 500_000
-_LABELS = frozenset(v.LABEL_PREDICATES)
-_NAMES = frozenset(v.LABEL_PREDICATES + v.ALTERNATIVE_LABEL_PREDICATES)
-_INFOS = frozenset(v.DESCRIPTION_PREDICATES)
-_SCHEMA = frozenset({v.RDFS_DOMAIN, v.RDFS_RANGE})
-_TEXTUAL = frozenset({v.XSD_STRING, v.RDF_LANG_STRING})
-_LONGEST_NAME = 200
-_LONGEST_VALUE = 80
-_MOST_VALUES = 5
+_MAX_IRIS_COUNT = 500_000
+_LABEL_PREDICATES = frozenset(v.LABEL_PREDICATES)
+_NAME_PREDICATES = frozenset(v.LABEL_PREDICATES + v.ALTERNATIVE_LABEL_PREDICATES)
+_INFO_PREDICATES = frozenset(v.DESCRIPTION_PREDICATES)
+_SCHEMA_PREDICATES = frozenset({v.RDFS_DOMAIN, v.RDFS_RANGE})
+_TEXT_DATATYPES = frozenset({v.XSD_STRING, v.RDF_LANG_STRING})
+_MAX_NAME_CHARACTERS = 200
+_MAX_VALUE_CHARACTERS = 80
+_MAX_VALUES_COUNT = 5
 
 
 @dataclass
-class _Known:
-    """The statements of a part of the dump about an IRI; labels are (text, language) pairs."""
+class _IriFacts:
+    """The facts about an IRI in a part of a dump; labels are (text, language) pairs."""
 
     uses: int = 0
     as_predicate: int = 0
@@ -178,104 +196,107 @@ class _Known:
     infos: list[str] = field(default_factory=list)
 
 
-def entities_of_dump(
-    paths: Sequence[Path], *, languages: Sequence[str] = ("en",), kept: int = _KEPT
+def read_dump_entities(
+    paths: Sequence[Path], *, languages: Sequence[str] = ("en",), max_iris: int = _MAX_IRIS_COUNT
 ) -> Iterator[Resource]:
-    """Yield each IRI that is a subject or an object, scored by its triples.
+    """Yield each IRI that is a subject or an object, scored by its number of triples.
 
-    The label is the best one in the languages; all others, of any language, are synonyms. An IRI
-    without a label is called by its local name and found by its short values too. Infos are its
-    classes and descriptions. Raises `SetupError` for a file that cannot be read.
+    The label is the best one in the languages; all other labels, of any language, are synonyms.
+    An IRI without a label gets its local name as label, and its short values as synonyms. Infos
+    are its classes and descriptions. At most `max_iris` IRIs are in memory.
+
+    Raises:
+        SetupError: a file cannot be read.
     """
-    for iri, known in _known(paths, kept):
-        if known.uses:
-            yield _resource(iri, known, known.uses, languages)
+    for iri, facts in _collect_facts(paths, max_iris):
+        if facts.uses:
+            yield _build_resource(iri, facts, facts.uses, languages)
 
 
-def properties_of_dump(
-    paths: Sequence[Path], *, languages: Sequence[str] = ("en",), kept: int = _KEPT
+def read_dump_properties(
+    paths: Sequence[Path], *, languages: Sequence[str] = ("en",), max_iris: int = _MAX_IRIS_COUNT
 ) -> Iterator[Resource]:
-    """Yield each IRI that is a predicate, scored by its triples; see `entities_of_dump`."""
-    for iri, known in _known(paths, kept):
-        if known.as_predicate:
-            yield _resource(iri, known, known.as_predicate, languages)
+    """Yield each IRI that is a predicate, scored by its triples; see `read_dump_entities`."""
+    for iri, facts in _collect_facts(paths, max_iris):
+        if facts.as_predicate:
+            yield _build_resource(iri, facts, facts.as_predicate, languages)
 
 
-def _resource(iri: str, known: _Known, score: int, languages: Sequence[str]) -> Resource:
-    named = [(text, language or None) for text, language in known.labels]
-    label = choose_label(named, languages) or split_local_name(iri)
-    others = [text for text, _ in named] + known.synonyms
-    if not named:
-        others += known.values[:_MOST_VALUES]
-    synonyms = tuple(text for text in dict.fromkeys(others) if text != label)
-    return Resource(iri, label, synonyms, float(score), tuple(dict.fromkeys(known.infos)))
+def _build_resource(iri: str, facts: _IriFacts, score: int, languages: Sequence[str]) -> Resource:
+    labels = [(text, language or None) for text, language in facts.labels]
+    label = choose_label(labels, languages) or split_local_name(iri)
+    other_names = [text for text, _ in labels] + facts.synonyms
+    if not labels:
+        other_names += facts.values[:_MAX_VALUES_COUNT]
+    synonyms = tuple(text for text in dict.fromkeys(other_names) if text != label)
+    return Resource(iri, label, synonyms, float(score), tuple(dict.fromkeys(facts.infos)))
 
 
-def _known(paths: Sequence[Path], kept: int) -> Iterator[tuple[str, _Known]]:
-    """Yield all IRIs in order, each with all that the files say of it."""
+def _collect_facts(paths: Sequence[Path], max_iris: int) -> Iterator[tuple[str, _IriFacts]]:
+    """Yield all IRIs in order, each with its facts from all files."""
     with ExitStack() as stack:
         runs: list[IO[str]] = []
-        for part in _parts(_quads(paths), kept):
+        for part in _split_facts(_read_quads(paths), max_iris):
             runs.append(stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8")))
             for iri in sorted(part):
                 runs[-1].write(json.dumps([iri, vars(part[iri])], ensure_ascii=False) + "\n")
             runs[-1].seek(0)
         merged = heapq.merge(*(map(json.loads, run) for run in runs), key=itemgetter(0))
         for iri, lines in groupby(merged, key=itemgetter(0)):
-            known = vars(_Known())
+            fields = vars(_IriFacts())
             for _, part in lines:
-                known = {name: known[name] + value for name, value in part.items()}
-            yield iri, _Known(**known)
+                fields = {name: fields[name] + value for name, value in part.items()}
+            yield iri, _IriFacts(**fields)
 
 
-def _quads(paths: Sequence[Path]) -> Iterator[Quad]:
+def _read_quads(paths: Sequence[Path]) -> Iterator[Quad]:
     for path in paths:
-        packed = path.suffix == ".gz"
-        inner = path.with_suffix("") if packed else path
-        kind = RdfFormat.from_extension(inner.suffix.removeprefix("."))
-        if kind is None:
-            raise SetupError(f"{path}: no RDF format has the ending {inner.suffix!r}")
+        is_compressed = path.suffix == ".gz"
+        uncompressed_path = path.with_suffix("") if is_compressed else path
+        rdf_format = RdfFormat.from_extension(uncompressed_path.suffix.removeprefix("."))
+        if rdf_format is None:
+            raise SetupError(f"{path}: no RDF format has the ending {uncompressed_path.suffix!r}")
         try:
             with path.open("rb") as raw:
-                file = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if packed else raw
-                yield from pyoxigraph.parse(file, format=kind)
+                file = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if is_compressed else raw
+                yield from pyoxigraph.parse(file, format=rdf_format)
         except (OSError, EOFError, SyntaxError) as error:
             raise SetupError(f"{path} cannot be read: {error}") from error
 
 
-def _parts(quads: Iterable[Quad], kept: int) -> Iterator[dict[str, _Known]]:
-    part: dict[str, _Known] = defaultdict(_Known)
+def _split_facts(quads: Iterable[Quad], max_iris: int) -> Iterator[dict[str, _IriFacts]]:
+    part: dict[str, _IriFacts] = defaultdict(_IriFacts)
     for quad in quads:
-        _note(part, quad)
-        if len(part) >= kept:
+        _add_quad(part, quad)
+        if len(part) >= max_iris:
             yield part
-            part = defaultdict(_Known)
+            part = defaultdict(_IriFacts)
     yield part
 
 
-def _note(part: dict[str, _Known], quad: Quad) -> None:
+def _add_quad(part: dict[str, _IriFacts], quad: Quad) -> None:
     predicate = quad.predicate.value
     part[predicate].as_predicate += 1
-    if isinstance(quad.object, NamedNode) and predicate not in (v.RDF_TYPE, *_SCHEMA):
+    if isinstance(quad.object, NamedNode) and predicate not in (v.RDF_TYPE, *_SCHEMA_PREDICATES):
         part[quad.object.value].uses += 1
     if not isinstance(quad.subject, NamedNode):
         return
-    known = part[quad.subject.value]
-    known.uses += 1
+    facts = part[quad.subject.value]
+    facts.uses += 1
     if isinstance(quad.object, Literal):
         literal, text = quad.object, quad.object.value
-        if predicate in _INFOS:
-            known.infos.append(text)
-        elif predicate in _NAMES and len(text) <= _LONGEST_NAME:
-            if predicate in _LABELS:
-                known.labels.append((text, literal.language or ""))
+        if predicate in _INFO_PREDICATES:
+            facts.infos.append(text)
+        elif predicate in _NAME_PREDICATES and len(text) <= _MAX_NAME_CHARACTERS:
+            if predicate in _LABEL_PREDICATES:
+                facts.labels.append((text, literal.language or ""))
             else:
-                known.synonyms.append(text)
-        elif literal.datatype.value in _TEXTUAL and len(text) <= _LONGEST_VALUE:
-            known.values[_MOST_VALUES:] = [text]
+                facts.synonyms.append(text)
+        elif literal.datatype.value in _TEXT_DATATYPES and len(text) <= _MAX_VALUE_CHARACTERS:
+            facts.values[_MAX_VALUES_COUNT:] = [text]
     elif isinstance(quad.object, NamedNode):
         if predicate == v.RDF_TYPE:
-            known.infos.append(split_local_name(quad.object.value))
-        elif predicate in _SCHEMA:
+            facts.infos.append(split_local_name(quad.object.value))
+        elif predicate in _SCHEMA_PREDICATES:
             word = split_local_name(predicate)
-            known.infos.append(f"{word} {split_local_name(quad.object.value)}")
+            facts.infos.append(f"{word} {split_local_name(quad.object.value)}")

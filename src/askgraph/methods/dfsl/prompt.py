@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import SetupError
 from askgraph.graph.profile import PredicateProfile, Profile
-from askgraph.index.names import Kind, tokens
+from askgraph.index.names import ItemKind, split_tokens
 from askgraph.llm import System, User
 from askgraph.methods.shared import build_columns_rule, format_earlier_questions
 from askgraph.methods.shared.examples import Demonstration, ExampleTerm, format_query
@@ -123,8 +123,8 @@ async def link_terms(context: Context, *, ends: bool = False) -> QuestionTerms:
     entity_iris = [
         mention.term.value for mention in mentions if isinstance(mention.term, NamedNode)
     ]
-    schema_links = linked.get_links(Kind.PREDICATE, Kind.CLASS)[:_MAX_SCHEMA_TERMS]
-    schema = {link.target: link.kind is Kind.PREDICATE for link in schema_links}
+    schema_links = linked.get_links(ItemKind.PREDICATE, ItemKind.CLASS)[:_MAX_SCHEMA_TERMS]
+    schema = {link.target: link.kind is ItemKind.PREDICATE for link in schema_links}
     labels = await fetch_labels(context, [*entity_iris, *schema])
     terms = (
         *(ExampleTerm(iri, labels.get(iri, "")) for iri in entity_iris if iri not in schema),
@@ -312,6 +312,8 @@ def _format_question(
 def _format_term(term: ExampleTerm, writer: TermWriter, *, iris: bool) -> str:
     """Return an IRI, with its label if that is more informative than the IRI."""
     short_iri = f"<{term.iri}>" if iris else writer.write_short(term.iri)
-    has_informative_label = tokens(term.label) != tokens(split_local_name(term.iri)) and term.label
+    has_informative_label = (
+        split_tokens(term.label) != split_tokens(split_local_name(term.iri)) and term.label
+    )
     label_text = writer.write_description(term.iri, term.label) if has_informative_label else ""
     return f"{short_iri} {label_text}" if label_text else short_iri

@@ -13,7 +13,7 @@ from askgraph.answers.search_run import (
     SearchRun,
     get_top_score,
 )
-from askgraph.answers.verbalize import iris_in
+from askgraph.answers.verbalize import list_iris
 from askgraph.methods.shared.several_graphs import LinkedGraph, QuestionGraph, QuestionGraphs
 from askgraph.methods.tools import Context, Visibility
 from askgraph.methods.tools.candidates import (
@@ -206,7 +206,7 @@ def _list_used_iris(all_candidates: Sequence[GraphCandidates]) -> list[str]:
         for cluster in candidates.ranked[:MAX_EXPLAINED_CANDIDATES]
     ]
     clusters_by_graph.sort(key=lambda pair: -pair[1].score)
-    return [iri for _, cluster in clusters_by_graph for iri in iris_in(cluster.best.query)]
+    return [iri for _, cluster in clusters_by_graph for iri in list_iris(cluster.best.query)]
 
 
 def _mask_candidates(candidates: GraphCandidates, masker: "TermMasker") -> GraphCandidates:
@@ -290,7 +290,7 @@ async def _search_graph(
         dict.fromkeys(
             iri
             for item in ranked_clusters[:MAX_EXPLAINED_CANDIDATES]
-            for iri in iris_in(item.best.query)
+            for iri in list_iris(item.best.query)
         )
     )
     if is_plain:

@@ -14,7 +14,7 @@ from functools import partial
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.answers.verbalize import iris_of
+from askgraph.answers.verbalize import list_query_iris
 from askgraph.llm import Choice, Message, System, User, estimate_tokens
 from askgraph.llm.structured import InvalidReply, parse_structured
 from askgraph.methods.guided.candidates import (
@@ -276,7 +276,7 @@ def _format_candidate(
         else masker.mask_query(candidate.run_candidate.query)
     )
     line = f"{candidate.number}. {graph}{_join_lines(query)}"
-    names = [writer.write_iri(iri) for iri in iris_of(candidate.run_candidate.query)]
+    names = [writer.write_iri(iri) for iri in list_query_iris(candidate.run_candidate.query)]
     new_names = [name for name in names if name.endswith('"') and name not in shown_names]
     shown_names.update(new_names)
     line += f" # {', '.join(new_names)}" if new_names else ""

@@ -11,7 +11,7 @@ from functools import partial
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.answers import build_plain_answer
-from askgraph.answers.verbalize import in_words
+from askgraph.answers.verbalize import verbalize_query
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph.arrays import GraphArrays
 from askgraph.llm import Choice
@@ -386,7 +386,7 @@ def _list_oddities(answer: Answer) -> Iterator[str]:
 def _build_bare_answer(candidate: NumberedCandidate, chance: float) -> Answer:
     """Return a candidate as an answer without labels and evidence."""
     run_candidate = candidate.run_candidate
-    words = in_words(run_candidate.query, {}, language=candidate.context.language)
+    words = verbalize_query(run_candidate.query, {}, language=candidate.context.language)
     answer = build_plain_answer(
         run_candidate.query,
         candidate.graph,

@@ -18,8 +18,8 @@ from typing import ClassVar
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource
-from askgraph.index.linkers import Span, linker_of
-from askgraph.index.names import Kind
+from askgraph.index.linkers import EntitySpan, create_linker
+from askgraph.index.names import ItemKind
 from askgraph.llm import LanguageModel
 from askgraph.llm.budget import BudgetAccount
 from askgraph.methods import PaperPreset, PaperSetting, apply_presets, check_interpretation
@@ -207,7 +207,7 @@ class MultiStage(SpendingSettings):
             raise SetupError("to reason needs a language model: name one with the setting 'model'")
         check_interpretation(self)
         if "outside" in (self.entities, self.predicates):
-            linker_of(self.linker, self.linker_address)
+            create_linker(self.linker, self.linker_address)
 
     @property
     def writer_form(self) -> str:
@@ -230,7 +230,7 @@ class _MultiStageRun:
     entities: tuple[ListedTerm, ...] = ()
     predicates: tuple[ListedTerm, ...] = ()
     picked_terms: tuple[ListedTerm, ...] = ()
-    spans: Sequence[Span] | None = None
+    spans: Sequence[EntitySpan] | None = None
     proposed_terms: _ListedTerms | None = None
     outcome: Answer | Refusal = field(
         default_factory=lambda: Refusal("No query fits what the question names.")
@@ -296,7 +296,7 @@ class _MultiStageRun:
                     )
                 case "proposed":
                     proposed = await self.get_proposed_terms(linked_context)
-                    return tuple(term for term in proposed if term.kind is not Kind.PREDICATE)
+                    return tuple(term for term in proposed if term.kind is not ItemKind.PREDICATE)
                 case "given":
                     entities = await list_given_terms(linked_context, predicates=False)
                 case "outside":
@@ -307,7 +307,7 @@ class _MultiStageRun:
                     entities = self.picked_terms
             return (
                 *entities,
-                *list_linked_terms(linked_context, Kind.VALUE, readings=method.readings),
+                *list_linked_terms(linked_context, ItemKind.VALUE, readings=method.readings),
             )
 
         self.entities = await record_or_replay(
@@ -331,10 +331,10 @@ class _MultiStageRun:
                     return list_external_predicates(linked_context, await self.get_linker_spans())
                 case "proposed":
                     proposed = await self.get_proposed_terms(linked_context)
-                    return tuple(term for term in proposed if term.kind is Kind.PREDICATE)
+                    return tuple(term for term in proposed if term.kind is ItemKind.PREDICATE)
                 case _:
                     return list_linked_terms(
-                        linked_context, Kind.PREDICATE, readings=method.readings
+                        linked_context, ItemKind.PREDICATE, readings=method.readings
                     )
 
         self.predicates = await record_or_replay("predicates", _ListedTerms, find_terms)
@@ -345,12 +345,12 @@ class _MultiStageRun:
             self.proposed_terms = await list_proposed_terms(linked_context)
         return self.proposed_terms
 
-    async def get_linker_spans(self) -> Sequence[Span]:
+    async def get_linker_spans(self) -> Sequence[EntitySpan]:
         """Return the spans that the external linker finds; it runs once."""
         if self.spans is None:
-            linker = linker_of(self.method.linker, self.method.linker_address)
+            linker = create_linker(self.method.linker, self.method.linker_address)
             question = self.context.question
-            self.spans = await linker.spans(question.text, question.language)
+            self.spans = await linker.find_spans(question.text, question.language)
         return self.spans
 
     async def pick_terms(

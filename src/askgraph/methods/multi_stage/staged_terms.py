@@ -16,8 +16,8 @@ from pyoxigraph import NamedNode
 from askgraph.errors import SetupError
 from askgraph.graph.profile import PredicateProfile
 from askgraph.index import Resource
-from askgraph.index.linkers import Span
-from askgraph.index.names import Kind
+from askgraph.index.linkers import EntitySpan
+from askgraph.index.names import ItemKind
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import BudgetAccount
 from askgraph.methods.shared import Conversation
@@ -37,7 +37,7 @@ from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.serializer import render_query
 from askgraph.trace import Findings, Mention, ModelTurn, Prompt
 
-ENTITY_KINDS = (Kind.ENTITY, Kind.CLASS, Kind.VALUE)
+ENTITY_KINDS = (ItemKind.ENTITY, ItemKind.CLASS, ItemKind.VALUE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class LinkedContext:
         linked = replace(self.linked, links=(*self.linked.links, *further_links))
         return await load_schema(linked, self.context.graph)
 
-    def find_positions(self, kind: Kind, target: str) -> tuple[int, ...]:
+    def find_positions(self, kind: ItemKind, target: str) -> tuple[int, ...]:
         """Return the positions of the words that are best linked to a term, if any."""
         links = (link for link in self.linked.links if (link.kind, link.target) == (kind, target))
         return next((link.positions for link in links), ())
@@ -74,7 +74,7 @@ async def link_context(context: Context) -> LinkedContext:
 
 
 def list_linked_terms(
-    linked_context: LinkedContext, *kinds: Kind, readings: int
+    linked_context: LinkedContext, *kinds: ItemKind, readings: int
 ) -> tuple[ListedTerm, ...]:
     """Return the linked terms of some kinds, best first, without duplicates.
 
@@ -118,8 +118,8 @@ async def list_given_terms(
     terms = []
     for iri in given_iris:
         if (iri in relations) is predicates:
-            kind = Kind.CLASS if iri in classes else Kind.ENTITY
-            kind = Kind.PREDICATE if predicates else kind
+            kind = ItemKind.CLASS if iri in classes else ItemKind.ENTITY
+            kind = ItemKind.PREDICATE if predicates else kind
             label, positions = split_local_name(iri), linked_context.find_positions(kind, iri)
             terms.append(ListedTerm(kind, iri, label, positions=positions, score=1.0))
     return tuple(terms)
@@ -144,7 +144,7 @@ async def list_proposed_terms(linked_context: LinkedContext) -> tuple[ListedTerm
 def to_listed_predicate(profile: PredicateProfile, score: float = 0.0) -> ListedTerm:
     """Return a predicate that no word names as a listed term, with its label."""
     label = profile.names[0][0] if profile.names else split_local_name(profile.iri)
-    return ListedTerm(Kind.PREDICATE, profile.iri, label, score=score)
+    return ListedTerm(ItemKind.PREDICATE, profile.iri, label, score=score)
 
 
 def build_findings(linked_context: LinkedContext, listed: Sequence[ListedTerm]) -> Findings:
@@ -165,7 +165,7 @@ def build_findings(linked_context: LinkedContext, listed: Sequence[ListedTerm]) 
 
 
 async def list_external_entities(
-    linked_context: LinkedContext, spans: Sequence[Span]
+    linked_context: LinkedContext, spans: Sequence[EntitySpan]
 ) -> tuple[ListedTerm, ...]:
     """Return the entities that a linker found, each with its most confident span.
 
@@ -181,7 +181,7 @@ async def list_external_entities(
     classes = {class_profile.iri for class_profile in context.graph.profile.classes}
     return tuple(
         ListedTerm(
-            Kind.CLASS if iri in classes else Kind.ENTITY,
+            ItemKind.CLASS if iri in classes else ItemKind.ENTITY,
             iri,
             labels.get(iri) or split_local_name(iri),
             positions=_find_span_positions(linked_context, span),
@@ -192,7 +192,7 @@ async def list_external_entities(
 
 
 def list_external_predicates(
-    linked_context: LinkedContext, spans: Sequence[Span]
+    linked_context: LinkedContext, spans: Sequence[EntitySpan]
 ) -> tuple[ListedTerm, ...]:
     """Return the graph's predicates for the relations that a linker found.
 
@@ -219,9 +219,9 @@ def list_external_predicates(
     return tuple(terms_by_iri.values())
 
 
-def _select_best_spans(spans: Iterable[Span]) -> dict[str, Span]:
+def _select_best_spans(spans: Iterable[EntitySpan]) -> dict[str, EntitySpan]:
     """Return the most confident span of each IRI, the most confident first."""
-    best_spans: dict[str, Span] = {}
+    best_spans: dict[str, EntitySpan] = {}
     for span in sorted(spans, key=lambda span: -span.score):
         best_spans.setdefault(span.iri, span)
     return best_spans
@@ -239,7 +239,7 @@ def _is_iri(text: str) -> bool:
     return True
 
 
-def _find_span_positions(linked_context: LinkedContext, span: Span) -> tuple[int, ...]:
+def _find_span_positions(linked_context: LinkedContext, span: EntitySpan) -> tuple[int, ...]:
     """Return the positions of the tokens that overlap a span."""
     tokens = linked_context.linked.reading.tokens
     return tuple(
@@ -371,8 +371,8 @@ def parse_picked_terms(
     terms = []
     for number in parse_picked_numbers(text, len(candidates)):
         candidate = candidates[number - 1]
-        kind = Kind.CLASS if candidate.iri in classes else Kind.ENTITY
-        kind = kind if key == "entities" else Kind.PREDICATE
+        kind = ItemKind.CLASS if candidate.iri in classes else ItemKind.ENTITY
+        kind = kind if key == "entities" else ItemKind.PREDICATE
         positions = linked_context.find_positions(kind, candidate.iri)
         description = "; ".join(candidate.infos)
         terms.append(

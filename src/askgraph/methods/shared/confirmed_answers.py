@@ -7,8 +7,8 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 
-from askgraph.answers.verbalize.phrases import phrases_in
-from askgraph.endpoint import Counted
+from askgraph.answers.verbalize.phrases import load_phrases
+from askgraph.endpoint import CountingEndpoint
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample, describe_change, digest_result, find_confirmed
@@ -41,7 +41,7 @@ async def answer_from_confirmed(
             except (QueryError, ServiceError) as problem:
                 yield Thought(f"The query taught for {taught.word!r} is not used: {problem}")
                 continue
-            phrases = phrases_in(question.language or "en")
+            phrases = load_phrases(question.language or "en")
             source_text = phrases.say("taught query", phrases.quote(taught.word))
             yield replace(answer, words=f"{answer.words} {source_text}")
             return
@@ -72,7 +72,7 @@ async def answer_from_confirmed(
 async def _run_query(question: Question, graph: KnowledgeGraph, query: str) -> Answer:
     """Run a query of a person and return its answer with its usage."""
     start_time = time.perf_counter()
-    endpoint = Counted(graph.endpoint)
+    endpoint = CountingEndpoint(graph.endpoint)
     context = Context(
         replace(graph, endpoint=endpoint), question, ToolLimits(timeout=_TIMEOUT_SECONDS)
     )

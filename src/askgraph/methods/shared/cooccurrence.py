@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from askgraph.graph.arrays import Ids
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.methods.writing import ListedTerm
 from askgraph.search.expand.schema import Schema
 
@@ -82,8 +82,8 @@ def find_cooccurring_predicates(
     The terms are the listed entities and values, or else the instances of the listed classes. The
     predicates of classes that are listed beside entities count as `beyond`, and may start a chain.
     """
-    entities = [term for term in terms if term.kind is not Kind.CLASS]
-    classes = [term for term in terms if term.kind is Kind.CLASS]
+    entities = [term for term in terms if term.kind is not ItemKind.CLASS]
+    classes = [term for term in terms if term.kind is ItemKind.CLASS]
     nodes = _add_unlabelled_nodes(schema, _find_nodes(schema, entities or classes))
     counts = _count_edges(schema, nodes)
     chain_nodes = np.union1d(
@@ -112,10 +112,10 @@ def _find_nodes(schema: Schema, terms: Iterable[ListedTerm]) -> Ids:
     """Return the nodes that terms stand for, sorted; a class stands for its instances."""
     node_arrays: list[Ids] = [np.zeros(0, dtype=np.int32)]
     for term in terms:
-        if term.kind is Kind.CLASS:
+        if term.kind is ItemKind.CLASS:
             node_arrays.append(schema.get_instances(term.target))
             continue
-        text = f"<{term.target}>" if term.kind is Kind.ENTITY else term.target
+        text = f"<{term.target}>" if term.kind is ItemKind.ENTITY else term.target
         number = schema.graph.terms.find(text)
         if number is not None:
             node_arrays.append(np.array([number], dtype=np.int32))

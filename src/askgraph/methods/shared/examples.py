@@ -28,7 +28,7 @@ from askgraph.graph.examples import (
     read_examples,
 )
 from askgraph.index import Resource
-from askgraph.index.names import NameIndex, tokens
+from askgraph.index.names import NameIndex, split_tokens
 from askgraph.methods.shared.index_cache import build_index, get_index
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import fetch_labels
@@ -226,7 +226,7 @@ def find_nearest(
     """Return the demonstrations most similar to a question, the nearest first.
 
     The question itself is excluded. Similarity is by characters and words, or the cosine with an
-    `embedder` (see `embedder_of`); the nearest wording of an example counts. With `diverse`, only
+    `embedder` (see `create_embedder`); the nearest wording of an example counts. With `diverse`, only
     the nearest demonstration of each query is returned. Ties keep the given order.
 
     Raises:
@@ -273,7 +273,7 @@ def exclude_question(question: str, demonstrations: Sequence[Demonstration]) -> 
 
 def _find_numeric_words(text: str) -> set[str]:
     """Return the words with digits: a question about 1990 is not one about 1991."""
-    return {word for word in tokens(text) if any(map(str.isdigit, word))}
+    return {word for word in split_tokens(text) if any(map(str.isdigit, word))}
 
 
 def _score_wordings(

@@ -10,8 +10,8 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 from askgraph.answers.changed_query import answer_changed_query
-from askgraph.answers.verbalize import labels_of
-from askgraph.endpoint import Counted
+from askgraph.answers.verbalize import fetch_term_labels
+from askgraph.endpoint import CountingEndpoint
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
@@ -54,7 +54,7 @@ async def answer_completed(
     """
     if question.before:
         start_time = time.perf_counter()
-        counted = [Counted(graph.endpoint) for graph in graphs]
+        counted = [CountingEndpoint(graph.endpoint) for graph in graphs]
         graphs_and_endpoints = zip(graphs, counted, strict=True)
         counted_graphs = [
             replace(graph, endpoint=endpoint) for graph, endpoint in graphs_and_endpoints
@@ -97,7 +97,7 @@ def answer_over_first_graph(
         raise ValueError("no graph was given")
 
     def answer_question(completed_question: Question) -> AsyncIterator[Step]:
-        endpoint = Counted(graphs[0].endpoint)
+        endpoint = CountingEndpoint(graphs[0].endpoint)
         limits = ToolLimits(timeout=method.query_seconds)
         context = Context(replace(graphs[0], endpoint=endpoint), completed_question, limits)
         account = method.open_account()
@@ -173,4 +173,4 @@ async def _find_single_entity(
     iris = [term.value for term in result.rows[0] if isinstance(term, NamedNode)]
     if not iris:
         return None
-    return (await labels_of(iris[:1], graph, [language])).get(iris[0])
+    return (await fetch_term_labels(iris[:1], graph, [language])).get(iris[0])

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.glossary import Glossary, GlossaryEntry, read_notes
-from askgraph.index.names import Kind, stem, tokens
+from askgraph.index.names import ItemKind, split_tokens, stem_word
 from askgraph.search.glossary import classify_iri
 from askgraph.trace import Question
 
@@ -78,7 +78,7 @@ def _find_entries(
     """Return the entries whose phrases occur in a question, and the entries that explain them."""
     glossary = graph.glossary or Glossary()
     sizes = {len(candidate.key) for candidate in glossary.entries}
-    question_stems = tuple(map(stem, tokens(question.text)[:_MAX_QUESTION_TOKENS]))
+    question_stems = tuple(map(stem_word, split_tokens(question.text)[:_MAX_QUESTION_TOKENS]))
     spans = {
         question_stems[position : position + size]
         for position in range(len(question_stems))
@@ -103,7 +103,9 @@ def _find_entries(
 
 def _has_hidden_data(entry: GlossaryEntry, graph: KnowledgeGraph) -> bool:
     """Return whether an entry has more than the schema: an entity, or the text of a query."""
-    entity_iris = (iri for iri in entry.means if classify_iri(iri, graph.profile) is Kind.ENTITY)
+    entity_iris = (
+        iri for iri in entry.means if classify_iri(iri, graph.profile) is ItemKind.ENTITY
+    )
     return bool(entry.query) or any(entity_iris)
 
 

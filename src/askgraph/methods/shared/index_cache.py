@@ -24,7 +24,7 @@ from askgraph import plugins
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import DiskIndex, Resource
-from askgraph.index.embeddings import kept_embedder
+from askgraph.index.embeddings import get_embedder
 from askgraph.index.hybrid import HybridIndex
 from askgraph.index.names import NameIndex
 
@@ -83,7 +83,7 @@ def build_index(
             _load_plugin(kind).build(resources, folder / kind) for kind in _LEXICAL_KINDS
         ]
         if embedder:
-            vectors = kept_embedder(embedder)
+            vectors = get_embedder(embedder)
             build = cast("Callable[..., DiskIndex]", _load_plugin("vector").build)
             parts.append(build(resources, folder / "vector", embedder=vectors))
     stored_folder = _get_stored_folder(graph, content, embedder, digest)
@@ -127,7 +127,7 @@ def _open_index(folder: Path, embedder: str) -> HybridIndex:
     parts: list[DiskIndex] = [_load_plugin(kind).open(folder / kind) for kind in _LEXICAL_KINDS]
     if embedder:
         parts.append(
-            _load_plugin("vector").open(folder / "vector", embedder=kept_embedder(embedder))
+            _load_plugin("vector").open(folder / "vector", embedder=get_embedder(embedder))
         )
     return HybridIndex(tuple(parts))
 
@@ -195,7 +195,7 @@ def _build_bm25_folder(graph: KnowledgeGraph, key: str, min_predicates: int) -> 
         return stored_folder / key
     source_index = cast("DiskIndex", graph.indices[key])
     with _create_folder() as folder:
-        resources = source_index.resources()
+        resources = source_index.iterate_resources()
         _load_plugin("bm25").build(
             _filter_resources(graph, resources, min_predicates), folder / key
         )

@@ -15,13 +15,13 @@ from itertools import zip_longest
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.answers.verbalize import descriptions_of
+from askgraph.answers.verbalize import fetch_term_descriptions
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, TimedOut
 from askgraph.graph.profile import ClassProfile, Profile
 from askgraph.graph.shape_texts import format_equivalents, format_shex
 from askgraph.graph.shapes import Shape, ShapeLine, build_shape, get_end_kinds, load_shape
 from askgraph.index import Resource, SearchIndex
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.methods.shared import TextVariants
 from askgraph.methods.shared.several_graphs import LinkedGraph
 from askgraph.methods.tools.mentions import select_links
@@ -104,7 +104,7 @@ async def _find_graph_classes(
         context = linked.context
         iris = [cls.iri for cls in _select_classes(context.graph.profile)]
         languages = [context.language, "en"]
-        descriptions = await descriptions_of(
+        descriptions = await fetch_term_descriptions(
             iris, context.graph, languages, timeout=context.limits.timeout
         )
         resources: list[Resource] = []
@@ -332,7 +332,7 @@ def _format_definitions(
         linked_iris = (
             link.target
             for link in select_links(linked_graph.linked_question)
-            if link.kind is not Kind.VALUE
+            if link.kind is not ItemKind.VALUE
         )
         lines = [
             f"# {graph.prefixes.shorten(iri)} is the same as: "

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.names import stem, tokens
+from askgraph.index.names import split_tokens, stem_word
 from askgraph.llm import estimate_tokens
 from askgraph.methods.shared import TextVariants, fit_texts
 from askgraph.methods.shared.glossary_notes import format_glossary
@@ -379,7 +379,7 @@ def build_description_texts(
     """
 
     def extract_stems(text: str) -> set[str]:
-        return {stem(token) for token in tokens(text)}
+        return {stem_word(token) for token in split_tokens(text)}
 
     def is_about(description: "DatasetDescription", text: str) -> bool:
         words, name = extract_stems(text), extract_stems(description.name)

@@ -17,8 +17,8 @@ from pyoxigraph import NamedNode
 from askgraph.answers.validation import MIN_WRONG_CERTAINTY, Finding, Knowledge, ServiceKnowledge
 from askgraph.answers.validation.graph_knowledge import load_graph_knowledge
 from askgraph.answers.validation.validate import validate_query
-from askgraph.endpoint import Counted, Endpoint
-from askgraph.endpoint.federated import Federated
+from askgraph.endpoint import CountingEndpoint, Endpoint
+from askgraph.endpoint.federated import FederatedEndpoint
 from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph, get_service_iri
 from askgraph.graph.shapes import select_frequent
@@ -48,7 +48,7 @@ class QuestionGraph:
 
     base: KnowledgeGraph
     context: Context
-    counted: Counted
+    counted: CountingEndpoint
 
     @property
     def name(self) -> str:
@@ -82,7 +82,7 @@ class QuestionGraphs:
         fraction: float = 1.0,
     ) -> "QuestionGraphs":
         """Wrap graphs for a question; only the most frequent `fraction` of a schema is shown."""
-        counted_endpoints = [Counted(graph.endpoint) for graph in graphs]
+        counted_endpoints = [CountingEndpoint(graph.endpoint) for graph in graphs]
         endpoints: Sequence[Endpoint] = counted_endpoints
         prefixes = [graph.prefixes for graph in graphs]
         if len(graphs) > 1:
@@ -92,7 +92,7 @@ class QuestionGraphs:
                 for iri, position in _index_services(graphs).items()
             }
             endpoints = [
-                Federated(
+                FederatedEndpoint(
                     endpoint, services, timeout=limits.timeout, prefixes=prefixes[0].namespaces
                 )
                 for endpoint in counted_endpoints

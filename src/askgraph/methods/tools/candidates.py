@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.answers.verbalize import iris_of
+from askgraph.answers.verbalize import list_query_iris
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph.arrays import GraphArrays, Ids, intersect
 from askgraph.graph.literals import parse_resource_term
@@ -408,7 +408,7 @@ def list_shown_iris(candidate: CandidateResult, rows: int) -> list[str]:
     """Return the IRIs of a candidate's query and of its first `rows` rows."""
     terms = (term for row in candidate.result.rows[:rows] for term in row)
     return [
-        *iris_of(candidate.query),
+        *list_query_iris(candidate.query),
         *(term.value for term in terms if isinstance(term, NamedNode)),
     ]
 

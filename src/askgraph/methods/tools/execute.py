@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Annotated
 
-from askgraph.answers.verbalize import iris_of
+from askgraph.answers.verbalize import list_query_iris
 from askgraph.errors import QueryError, ServiceError
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.query_faults import (
@@ -125,7 +125,7 @@ async def why_empty(
             " ".join(map(str.strip, list_body_lines(laid_out))), _MAX_QUERY_CHARACTERS
         )
         lines.append(f"{join_lines(suggestion.change)} ({suggestion.results:,} rows): {new_query}")
-        iris += iris_of(suggestion.query)
+        iris += list_query_iris(suggestion.query)
     if not lines:
         lines.append("no rows, and no part of the query could be found that is to blame")
     return Observation("\n".join(lines), tuple(dict.fromkeys(iris)), query=text, rows=0)

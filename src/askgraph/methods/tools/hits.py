@@ -10,7 +10,7 @@ from typing import Literal as Choice
 import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from askgraph.answers.verbalize import descriptions_of
+from askgraph.answers.verbalize import fetch_term_descriptions
 from askgraph.errors import ErrorReply, MalformedReply, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
@@ -24,7 +24,7 @@ from askgraph.graph.names import (
 from askgraph.graph.profile import PredicateProfile, Profile
 from askgraph.graph.shapes import get_end_kinds, select_narrowest
 from askgraph.index import Hit, Resource
-from askgraph.index.names import stem, tokens
+from askgraph.index.names import split_tokens, stem_word
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import TermWriter, clip_text, fetch_labels
 from askgraph.sparql import vocabulary as v
@@ -229,11 +229,11 @@ class SearchHit:
 async def search_graph(context: Context, text: str, sort: Sort) -> list[SearchHit]:
     """Return the best hits of the whole graph, with literals if there are few entities."""
     graph, max_hits = context.graph, context.limits.hits
-    words = {stem(token) for token in tokens(text)}
+    words = {stem_word(token) for token in split_tokens(text)}
 
     def is_named(resource: Resource) -> bool:
         """Return whether a name contains a word of the text, or the start of one."""
-        name_stems = {stem(token) for name in resource.names for token in tokens(name)}
+        name_stems = {stem_word(token) for name in resource.names for token in split_tokens(name)}
         return any(a.startswith(b) or b.startswith(a) for a in words for b in name_stems)
 
     def search_indices() -> list[SearchHit]:
@@ -352,14 +352,14 @@ class HitFormatter:
         iri = get_term_key(hit.term)
         if hit.resource is None or iri in self.writer.labels:
             return ""
-        iri_words = tokens(split_local_name(iri))
-        candidates = [name for name in hit.resource.names if tokens(name) != iri_words]
+        iri_words = split_tokens(split_local_name(iri))
+        candidates = [name for name in hit.resource.names if split_tokens(name) != iri_words]
         if not candidates:
             return ""
         words = max(candidates, key=len)
         kind, _, details = words.partition(": ")
         description = self.writer.write_description(
-            iri, details if tokens(kind) in self._list_class_names(hit) else words
+            iri, details if split_tokens(kind) in self._list_class_names(hit) else words
         )
         return f"no label; {description}" if description else "no label"
 
@@ -368,7 +368,7 @@ class HitFormatter:
         types = self.all_classes.get(str(hit.term), frozenset())
         classes = self.context.graph.profile.classes
         class_names = [text for c in classes if c.iri in types for text, _ in c.names]
-        return {tokens(words) for words in (*class_names, *map(split_local_name, types))}
+        return {split_tokens(words) for words in (*class_names, *map(split_local_name, types))}
 
     def _format_other_names(self, hit: SearchHit) -> str:
         """Return other names, beginning with the one that matched."""
@@ -379,14 +379,18 @@ class HitFormatter:
             or not self.writer.write_description(iri, "-")
         ):
             return ""
-        shown_names = {tokens(self.writer.labels.get(iri, hit.resource.label))}
-        shown_names.add(tokens(split_local_name(iri)))
+        shown_names = {split_tokens(self.writer.labels.get(iri, hit.resource.label))}
+        shown_names.add(split_tokens(split_local_name(iri)))
         names: list[str] = []
         characters_left = _MAX_NAME_CHARACTERS
         for name in (hit.name, *hit.resource.names):
             characters_left -= len(name)
-            if name and tokens(name) not in shown_names and (characters_left > 0 or not names):
-                shown_names.add(tokens(name))
+            if (
+                name
+                and split_tokens(name) not in shown_names
+                and (characters_left > 0 or not names)
+            ):
+                shown_names.add(split_tokens(name))
                 names.append(self.writer.write_description(iri, name))
         return f"also {', '.join(names[:_MAX_NAMES])}" if names else ""
 
@@ -398,7 +402,7 @@ class HitFormatter:
         infos = [
             clip_text(" ".join(info.split()), self.context.limits.clip)
             for info in hit.resource.infos
-            if info not in _TRIVIAL_INFOS and tokens(info) not in class_names
+            if info not in _TRIVIAL_INFOS and split_tokens(info) not in class_names
         ]
         descriptions = (
             self.writer.write_description(get_term_key(hit.term), info) for info in infos[:2]
@@ -491,7 +495,7 @@ async def format_properties(context: Context, hits: Sequence[SearchHit]) -> HitL
         for iri in get_end_kinds(p, context.graph.profile, inverse=inverse)
     ]
     descriptions, writer = await asyncio.gather(
-        descriptions_of(
+        fetch_term_descriptions(
             iris, context.graph, [context.language, "en"], timeout=context.limits.timeout
         ),
         _build_writer(context, [item for item, _ in merged], ends),

@@ -8,7 +8,7 @@ from pyoxigraph import NamedNode
 from rapidfuzz import fuzz
 
 from askgraph.graph.literals import parse_resource_term
-from askgraph.index.names import Kind, name_tokens, stem, tokens
+from askgraph.index.names import ItemKind, split_tokens, stem_name, stem_word
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import SearchHit, get_term_key, look_up_types, search_graph
 from askgraph.search.link import Link, LinkedQuestion
@@ -51,13 +51,13 @@ def select_links(linked: LinkedQuestion) -> list[Link]:
         full_link for full_link in linked.links if full_link.score >= _MIN_FULL_NAME_SCORE
     ]
     links_by_positions: dict[tuple[int, ...], list[Link]] = {}
-    for link in linked.get_links(Kind.ENTITY, Kind.VALUE):
+    for link in linked.get_links(ItemKind.ENTITY, ItemKind.VALUE):
         if not any(
             set(link.positions) <= set(full_link.positions)
             and (
                 len(full_link.positions) > len(link.positions)
                 or (
-                    full_link.kind in (Kind.CLASS, Kind.PREDICATE)
+                    full_link.kind in (ItemKind.CLASS, ItemKind.PREDICATE)
                     and link.score < _MIN_FULL_NAME_SCORE
                 )
             )
@@ -106,15 +106,17 @@ async def find_mentions(context: Context, linked: LinkedQuestion) -> list[Search
 def _describe_iri_words(words: str, hits: Sequence[SearchHit], max_hits: int) -> str:
     """Describe how many hits have a word only in their IRI, with a filter; empty for one hit."""
     word_counts = Counter[str]()
-    search_tokens = set(tokens(words))
+    search_tokens = set(split_tokens(words))
     for hit in hits:
         if isinstance(hit.term, NamedNode) and hit.resource is not None:
             local = split_local_name(hit.term.value)
-            other_names = [name for name in hit.resource.names if tokens(name) != tokens(local)]
-            name_words = {word for name in other_names for word in tokens(name)}
+            other_names = [
+                name for name in hit.resource.names if split_tokens(name) != split_tokens(local)
+            ]
+            name_words = {word for name in other_names for word in split_tokens(name)}
             iri_words = {part for part in local.split() if part in hit.term.value}
             word_counts.update(
-                part for part in iri_words if set(tokens(part)) & search_tokens - name_words
+                part for part in iri_words if set(split_tokens(part)) & search_tokens - name_words
             )
     word, count = max(word_counts.items(), key=lambda pair: pair[1], default=("", 0))
     qualifier = "at least " if len(hits) == max_hits else ""
@@ -127,7 +129,7 @@ def _build_mention(
     words = _join_words(linked, link.positions)
     further_names = (
         _describe_further_names(context, link, words)
-        if count_names and link.kind is Kind.ENTITY
+        if count_names and link.kind is ItemKind.ENTITY
         else ""
     )
     return SearchHit(
@@ -139,23 +141,23 @@ def _describe_further_names(context: Context, link: Link, words: str) -> str:
     """Describe how many other entities have the same words in their names."""
     index, search_tokens, link_tokens = (
         context.graph.names,
-        set(name_tokens(words)),
-        name_tokens(link.name),
+        set(stem_name(words)),
+        stem_name(link.name),
     )
-    word_ids = [index.word_id(token) for token in link_tokens if token in search_tokens]
-    numbers = [index.bearing(word) for word in word_ids if word is not None]
+    word_ids = [index.find_word(token) for token in link_tokens if token in search_tokens]
+    numbers = [index.find_names(word) for word in word_ids if word is not None]
     if not numbers:
         return ""
     name_ids = sorted(numbers, key=len)[0]
     for next_ids in numbers:
         name_ids = np.intersect1d(name_ids, next_ids, assume_unique=True)
-    indexed_names = map(index.name, name_ids[:_MAX_COUNTED_NAMES].tolist())
-    names = [name for name in indexed_names if name.kind is Kind.ENTITY]
+    indexed_names = map(index.read_name, name_ids[:_MAX_COUNTED_NAMES].tolist())
+    names = [name for name in indexed_names if name.kind is ItemKind.ENTITY]
     is_full = len(word_ids) == len(link_tokens)
     targets = {
         indexed_name.target
         for indexed_name in names
-        if not is_full or len(name_tokens(indexed_name.text)) > len(link_tokens)
+        if not is_full or len(stem_name(indexed_name.text)) > len(link_tokens)
     }
     count = len(targets - {link.target})
     qualifier = "over " if len(name_ids) > _MAX_COUNTED_NAMES else ""
@@ -168,7 +170,9 @@ def _find_hubs(context: Context, links: Sequence[Link]) -> list[SearchHit]:
     arrays = context.graph.arrays
     profile = context.graph.profile
     nameless = {cls.iri for cls in profile.classes if cls.nary or cls.name_predicate is None}
-    positions_by_iri = {link.target: link.positions for link in links if link.kind is Kind.ENTITY}
+    positions_by_iri = {
+        link.target: link.positions for link in links if link.kind is ItemKind.ENTITY
+    }
     if arrays is None or len(set(positions_by_iri.values())) < 2:
         return []
     neighbours: dict[int, dict[str, None]] = {}
@@ -223,7 +227,7 @@ def _find_unlinked_words(linked: LinkedQuestion) -> Iterator[tuple[int, ...]]:
 
 def _is_similar(words: str, name: str) -> bool:
     """Return whether a name contains one of the words, allowing a typo; numbers do not count."""
-    name_stems = [stem(token) for token in tokens(name)]
+    name_stems = [stem_word(token) for token in split_tokens(name)]
     return any(
         word in name_stems
         or (
@@ -234,7 +238,7 @@ def _is_similar(words: str, name: str) -> bool:
                 for name_stem in name_stems
             )
         )
-        for word in (stem(token) for token in tokens(words) if not token[0].isdigit())
+        for word in (stem_word(token) for token in split_tokens(words) if not token[0].isdigit())
     )
 
 
@@ -242,10 +246,10 @@ def _is_class_name(context: Context, hit: SearchHit, words: str) -> bool:
     """Return whether a name shares only words with the name of its class: "invoice 7"."""
     arrays = context.graph.arrays
     types = look_up_types(arrays, str(hit.term)) if arrays is not None else ()
-    shared_words = set(name_tokens(words)) & set(name_tokens(hit.name))
+    shared_words = set(stem_name(words)) & set(stem_name(hit.name))
     classes = [cls for cls in context.graph.profile.classes if cls.iri in types]
-    class_words = {word for cls in classes for text, _ in cls.names for word in name_tokens(text)}
-    class_words |= {word for iri in types for word in name_tokens(split_local_name(iri))}
+    class_words = {word for cls in classes for text, _ in cls.names for word in stem_name(text)}
+    class_words |= {word for iri in types for word in stem_name(split_local_name(iri))}
     return bool(shared_words) and shared_words <= class_words
 
 

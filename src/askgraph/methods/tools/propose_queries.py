@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Annotated
 
 from askgraph.answers import build_plain_answer
-from askgraph.answers.verbalize import iris_of, read_for_graph
+from askgraph.answers.verbalize import list_query_iris, verbalize_query_for_graph
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.candidates import (
     CandidateResult,
@@ -48,7 +48,9 @@ async def propose_queries(
     for number, candidate in enumerate(candidates, 1):
         mark_as_read(context, candidate.query, candidate.rows_or_boolean)
         words = quote(
-            read_for_graph(candidate.query, writer.labels, context.graph, context.language),
+            verbalize_query_for_graph(
+                candidate.query, writer.labels, context.graph, context.language
+            ),
             _MAX_WORDS_CHARACTERS,
         )
         unused_words = find_omitted_words(proposal, candidate.cluster.best, is_query_shown=True)
@@ -64,7 +66,9 @@ async def propose_queries(
         )
         lines += list_body_lines(candidate.query)
     names = dict.fromkeys(
-        writer.write_iri(iri) for candidate in candidates for iri in iris_of(candidate.query)
+        writer.write_iri(iri)
+        for candidate in candidates
+        for iri in list_query_iris(candidate.query)
     )
     opaque = [name for name in names if name.endswith('"')]
     if opaque:
@@ -75,7 +79,7 @@ async def propose_queries(
         context.graph.name,
         best.rows_or_boolean,
         columns=best.columns,
-        words=read_for_graph(best.query, writer.labels, context.graph, context.language),
+        words=verbalize_query_for_graph(best.query, writer.labels, context.graph, context.language),
         confidence=round(result.confidence, 4),
         labels=writer.labels,
     )

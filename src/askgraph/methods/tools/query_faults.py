@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from pyoxigraph import NamedNode
 
-from askgraph.answers.verbalize import iris_of
+from askgraph.answers.verbalize import list_query_iris
 from askgraph.answers.why_empty import EmptyResultReason, analyse_empty_result
 from askgraph.errors import (
     ErrorReply,
@@ -137,11 +137,13 @@ async def explain_empty_result(context: Context, query: str) -> RenderedText:
     if diagnosis is None:
         return RenderedText("")
     writer = TermWriter(context)
-    query_iris = iris_of(query)
+    query_iris = list_query_iris(query)
     changes = []
     for suggestion in diagnosis.suggestions:
         new_names = [
-            writer.write_short(iri) for iri in iris_of(suggestion.query) if iri not in query_iris
+            writer.write_short(iri)
+            for iri in list_query_iris(suggestion.query)
+            if iri not in query_iris
         ]
         names = f" ({', '.join(new_names)})" if new_names else ""
         changes.append(f"{join_lines(suggestion.change)}{names}: {suggestion.results:,}")
@@ -162,7 +164,7 @@ async def diagnose_emptiness(
     Raises:
         ServiceError: the endpoint fails.
     """
-    labels = await fetch_labels(context, iris_of(query))
+    labels = await fetch_labels(context, list_query_iris(query))
     try:
         async with asyncio.timeout(context.limits.timeout):
             return await analyse_empty_result(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from askgraph.answers import AnswerBuilder, is_ordered
-from askgraph.endpoint import run as run_on
+from askgraph.endpoint import execute_sparql as run_on
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import RenderedText

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from askgraph.answers.verbalize import iris_of, labels_of
+from askgraph.answers.verbalize import fetch_term_labels, list_query_iris
 from askgraph.graph.literals import split_literal
 from askgraph.graph.names import is_informative_label
 from askgraph.methods.tools import Context, ToolLimits
@@ -162,13 +162,13 @@ class TermWriter:
 
 
 async def fetch_labels(context: Context, iris: Iterable[str]) -> dict[str, str]:
-    """Return the labels of IRIs in the user's language, else in English; see `labels_of`.
+    """Return the labels of IRIs in the user's language, else in English; see `fetch_term_labels`.
 
     Classes that share a label are left out if their IRIs are readable.
     """
     languages = [context.language, "en"]
     timeout = context.limits.timeout
-    labels = await labels_of(iris, context.graph, languages, timeout=timeout)
+    labels = await fetch_term_labels(iris, context.graph, languages, timeout=timeout)
     classes = {cls.iri for cls in context.graph.profile.classes} & labels.keys()
     label_counts = Counter(labels[iri].casefold() for iri in classes)
     ambiguous_iris = {
@@ -318,7 +318,9 @@ async def render_examples(context: Context, examples: "Sequence[QueryExample]") 
     """
     if not examples:
         return Observation("there are no examples for this graph", failed=True)
-    iris = list(dict.fromkeys(iri for example in examples for iri in iris_of(example.query)))
+    iris = list(
+        dict.fromkeys(iri for example in examples for iri in list_query_iris(example.query))
+    )
     writer = await TermWriter.from_iris(context, iris)
     prefixes = context.graph.prefixes
     prefix_lines = {f"PREFIX {prefix}: <{iri}>" for prefix, iri in prefixes.namespaces.items()}

@@ -21,7 +21,7 @@ from askgraph.graph.measures import Unit, detect_unit, find_temporal_predicates,
 from askgraph.graph.names import is_informative_label
 from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.graph.shapes import get_end_kinds
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.llm import estimate_tokens
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import USUAL_PREDICATES, PropertyVariants, look_up_types
@@ -107,7 +107,7 @@ class SchemaSlice:
             for p in relevant_predicates
             for iri in get_end_kinds(p, self.graph.profile, inverse=False)
         }
-        classes = self.linked_question.get_links(Kind.CLASS)
+        classes = self.linked_question.get_links(ItemKind.CLASS)
         target_classes |= {link.target for link in classes if link.score >= _MIN_NAME_SCORE}
         instances_by_class: dict[str, tuple[str, ...]] = {}
         slots_left = _MAX_LISTED_INSTANCES
@@ -205,16 +205,16 @@ class SchemaSlice:
         """Link score of each predicate that words name."""
         return {
             link.target: link.score
-            for link in reversed(self.linked_question.get_links(Kind.PREDICATE))
+            for link in reversed(self.linked_question.get_links(ItemKind.PREDICATE))
         }
 
     @cached_property
     def _named_classes(self) -> set[str]:
         """Classes that words name, and the classes of named entities."""
-        named_classes = {link.target for link in self.linked_question.get_links(Kind.CLASS)[:5]}
+        named_classes = {link.target for link in self.linked_question.get_links(ItemKind.CLASS)[:5]}
         arrays = self.graph.arrays
         for link in select_links(self.linked_question) if arrays is not None else ():
-            if link.kind is Kind.ENTITY and arrays is not None:
+            if link.kind is ItemKind.ENTITY and arrays is not None:
                 types = look_up_types(arrays, f"<{link.target}>")
                 named_classes |= {cls for cls in types if not cls.startswith(SCHEMA_NAMESPACES)}
         return named_classes
@@ -226,7 +226,7 @@ class SchemaSlice:
         if arrays is None:
             return set()
         ids = (
-            arrays.terms.find(f"<{link.target}>" if link.kind is Kind.ENTITY else link.target)
+            arrays.terms.find(f"<{link.target}>" if link.kind is ItemKind.ENTITY else link.target)
             for link in select_links(self.linked_question)
         )
         nodes = np.array(sorted(at for at in ids if at is not None), dtype=np.int32)

@@ -21,7 +21,7 @@ from askgraph.errors import ErrorReply, MalformedReply, QueryError, QuerySyntaxE
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.names import extract_code
 from askgraph.index import Hit, Resource
-from askgraph.index.names import folded, tokens
+from askgraph.index.names import fold_word, split_tokens
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import (
     HitLines,
@@ -327,7 +327,7 @@ def score_keywords(search: str, texts: Sequence[Sequence[str]]) -> list[float]:
 
 
 def _split_words(text: str) -> tuple[str, ...]:
-    return tokens(text) or tuple(folded(text).split())
+    return split_tokens(text) or tuple(fold_word(text).split())
 
 
 async def search_by_name(context: Context, text: str, sort: Sort) -> Observation:

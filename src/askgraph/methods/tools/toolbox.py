@@ -23,8 +23,8 @@ from typing import (
 )
 
 from askgraph import deadline, plugins
-from askgraph.answers.verbalize import iris_of
-from askgraph.endpoint import Counted
+from askgraph.answers.verbalize import list_query_iris
+from askgraph.endpoint import CountingEndpoint
 from askgraph.errors import QueryError, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall, ToolSchema
@@ -146,7 +146,7 @@ class GraphToolbox:
     def _contexts(self) -> dict[str, Context]:
         return {
             graph.name: Context(
-                replace(graph, endpoint=Counted(graph.endpoint)),
+                replace(graph, endpoint=CountingEndpoint(graph.endpoint)),
                 self.question,
                 self.limits,
                 self._shown_iris,
@@ -159,7 +159,9 @@ class GraphToolbox:
     def requests(self) -> int:
         """The number of SPARQL requests so far."""
         endpoints = [context.graph.endpoint for context in self._contexts.values()]
-        return sum(endpoint.requests for endpoint in endpoints if isinstance(endpoint, Counted))
+        return sum(
+            endpoint.requests for endpoint in endpoints if isinstance(endpoint, CountingEndpoint)
+        )
 
     async def call(self, call: ToolCall) -> ToolUse:
         """Run a call; the observation reports any fault in it."""
@@ -239,7 +241,7 @@ class GraphToolbox:
 def _list_query_iris(query: str, prefixes: PrefixMap) -> tuple[str, ...]:
     """Return the IRIs in an earlier query of the conversation, which the model has seen."""
     try:
-        return iris_of(admit_query(query, prefixes=prefixes.namespaces).text)
+        return list_query_iris(admit_query(query, prefixes=prefixes.namespaces).text)
     except QueryError:  # of another graph, whose prefixes are not known here
         return ()
 

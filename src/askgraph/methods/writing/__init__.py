@@ -7,7 +7,7 @@ No query is run.
 
 from dataclasses import dataclass
 
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class ListedTerm:
     mention it, empty if it was only retrieved; `score` is how well they match (0–1).
     """
 
-    kind: Kind
+    kind: ItemKind
     target: str
     label: str
     description: str = ""

@@ -8,10 +8,16 @@ from dataclasses import dataclass, replace
 from pyoxigraph import NamedNode, Variable
 
 from askgraph import deadline
-from askgraph.answers.verbalize import in_words, iris_in, iris_of, labels_of, language_of_labels
+from askgraph.answers.verbalize import (
+    detect_label_language,
+    fetch_term_labels,
+    list_iris,
+    list_query_iris,
+    verbalize_query,
+)
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.methods.writing import Hypothesis, ListedTerm
 from askgraph.methods.writing.references import collect_required_terms, parse_literal_text
 from askgraph.search.decide import estimate_confidence
@@ -30,7 +36,7 @@ from askgraph.trace import Question
 _STANDARD_NAMESPACES = (voc.RDF, voc.RDFS, voc.XSD)
 _MIN_PROBABILITY = 0.01  # a chance that is said to be smaller is said as this
 _NEXT_QUERY_RATIO = 0.8  # what is left of the chance for each query that is believed more
-_SEED_KINDS = (Kind.ENTITY, Kind.VALUE)
+_SEED_KINDS = (ItemKind.ENTITY, ItemKind.VALUE)
 _MIN_TERM_SCORE = (
     0.5  # the score from which a term is meant although no word of the question is its name
 )
@@ -101,8 +107,8 @@ def _link_listed_terms(
             used_mask |= 1 << at
     content = [at for at, weight in enumerate(linked.weights) if weight]
     free_positions = tuple(at for at in content if not used_mask >> at & 1) or tuple(content)
-    has_seed = any(link.kind is not Kind.PREDICATE for link in links)
-    linkable_kinds = _SEED_KINDS if has_seed else (*_SEED_KINDS, Kind.CLASS)
+    has_seed = any(link.kind is not ItemKind.PREDICATE for link in links)
+    linkable_kinds = _SEED_KINDS if has_seed else (*_SEED_KINDS, ItemKind.CLASS)
     for item in terms:
         if (item.kind, item.target) in linked_keys:
             continue
@@ -153,7 +159,7 @@ def _select_queries(
     """Yield the best query of each result that contains only listed and standard terms."""
     for cluster in ranked_clusters:
         for member in cluster.members:
-            iris = iris_in(member.query)
+            iris = list_iris(member.query)
             if all(iri in listed_iris or iri.startswith(_STANDARD_NAMESPACES) for iri in iris):
                 yield render_query(member.query, graph.prefixes)
                 break
@@ -182,11 +188,11 @@ async def list_terms_of_queries(
     """Return the terms of queries with labels, sorted by IRI; skip unreadable queries."""
     terms = collect_required_terms(queries)
     seconds = deadline.clamp_timeout(None, share=_LABEL_TIME_SHARE)
-    iris = [target for kind, target in terms if kind is not Kind.VALUE]
-    labels = await labels_of(iris, graph, [language or "en"], timeout=seconds, near=near)
+    iris = [target for kind, target in terms if kind is not ItemKind.VALUE]
+    labels = await fetch_term_labels(iris, graph, [language or "en"], timeout=seconds, near=near)
 
-    def get_label(kind: Kind, target: str) -> str:
-        if kind is Kind.VALUE:
+    def get_label(kind: ItemKind, target: str) -> str:
+        if kind is ItemKind.VALUE:
             return parse_literal_text(target)
         return labels.get(target) or split_local_name(target) or target
 
@@ -202,8 +208,8 @@ async def verbalize_candidates(
     """Return the best candidate of each cluster in words, as shown beside an answer."""
     language, near = proposal.question.language, proposal.schema.graph
     queries = [cluster.best.query for cluster in ranked_clusters]
-    iris = (iri for query in queries for iri in iris_of(query))
+    iris = (iri for query in queries for iri in list_query_iris(query))
     seconds = deadline.clamp_timeout(None, share=_LABEL_TIME_SHARE)
-    labels = await labels_of(iris, graph, [language], timeout=seconds, near=near)
-    nouns = language_of_labels(graph, language)
-    return [in_words(query, labels, language=language, nouns=nouns) for query in queries]
+    labels = await fetch_term_labels(iris, graph, [language], timeout=seconds, near=near)
+    nouns = detect_label_language(graph, language)
+    return [verbalize_query(query, labels, language=language, nouns=nouns) for query in queries]

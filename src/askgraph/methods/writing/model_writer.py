@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import rank_examples
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.llm import (
     Assistant,
     Choice,
@@ -143,23 +143,23 @@ def _list_query_rules(chains: bool) -> list[str]:
 
 def _build_term_rules(references: References, *, chains: bool) -> Iterator[str]:
     """Build the rules for terms in patterns and expressions."""
-    kinds = (Kind.ENTITY, Kind.CLASS, Kind.PREDICATE)
+    kinds = (ItemKind.ENTITY, ItemKind.CLASS, ItemKind.PREDICATE)
     render = references.render_name
     term_literals = dict.fromkeys(
         _quote(render(name)) for kind in kinds for name in references.list_names(kind)
     )
-    values = [_quote(render(name)) for name in references.list_names(Kind.VALUE)]
+    values = [_quote(render(name)) for name in references.list_names(ItemKind.VALUE)]
     values += [_quote("true"), _quote("false")]
     times = [rf'"\"" {form} "\"^^{render(f"xsd:{kind}")}"' for kind, form in _TIME_RULES.items()]
     predicates = [
         _quote(render(predicate_name))
-        for predicate_name in (*references.list_names(Kind.PREDICATE), *ALWAYS_ALLOWED)
+        for predicate_name in (*references.list_names(ItemKind.PREDICATE), *ALWAYS_ALLOWED)
     ]
     it = [_quote(IT)] if chains else []
     yield f"node ::= {_join_choices(['var', *term_literals, *it])}"
     yield f"value ::= {_join_choices([*term_literals, 'literal'])}"
     yield "item ::= var | value"
-    kind, classes = _quote(render("rdf:type")), map(render, references.list_names(Kind.CLASS))
+    kind, classes = _quote(render("rdf:type")), map(render, references.list_names(ItemKind.CLASS))
     yield f"predicate ::= {_join_choices(predicates)}"
     yield f"link ::= {_join_choices(predicate for predicate in predicates if predicate != kind)}"
     class_choices = _join_choices(["var", *map(_quote, classes), *it])

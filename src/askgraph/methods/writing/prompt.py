@@ -31,7 +31,7 @@ from dataclasses import replace
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.llm import Message, System, User
 from askgraph.methods.writing._tree_rewriting import TermMapping, fix_variables, map_terms
 from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES, References
@@ -62,10 +62,10 @@ You write the SPARQL query that answers a question, of the names that are listed
 
 _TASKS = {REFERENCES: _TASK, PLAIN: _PLAIN_TASK, NAMES: _NAMED_TASK}
 _HEADINGS = {
-    Kind.ENTITY: "Entities",
-    Kind.CLASS: "Classes",
-    Kind.PREDICATE: "Predicates",
-    Kind.VALUE: "Values",
+    ItemKind.ENTITY: "Entities",
+    ItemKind.CLASS: "Classes",
+    ItemKind.PREDICATE: "Predicates",
+    ItemKind.VALUE: "Values",
 }
 _MAX_DESCRIPTION_CHARACTERS = 160  # characters of a description that are shown
 _QUERY_START = re.compile(r"\b(?:SELECT|ASK)\b", re.IGNORECASE)

@@ -25,7 +25,7 @@ from itertools import count
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.methods.writing import ListedTerm
 from askgraph.methods.writing._tree_rewriting import TermMapping, fix_variables, map_terms
 from askgraph.sparql import Pattern, Term, walk
@@ -68,7 +68,12 @@ REFERENCES, PLAIN, NAMES = FORMS = ("references", "plain", "names")
 SEPARATOR = ", "
 """Separator of values in GROUP_CONCAT, whatever the query uses."""
 
-_KIND_LETTERS = {Kind.ENTITY: "E", Kind.CLASS: "C", Kind.PREDICATE: "P", Kind.VALUE: "V"}
+_KIND_LETTERS = {
+    ItemKind.ENTITY: "E",
+    ItemKind.CLASS: "C",
+    ItemKind.PREDICATE: "P",
+    ItemKind.VALUE: "V",
+}
 _NAMESPACES = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD}
 _W3C_NAMESPACE = "http://www.w3.org/"
 _REFERENCE = re.compile(r"[ECPV][1-9][0-9]*")
@@ -109,17 +114,17 @@ class References:
     @cached_property
     def by_name(self) -> dict[str, ListedTerm]:
         """Listed terms by reference, in the order listed."""
-        unique_terms = dict[tuple[Kind, str], ListedTerm]()
+        unique_terms = dict[tuple[ItemKind, str], ListedTerm]()
         for term in self.terms:
             unique_terms.setdefault((term.kind, term.target), term)
-        counts = dict.fromkeys(Kind, 0)
+        counts = dict.fromkeys(ItemKind, 0)
         terms_by_name: dict[str, ListedTerm] = {}
         for term in unique_terms.values():
             counts[term.kind] += 1
             terms_by_name[f"{_KIND_LETTERS[term.kind]}{counts[term.kind]}"] = term
         return terms_by_name
 
-    def list_names(self, kind: Kind) -> tuple[str, ...]:
+    def list_names(self, kind: ItemKind) -> tuple[str, ...]:
         """Return the references of one kind."""
         return tuple(name for name, term in self.by_name.items() if term.kind is kind)
 
@@ -158,7 +163,9 @@ class References:
             match node:
                 case NamedNode():
                     return add_placeholder(
-                        self._name_iri(node.value, Kind.ENTITY, Kind.CLASS, Kind.PREDICATE)
+                        self._name_iri(
+                            node.value, ItemKind.ENTITY, ItemKind.CLASS, ItemKind.PREDICATE
+                        )
                     )
                 case Literal():
                     return add_placeholder(self._name_literal(node))
@@ -166,7 +173,7 @@ class References:
                     return node
 
         def replace_predicate(iri_node: NamedNode) -> NamedNode:
-            return add_placeholder(self._name_iri(iri_node.value, Kind.PREDICATE))
+            return add_placeholder(self._name_iri(iri_node.value, ItemKind.PREDICATE))
 
         text: str = to_text(
             map_terms(tree, TermMapping(replace_predicate, replace_term, _shorten_cast))
@@ -197,7 +204,7 @@ class References:
         listed_targets = {term.target for term in self.terms}
         for kind, target in list_required_terms(query):
             if (
-                kind is not Kind.VALUE
+                kind is not ItemKind.VALUE
                 and target not in listed_targets
                 and not target.startswith(_W3C_NAMESPACE)
             ):
@@ -230,10 +237,10 @@ class References:
         return {text: self.by_name[name] for name, text in texts}
 
     @cached_property
-    def _names_by_target(self) -> dict[tuple[Kind, str], str]:
+    def _names_by_target(self) -> dict[tuple[ItemKind, str], str]:
         return {(term.kind, term.target): name for name, term in self.by_name.items()}
 
-    def _name_iri(self, iri: str, *kinds: Kind) -> str:
+    def _name_iri(self, iri: str, *kinds: ItemKind) -> str:
         for kind in kinds:
             if name := self._names_by_target.get((kind, iri)):
                 return name
@@ -244,7 +251,7 @@ class References:
         raise UnlistedTermError(f"<{iri}>")
 
     def _name_literal(self, literal: Literal) -> str:
-        if name := self._names_by_target.get((Kind.VALUE, str(literal))):
+        if name := self._names_by_target.get((ItemKind.VALUE, str(literal))):
             return name
         text = to_text(literal)
         kind = literal.datatype.value
@@ -283,12 +290,12 @@ class References:
 def _render_label(term: ListedTerm, number: int) -> str:
     """Return a term by its label, with a number from the second one on."""
     suffix = f"_{number}" if number > 1 else ""
-    if term.kind is Kind.VALUE:
+    if term.kind is ItemKind.VALUE:
         return str(Literal(parse_literal_text(term.target) + suffix))
     label = _FORBIDDEN_IN_NAME.sub("_", term.label).strip("_") or term.kind.name.lower()
-    if term.kind is Kind.CLASS:
+    if term.kind is ItemKind.CLASS:
         label = label[0].upper() + label[1:]
-    if term.kind is Kind.PREDICATE:
+    if term.kind is ItemKind.PREDICATE:
         label = label[0].lower() + label[1:]
     return f"<{label}{suffix}>"
 
@@ -348,7 +355,7 @@ def _is_bare(literal: Literal) -> bool:
 
 
 def _to_sparql(term: ListedTerm) -> str:
-    return term.target if term.kind is Kind.VALUE else f"<{term.target}>"
+    return term.target if term.kind is ItemKind.VALUE else f"<{term.target}>"
 
 
 def _is_free(token: Token, tokens: Sequence[Token], at: int) -> bool:
@@ -364,7 +371,7 @@ def _is_free(token: Token, tokens: Sequence[Token], at: int) -> bool:
     return bool(_TAG.fullmatch(token.text))
 
 
-def list_required_terms(query: str) -> tuple[tuple[Kind, str], ...]:
+def list_required_terms(query: str) -> tuple[tuple[ItemKind, str], ...]:
     """Return the terms that must be listed for a query, in order and without duplicates.
 
     A target is an IRI, or a literal as N-Triples text. The object of `rdf:type` is a class.
@@ -378,28 +385,30 @@ def list_required_terms(query: str) -> tuple[tuple[Kind, str], ...]:
         pattern.object for pattern in patterns if pattern.predicate == NamedNode(RDF_TYPE)
     }
     objects = {pattern.object for pattern in patterns}
-    required_terms: dict[tuple[Kind, str], None] = {}
+    required_terms: dict[tuple[ItemKind, str], None] = {}
 
     def collect_predicate(iri: NamedNode) -> NamedNode:
         if is_listing_required(iri):
-            required_terms[Kind.PREDICATE, iri.value] = None
+            required_terms[ItemKind.PREDICATE, iri.value] = None
         return iri
 
     def collect_term(node: Term) -> Term:
         match node:
             case NamedNode(value=iri) if is_listing_required(node):
-                required_terms[Kind.CLASS if node in class_nodes else Kind.ENTITY, iri] = None
+                required_terms[ItemKind.CLASS if node in class_nodes else ItemKind.ENTITY, iri] = (
+                    None
+                )
             case Literal() if is_listing_required(node, as_object=node in objects):
-                required_terms[Kind.VALUE, str(node)] = None
+                required_terms[ItemKind.VALUE, str(node)] = None
         return node
 
     map_terms(tree, TermMapping(collect_predicate, collect_term))
     return tuple(required_terms)
 
 
-def collect_required_terms(queries: Iterable[str]) -> frozenset[tuple[Kind, str]]:
+def collect_required_terms(queries: Iterable[str]) -> frozenset[tuple[ItemKind, str]]:
     """Return the terms that must be listed for some queries; skip unreadable queries."""
-    required_terms: set[tuple[Kind, str]] = set()
+    required_terms: set[tuple[ItemKind, str]] = set()
     for query in queries:
         with suppress(QuerySyntaxError):
             required_terms.update(list_required_terms(query))

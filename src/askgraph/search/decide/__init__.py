@@ -24,7 +24,7 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph.errors import SetupError
 from askgraph.graph.literals import split_literal
-from askgraph.index.names import Kind, name_tokens, stem, tokens
+from askgraph.index.names import ItemKind, split_tokens, stem_name, stem_word
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import QueryCandidate
 from askgraph.search.query_pieces import (
@@ -303,7 +303,7 @@ def _find_named_tokens(reading: TokenizedQuestion, terms: Iterable[str]) -> set[
         split_literal(item)[0] if item[0] == '"' else split_local_name(item.strip("<>"))
         for item in terms
     )
-    names = {stem(word) for text in texts for word in tokens(text)}
+    names = {stem_word(word) for text in texts for word in split_tokens(text)}
     return {
         at
         for at, item in enumerate(reading.tokens)
@@ -466,10 +466,10 @@ def _is_ambiguous_name(proposal: RankedCandidates, candidate: QueryCandidate) ->
     links, tokens = proposal.linked.links, proposal.question.tokens
     used_links = [link for link in links if link.mask == candidate.used]
     return any(
-        {link.kind, rival.kind} == {Kind.ENTITY, Kind.CLASS}
+        {link.kind, rival.kind} == {ItemKind.ENTITY, ItemKind.CLASS}
         and link.positions == rival.positions
-        and name_tokens(link.name) == name_tokens(rival.name)
-        and tokens[link.positions[-1]].folded in name_tokens(rival.name)
+        and stem_name(link.name) == stem_name(rival.name)
+        and tokens[link.positions[-1]].folded in stem_name(rival.name)
         for link in used_links
         for rival in links
     )
@@ -525,7 +525,7 @@ def choose_options(answers: Sequence[Answer]) -> tuple[Option, ...]:
     answers_by_outcome: dict[object, Answer] = {}
     used_words: set[tuple[str, ...]] = set()
     for answer in answers:
-        outcome, words = _get_answer_values(answer), tokens(answer.words)
+        outcome, words = _get_answer_values(answer), split_tokens(answer.words)
         if (
             outcome
             and outcome not in answers_by_outcome

@@ -18,7 +18,7 @@ import numpy as np
 from askgraph.deadline import limit_to_deadline
 from askgraph.graph.arrays import GraphArrays, Ids, intersect
 from askgraph.graph.literals import ValueKind, split_literal
-from askgraph.index.names import Kind, name_tokens, stem
+from askgraph.index.names import ItemKind, stem_name, stem_word
 from askgraph.search.expand import (
     BEAM_PENALTY_FACTOR,
     FULL_NAME_SHARE,
@@ -106,7 +106,7 @@ class BeamSearch:
         self.linked = replace(
             self.linked, links=tuple(link for link in plausible if self._is_plausible(link))
         )
-        for link in self.linked.get_links(Kind.PREDICATE):
+        for link in self.linked.get_links(ItemKind.PREDICATE):
             number = self.schema.get_predicate_number(link.target)
             if number is None or number in self.schema.hidden_predicates:
                 continue
@@ -131,8 +131,8 @@ class BeamSearch:
 
     def _is_count_phrase(self, link: Link) -> bool:
         """Return whether words ask for a count: "the number of rooms" is not a room number."""
-        tokens, name_words = self.linked.reading.tokens, name_tokens(link.name)
-        if not name_words or stem(name_words[-1]) not in get_shared_words().names["keys"]:
+        tokens, name_words = self.linked.reading.tokens, stem_name(link.name)
+        if not name_words or stem_word(name_words[-1]) not in get_shared_words().names["keys"]:
             return False
         plural = [at for at in link.positions if tokens[at].stem != tokens[at].folded]
         return any(
@@ -145,7 +145,7 @@ class BeamSearch:
         """Return whether the words fit a predicate of numbers better: an id rather than a link."""
         numbers = (
             self.schema.get_predicate_number(rival.target)
-            for rival in self.linked.get_links(Kind.PREDICATE)
+            for rival in self.linked.get_links(ItemKind.PREDICATE)
             if rival.positions == link.positions and rival.score > link.score
         )
         return any(n is not None and self.schema.get_sort(n) is ValueKind.NUMBER for n in numbers)
@@ -177,7 +177,8 @@ class BeamSearch:
             else:
                 new_weight += (weight or GainWeight.FUNCTION_WORD) * quality
         if repeated_weight and (
-            link.kind is not Kind.PREDICATE or new_weight < _MIN_NEW_WEIGHT_RATIO * repeated_weight
+            link.kind is not ItemKind.PREDICATE
+            or new_weight < _MIN_NEW_WEIGHT_RATIO * repeated_weight
         ):
             return 0.0
         return new_weight * (_NAME_INDEPENDENT_SHARE + (1 - _NAME_INDEPENDENT_SHARE) * link.score)
@@ -361,7 +362,7 @@ class BeamSearch:
     def _classes_by_positions(self) -> dict[tuple[int, ...], list[str]]:
         """The classes with a full name in the question, by the positions of its words."""
         classes: dict[tuple[int, ...], list[str]] = {}
-        for link in self.linked.get_links(Kind.CLASS):
+        for link in self.linked.get_links(ItemKind.CLASS):
             if link.similarity > FULL_NAME_SHARE:
                 classes.setdefault(link.positions, []).append(link.target)
         return classes
@@ -462,7 +463,7 @@ class BeamSearch:
 
     def apply_classes(self, states: Iterable[PartialMatch]) -> Iterator[PartialMatch]:
         """Yield each state, and its intersection with every class that words name."""
-        links = self.linked.get_links(Kind.CLASS)
+        links = self.linked.get_links(ItemKind.CLASS)
         for state in states:
             for link in links:
                 gain = self.compute_gain(link, state.used) or self._score_repeated_class(
@@ -511,7 +512,7 @@ class BeamSearch:
         """The classes that the question names."""
         return frozenset(
             link.target
-            for link in self.linked.get_links(Kind.CLASS)
+            for link in self.linked.get_links(ItemKind.CLASS)
             if link.score > FULL_NAME_SHARE
         )
 
@@ -573,16 +574,16 @@ def remove_accidental_links(linked: LinkedQuestion, frame: QuestionOperators) ->
     }
     schema_positions = {
         link.positions
-        for link in linked.get_links(Kind.CLASS, Kind.PREDICATE)
+        for link in linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
         if link.similarity > _FULL_NAME_SHARE and link.preferred
     }
     return tuple(
         link
         for link in linked.links
-        if link.kind not in (Kind.ENTITY, Kind.VALUE)
+        if link.kind not in (ItemKind.ENTITY, ItemKind.VALUE)
         or _can_be_name(link, linked)
         or not (
-            (link.kind is Kind.VALUE and link.positions in quantity_positions)
+            (link.kind is ItemKind.VALUE and link.positions in quantity_positions)
             or all(at in accidental or not linked.weights[at] for at in link.positions)
             or (link.similarity < _FULL_NAME_SHARE and link.positions in schema_positions)
         )
@@ -649,7 +650,7 @@ def _run_search(search: BeamSearch) -> list[PartialMatch]:
     classes: list[PartialMatch] = []
     # A state for each class that words name: its instances; more after "no", "each", "how many".
     indefinite = {item.last + 1 for item in search.frame.get_operators("not", "each", "count")}
-    for item in search.linked.get_links(Kind.CLASS):
+    for item in search.linked.get_links(ItemKind.CLASS):
         ids = search.schema.get_instances(item.target)
         if len(ids):
             node = Node(ids, cls=item.target, cls_link=item)
@@ -704,8 +705,8 @@ def _run_search(search: BeamSearch) -> list[PartialMatch]:
 
 def _create_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
     """Yield a state for each named thing, value and number, and for alternative values."""
-    links_by_words: dict[tuple[Kind, tuple[int, ...]], list[Link]] = {}
-    for link in search.linked.get_links(Kind.ENTITY, Kind.VALUE):
+    links_by_words: dict[tuple[ItemKind, tuple[int, ...]], list[Link]] = {}
+    for link in search.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE):
         links_by_words.setdefault((link.kind, link.positions), []).append(link)
     for links in links_by_words.values():
         namesakes = _find_namesakes(search, links)
@@ -752,11 +753,11 @@ def _find_namesakes(search: BeamSearch, links: Sequence[Link]) -> list[Link]:
     If one is much better known than another, return none.
     """
     first = links[0]
-    if len(links) < 2 or first.kind is not Kind.ENTITY or first.similarity < _EXACT_NAME_SHARE:
+    if len(links) < 2 or first.kind is not ItemKind.ENTITY or first.similarity < _EXACT_NAME_SHARE:
         return []
-    name_words = name_tokens(first.name)
+    name_words = stem_name(first.name)
     namesakes = [
-        link for link in links if name_tokens(link.name) == name_words and link.score == first.score
+        link for link in links if stem_name(link.name) == name_words and link.score == first.score
     ]
     nodes_by_target = {link.target: search.schema.find_node(link.target) for link in namesakes}
     nodes = [at for at in nodes_by_target.values() if at is not None]
@@ -817,7 +818,9 @@ def _create_abbreviation_seed(
     name = split_literal(term)[0]
     seed = _create_seed(
         search,
-        Link(Kind.VALUE, term, name, quality, (at,), (quality,), code=explaining, how=("short",)),
+        Link(
+            ItemKind.VALUE, term, name, quality, (at,), (quality,), code=explaining, how=("short",)
+        ),
     )
     if seed is not None:
         yield replace(seed, unknown=0.0 if explaining else Penalty.STEP)
@@ -827,7 +830,7 @@ def _create_alternative_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
     """Yield one state for values joined by "or"."""
     full_links = [
         first
-        for first in search.linked.get_links(Kind.ENTITY, Kind.VALUE)
+        for first in search.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
         if first.similarity > _MIN_ALTERNATIVE_SHARE
     ]
     joins = ("or",) if search.frame.get_operators("both") else ("or", "and")
@@ -947,7 +950,7 @@ def unite_states(search: BeamSearch, pool: Sequence[PartialMatch]) -> Iterator[P
     head = min((at for at, weight in enumerate(search.linked.weights) if weight), default=0)
     if any(
         head in item.positions and item.score >= _MIN_HEAD_SCORE
-        for item in search.linked.get_links(Kind.CLASS)
+        for item in search.linked.get_links(ItemKind.CLASS)
     ):
         simple_states = [item for item in simple_states if item.node.cls_link is not None]
     for operator in search.frame.get_operators("or"):
@@ -1296,11 +1299,11 @@ def add_appositions(search: BeamSearch, seed: PartialMatch) -> Iterator[PartialM
     These are its class, and, for things that share a name, another thing that it is connected to.
     """
     link = seed.node.link
-    if link is None or link.kind is not Kind.ENTITY or len(seed.ids) != 1:
+    if link is None or link.kind is not ItemKind.ENTITY or len(seed.ids) != 1:
         return
     appositions = [
         apposition
-        for apposition in search.linked.get_links(Kind.CLASS)
+        for apposition in search.linked.get_links(ItemKind.CLASS)
         if apposition.similarity > FULL_NAME_SHARE
         and _is_class_beside(search, apposition, link)
         and np.isin(seed.ids, search.schema.get_instances(apposition.target)).all()
@@ -1308,7 +1311,7 @@ def add_appositions(search: BeamSearch, seed: PartialMatch) -> Iterator[PartialM
     if _has_shared_name(search, link):
         appositions += [
             apposition
-            for apposition in search.linked.get_links(Kind.ENTITY, Kind.VALUE)
+            for apposition in search.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
             if apposition.similarity > FULL_NAME_SHARE
             and _is_next_name(search, apposition, link)
             and _is_connected(search, int(seed.ids[0]), apposition)
@@ -1338,7 +1341,7 @@ def _has_shared_name(search: BeamSearch, link: Link) -> bool:
         rival.target != link.target
         and rival.positions == link.positions
         and abs(rival.score - link.score) < _MAX_NAME_SCORE_DIFFERENCE
-        for rival in search.linked.get_links(Kind.ENTITY)
+        for rival in search.linked.get_links(ItemKind.ENTITY)
     )
 
 

@@ -38,7 +38,7 @@ from askgraph.graph.profile import (
     collect_superclasses,
     get_standard_role,
 )
-from askgraph.index.names import Kind, folded, stem, tokens
+from askgraph.index.names import ItemKind, fold_word, split_tokens, stem_word
 from askgraph.search.expand import Node, Penalty
 from askgraph.search.link import Link, LinkedQuestion, score_common_beginning
 from askgraph.search.tokenize.question_operators import QuestionOperators
@@ -145,7 +145,7 @@ class Schema:
     def find_link_node(self, link: Link) -> int | None:
         """Return the id of the thing or literal of a link."""
         return self.graph.terms.find(
-            f"<{link.target}>" if link.kind is Kind.ENTITY else link.target
+            f"<{link.target}>" if link.kind is ItemKind.ENTITY else link.target
         )
 
     @cached_property
@@ -445,7 +445,7 @@ class Schema:
     def get_folded_names(self, predicate: int) -> tuple[str, ...]:
         """Return a predicate's names, folded."""
         return tuple(
-            " ".join(tokens(text)) for text in self._list_names(self.predicates[predicate])
+            " ".join(split_tokens(text)) for text in self._list_names(self.predicates[predicate])
         )
 
     @remember
@@ -519,7 +519,7 @@ class Schema:
 
     def is_noun(self, name: str) -> bool:
         """Return whether a predicate's name is a noun: it has a class's word, or ends in "of"."""
-        words = [stem(word) for word in tokens(name)]
+        words = [stem_word(word) for word in split_tokens(name)]
         endings = get_shared_words().names["subject"]
         return not self._class_words.isdisjoint(words) or not endings.isdisjoint(words[-1:])
 
@@ -696,7 +696,7 @@ class Schema:
 
 
 def _stem_words(texts: Iterable[str]) -> frozenset[str]:
-    return frozenset(stem(word) for text in texts for word in tokens(text))
+    return frozenset(stem_word(word) for text in texts for word in split_tokens(text))
 
 
 def sample_evenly(ids: Ids) -> Ids:
@@ -826,7 +826,7 @@ def link_question_word(
         return linked
     name, at = question_word
     scores = {
-        (link.target, link.positions): link.score for link in linked.get_links(Kind.PREDICATE)
+        (link.target, link.positions): link.score for link in linked.get_links(ItemKind.PREDICATE)
     }
     links_found = [
         link
@@ -864,7 +864,7 @@ def _build_links(
     """Yield the link of a predicate to the words of its name besides the answer's kind."""
     if not predicate.remaining_stems:
         yield Link(
-            Kind.PREDICATE,
+            ItemKind.PREDICATE,
             predicate.iri,
             predicate.name,
             _QUESTION_WORD_SHARE,
@@ -888,7 +888,9 @@ def _build_links(
     positions = tuple(sorted(scores))
     if positions[-1] - positions[0] < 2 * len(positions):
         qualities = tuple(scores[at] for at in positions)
-        yield Link(Kind.PREDICATE, predicate.iri, predicate.name, _NAME_SHARE, positions, qualities)
+        yield Link(
+            ItemKind.PREDICATE, predicate.iri, predicate.name, _NAME_SHARE, positions, qualities
+        )
 
 
 def _score_words(first: str, second: str, synonyms: Mapping[str, frozenset[str]]) -> float:
@@ -928,7 +930,7 @@ def _match_names(schema: Schema, number: int, question_word: str) -> Iterator[_A
     words, kinds = load_kind_words(), set(KINDS[question_word])
     yielded = set()
     for text in (*(name for name, _ in profile.names), split_local_name(profile.iri)):
-        stems = frozenset(map(stem, tokens(text))) - words.separators - words.identifiers
+        stems = frozenset(map(stem_word, split_tokens(text))) - words.separators - words.identifiers
         remaining = frozenset(word for word in stems if not kinds & get_word_kinds(word))
         is_generic = any(stems <= words.generic.get(kind, stems - stems) for kind in kinds)
         if remaining not in yielded and (remaining or (stems and is_generic)):
@@ -969,7 +971,7 @@ def get_truth_terms(schema: Schema, predicate: int) -> TruthTerms | None:
     values = _list_values(schema, predicate)
     words = get_shared_words().truth_words
     if sort is ValueKind.NUMBER:
-        name = tokens(split_local_name(schema.graph.get_predicate_iri(predicate)))
+        name = split_tokens(split_local_name(schema.graph.get_predicate_iri(predicate)))
         if words["asking"].isdisjoint(name[:1]) and words["flags"].isdisjoint(name[-1:]):
             return None
     yes = [term for text, term in values if text in words["yes"]]
@@ -1001,7 +1003,7 @@ def find_values_by_initials(schema: Schema, predicate: int, word: str) -> list[s
     if not 1 < len(word) <= _MAX_INITIALS_LENGTH or not word.isupper():
         return []
     word_lists = ((text.split(), term) for text, term in _list_values(schema, predicate))
-    return [term for words, term in word_lists if "".join(w[0] for w in words) == folded(word)]
+    return [term for words, term in word_lists if "".join(w[0] for w in words) == fold_word(word)]
 
 
 @remember
@@ -1030,7 +1032,7 @@ def _collect_descriptions(schema: Schema) -> dict[int, str]:
         if number is not None:
             for node, at in zip(*graph.get_edges(np.sort(graph.predicates), number), strict=True):
                 text = split_literal(graph.terms.get_text(int(at)))[0]
-                texts_by_number[graph.numbers[int(node)]].append(folded(text))
+                texts_by_number[graph.numbers[int(node)]].append(fold_word(text))
     return {
         number: "; ".join(texts_by_number[number])
         for number in schema.predicates
@@ -1046,7 +1048,7 @@ def _find_explaining_stems(code: str, text: str) -> set[str]:
     after = re.search(rf"(?<![\w-]){pattern}['\"]?\s*[=:–-]\s*([^\W\d]{{3,}})(?! [^\W\d])", text)
     before = re.search(rf"([^\W\d]{{3,}})\s*\(['\"]?{pattern}['\"]?\)", text)
     words = [match[1] for match in (after, before) if match is not None]
-    return {stem(form) for word in words for form in (word, f"{word}s")}
+    return {stem_word(form) for word in words for form in (word, f"{word}s")}
 
 
 def _list_values(
@@ -1057,7 +1059,7 @@ def _list_values(
     if not 0 < len(objects) <= limit or int(objects[-1]) >= schema.graph.terms.first_iri:
         return []
     terms = [schema.graph.terms.get_text(int(at)) for at in objects]
-    return [(folded(split_literal(term)[0].strip()), term) for term in terms]
+    return [(fold_word(split_literal(term)[0].strip()), term) for term in terms]
 
 
 @remember

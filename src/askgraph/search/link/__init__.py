@@ -16,7 +16,15 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
 from askgraph.graph.names import build_virtual_iri
-from askgraph.index.names import Kind, Match, Name, NameIndex, rarity, stem, tokens
+from askgraph.index.names import (
+    IndexedName,
+    IndexedNameMatch,
+    ItemKind,
+    NameIndex,
+    compute_rarity,
+    split_tokens,
+    stem_word,
+)
 from askgraph.search.link.lexicon import (
     LANGUAGE,
     SCHEMA_ONLY_MATCHES,
@@ -38,13 +46,23 @@ from askgraph.search.tokenize.question_operators import (
 )
 from askgraph.search.tokenize.word_lists import Measure, get_shared_words
 
-_MIN_NAME_SHARE: Final = {Kind.ENTITY: 0.34, Kind.CLASS: 0.45, Kind.PREDICATE: 0.4, Kind.VALUE: 0.8}
+_MIN_NAME_SHARE: Final = {
+    ItemKind.ENTITY: 0.34,
+    ItemKind.CLASS: 0.45,
+    ItemKind.PREDICATE: 0.4,
+    ItemKind.VALUE: 0.8,
+}
 """Minimum share of a name that words must cover; highest for values, which are numerous."""
 _MIN_SEARCH_SHARE: Final = (
     0.3  # the share at which the index is asked for names: below all of the above
 )
 _MIN_LOOSE_SEARCH_SHARE: Final = 0.4  # the same for names that only abbreviations find
-_MAX_LINKS: Final = {Kind.ENTITY: 6, Kind.CLASS: 8, Kind.PREDICATE: 30, Kind.VALUE: 8}
+_MAX_LINKS: Final = {
+    ItemKind.ENTITY: 6,
+    ItemKind.CLASS: 8,
+    ItemKind.PREDICATE: 30,
+    ItemKind.VALUE: 8,
+}
 """Links per stretch of words; predicates often share a name."""
 _MIN_SCORE_RATIO: Final = (
     0.55  # a link is kept if it has so much of the best one's score on the same words
@@ -60,13 +78,13 @@ _CODE_SCORE: Final = 0.9  # how well a word fits the code that data write for it
 _ALL_WORDS_SHARE: Final = 0.99  # the share of a name from which on none of its words is missing
 _MIN_EXACT_WORD_SCORE: Final = 0.85
 """A partial name needs one word of this quality: not all of them may be mere relatives."""
-_THING_KINDS = (Kind.ENTITY, Kind.VALUE)
+_THING_KINDS = (ItemKind.ENTITY, ItemKind.VALUE)
 
 _EXCLUDED_MATCHES: Final = {
-    Kind.ENTITY: SCHEMA_ONLY_MATCHES,
-    Kind.VALUE: SCHEMA_ONLY_MATCHES,
-    Kind.CLASS: frozenset(("doer",)),
-    Kind.PREDICATE: frozenset(("hyponym",)),
+    ItemKind.ENTITY: SCHEMA_ONLY_MATCHES,
+    ItemKind.VALUE: SCHEMA_ONLY_MATCHES,
+    ItemKind.CLASS: frozenset(("doer",)),
+    ItemKind.PREDICATE: frozenset(("hyponym",)),
 }
 """Kinds of matches not valid for a kind of name: "taught" names no class of teachers."""
 
@@ -104,7 +122,7 @@ class Link:
         how: how each token matches; see `Variant`.
     """
 
-    kind: Kind
+    kind: ItemKind
     target: str
     name: str
     similarity: float
@@ -157,7 +175,7 @@ class LinkedQuestion:
     merged: Mapping[str, str] = field(default_factory=dict)
     glossary_words: tuple["GlossaryWord", ...] = ()
 
-    def get_links(self, *kinds: Kind) -> tuple[Link, ...]:
+    def get_links(self, *kinds: ItemKind) -> tuple[Link, ...]:
         """Return the links of these kinds."""
         return tuple(link for link in self.links if link.kind in kinds)
 
@@ -217,7 +235,7 @@ def link_question(
     links_found = [item for match in matches for item in _build_links(match, reading, index, hows)]
     links_found += [
         Link(
-            Kind.VALUE,
+            ItemKind.VALUE,
             name.target,
             name.text,
             _CODE_SCORE,
@@ -266,7 +284,7 @@ def find_alternative_targets(linked: LinkedQuestion, target: str) -> tuple[str, 
 
 
 def _build_links(
-    match: Match,
+    match: IndexedNameMatch,
     reading: TokenizedQuestion,
     index: NameIndex,
     hows: Mapping[tuple[int, int, float], str],
@@ -280,13 +298,13 @@ def _build_links(
         words = {word: quality for _, word, quality in hits_in_run}  # of several the best
         best = {position: quality for position, _, quality in hits_in_run}
         how = {hit[0]: hows[hit] for hit in hits_in_run}
-        matched_rarity = sum(quality * index.rarity_of(word) for word, quality in words.items())
+        matched_rarity = sum(quality * index.get_rarity(word) for word, quality in words.items())
         similarity = min(1.0, matched_rarity / match.length)
         # The share of words in another form than in a thing's name: "moons" is less the Moon.
         if match.name.kind not in _THING_KINDS:
             inflected_share = 0.0
         else:
-            name_words, endings = tokens(match.name.text), get_shared_words().endings["words"]
+            name_words, endings = split_tokens(match.name.text), get_shared_words().endings["words"]
             inflected = [
                 word for at in run if (word := reading.tokens[at]).folded not in name_words
             ]
@@ -308,7 +326,7 @@ def _build_links(
             reading.tokens[at].text[0].isalpha() for at in run
         ):
             continue
-        matched_share = sum(index.rarity_of(word) for word in words) / match.length
+        matched_share = sum(index.get_rarity(word) for word in words) / match.length
         best_quality = max(quality for at, quality in best.items() if not reading.is_stop(at))
         if (
             matched_share < _ALL_WORDS_SHARE
@@ -330,7 +348,7 @@ def _build_links(
 
 
 def _split_runs(
-    positions: Sequence[int], reading: TokenizedQuestion, name: Name
+    positions: Sequence[int], reading: TokenizedQuestion, name: IndexedName
 ) -> Iterator[list[int]]:
     """Split positions where a content word, or more than two function words, come between.
 
@@ -348,11 +366,11 @@ def _split_runs(
         yield _trim_to_name(run, reading, name)
 
 
-def _trim_to_name(run: list[int], reading: TokenizedQuestion, name: Name) -> list[int]:
+def _trim_to_name(run: list[int], reading: TokenizedQuestion, name: IndexedName) -> list[int]:
     """Return the end of a run if it is the full name: "first | name middle | name"."""
-    if name.kind is Kind.PREDICATE and len(run) > 1:
+    if name.kind is ItemKind.PREDICATE and len(run) > 1:
         name_stems, question_stems = (
-            [*map(stem, tokens(name.text))],
+            [*map(stem_word, split_tokens(name.text))],
             [reading.tokens[at].stem for at in run],
         )
         if (
@@ -364,7 +382,7 @@ def _trim_to_name(run: list[int], reading: TokenizedQuestion, name: Name) -> lis
     return run
 
 
-def _is_separated(last: int, at: int, reading: TokenizedQuestion, name: Name) -> bool:
+def _is_separated(last: int, at: int, reading: TokenizedQuestion, name: IndexedName) -> bool:
     between = range(last + 1, at)
     if len(between) > 2 or any(not reading.is_stop(word) for word in between):
         return True
@@ -372,31 +390,35 @@ def _is_separated(last: int, at: int, reading: TokenizedQuestion, name: Name) ->
     if words_between & words.conjunctions:
         return True
     verbs = (words.yes_or_no["being"], words.yes_or_no["doing"], words.text_words["has"])
-    if name.kind is Kind.CLASS and any(map(words_between.intersection, verbs)):
+    if name.kind is ItemKind.CLASS and any(map(words_between.intersection, verbs)):
         return True
     gap = reading.get_gap(last, at)
-    if name.kind not in (Kind.CLASS, Kind.PREDICATE):
+    if name.kind not in (ItemKind.CLASS, ItemKind.PREDICATE):
         return False
     return any(mark in gap for mark in ",;?") or (
         bool(between) and _is_plural_before_noun(last, at, reading, name)
     )
 
 
-def _is_plural_before_noun(last: int, at: int, reading: TokenizedQuestion, name: Name) -> bool:
+def _is_plural_before_noun(
+    last: int, at: int, reading: TokenizedQuestion, name: IndexedName
+) -> bool:
     """Return whether a plural noun, singular in a class's name, precedes another noun of the name.
 
     The same holds before itself, in any name: "documents with the document type".
     """
-    token, name_words = reading.tokens[last], tokens(name.text)
+    token, name_words = reading.tokens[last], split_tokens(name.text)
     if token.stem == token.folded or token.folded in name_words:
         return False
-    stems = [*map(stem, name_words)]
+    stems = [*map(stem_word, name_words)]
     if reading.tokens[at].stem == token.stem:
         return token.stem in stems
     later_stems = stems[stems.index(token.stem) + 1 :] if token.stem in stems else []
     owner_words = reading.word_list.clauses["owner"]  # "competitions of each type": not their type
     has_owner_word = any(reading.folded_words[word] in owner_words for word in range(last + 1, at))
-    return (has_owner_word or name.kind is Kind.CLASS) and reading.tokens[at].stem in later_stems
+    return (has_owner_word or name.kind is ItemKind.CLASS) and reading.tokens[
+        at
+    ].stem in later_stems
 
 
 def _adjust_for_prepositions(links: Sequence[Link], reading: TokenizedQuestion) -> Iterator[Link]:
@@ -410,15 +432,17 @@ def _adjust_for_prepositions(links: Sequence[Link], reading: TokenizedQuestion) 
     for link in links:
         following = (
             words[link.positions[-1] + 1 :][:_MAX_PREPOSITION_WORDS]
-            if link.kind is Kind.PREDICATE
+            if link.kind is ItemKind.PREDICATE
             else ()
         )
         if following and following[0] in prepositions:
-            *before, last = tokens(link.name)
+            *before, last = split_tokens(link.name)
             if before and last in prepositions and last not in following:
                 mismatches[link.target, link.positions].add(tuple(before))
     exact = {
-        (link.target, link.positions, tuple(tokens(link.name))) for link in links if link.is_exact
+        (link.target, link.positions, tuple(split_tokens(link.name)))
+        for link in links
+        if link.is_exact
     }
     exact_keys = {
         (target, at) for target, at, name in exact if name not in mismatches.get((target, at), ())
@@ -435,8 +459,8 @@ def _adjust_for_prepositions(links: Sequence[Link], reading: TokenizedQuestion) 
 
 def _select_best_links(links: Iterable[Link]) -> Iterator[Link]:
     """Yield the best links of each kind on each stretch; each target by its best name."""
-    grouped: dict[tuple[Kind, tuple[int, ...]], list[Link]] = defaultdict(list)
-    scores: dict[tuple[Kind, str, tuple[int, ...]], float] = {}
+    grouped: dict[tuple[ItemKind, tuple[int, ...]], list[Link]] = defaultdict(list)
+    scores: dict[tuple[ItemKind, str, tuple[int, ...]], float] = {}
     for link in sorted(
         links, key=lambda candidate: (-candidate.score, candidate.name, candidate.target)
     ):
@@ -460,8 +484,8 @@ def _weigh_tokens(
     """Return the weight of each token: 0 for function words, higher for rare words."""
     rarities = [0.0] * len(reading.tokens)
     for variant in matched_variants:
-        rarities[variant.position] = max(rarities[variant.position], index.rarity_of(variant.word))
-    unknown_rarity = rarity(0, len(index))
+        rarities[variant.position] = max(rarities[variant.position], index.get_rarity(variant.word))
+    unknown_rarity = compute_rarity(0, len(index))
     return tuple(
         0.0 if reading.is_stop(at) else (weight or unknown_rarity)
         for at, weight in enumerate(rarities)
@@ -470,11 +494,11 @@ def _weigh_tokens(
 
 def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]:
     """Return all variants of all tokens of a question."""
-    words, free = index.listed, find_free_tokens(reading)
+    words, free = index.sorted_tokens, find_free_tokens(reading)
     matches: list[Variant] = []
     for at, token in enumerate(reading.tokens):
         exact_matches: list[Variant] = []
-        word = index.word_id(token.stem)
+        word = index.find_word(token.stem)
         if word is not None:
             exact_matches.append(Variant(at, word, _EXACT_SCORE, "exact"))
         matches += exact_matches
@@ -498,8 +522,8 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
         if not exact_matches:
             for boundary in range(3, len(token.stem) - 2):
                 first, second = (
-                    index.word_id(token.stem[:boundary]),
-                    index.word_id(token.stem[boundary:]),
+                    index.find_word(token.stem[:boundary]),
+                    index.find_word(token.stem[boundary:]),
                 )
                 if first is not None and second is not None:
                     matches.append(Variant(at, first, _JOINED_SCORE, "split"))
@@ -544,7 +568,7 @@ def _join_words(tokens: Sequence[QuestionToken], at: int, index: NameIndex) -> I
     """Yield a word of the index that is two words of the question joined."""
     if at + 1 >= len(tokens):
         return
-    word = index.word_id(tokens[at].folded + tokens[at + 1].stem)
+    word = index.find_word(tokens[at].folded + tokens[at + 1].stem)
     if word is not None and len(tokens[at].folded) > 1:
         yield Variant(at, word, _JOINED_SCORE, "joined")
         yield Variant(at + 1, word, _JOINED_SCORE, "joined")
@@ -554,7 +578,7 @@ def _find_synonyms(
     at: int, token: QuestionToken, reading: TokenizedQuestion, index: NameIndex
 ) -> Iterator[Variant]:
     for synonym in reading.word_list.synonyms.get(token.stem, ()):
-        word = index.word_id(synonym)
+        word = index.find_word(synonym)
         if word is not None:
             yield Variant(at, word, _SYNONYM_SCORE, "synonym")
 
@@ -568,7 +592,7 @@ def _find_shortened(reading: TokenizedQuestion, at: int, index: NameIndex) -> It
     if len(second.stem) < 2 or not second.stem.isalpha():
         return
     for length in range(1, len(first.folded)):
-        word = index.word_id(first.folded[:length] + second.stem)
+        word = index.find_word(first.folded[:length] + second.stem)
         if word is not None:
             yield Variant(at, word, _SHORT_SCORE, "short")
             yield Variant(following, word, _SHORT_SCORE, "short")
@@ -591,7 +615,7 @@ def _find_same_root(
         number += 1
     if len(token_stem) >= _MIN_ROOT_LENGTH:
         stem_number, quality = (
-            index.word_id(token_stem[:_MIN_STEM_LENGTH]),
+            index.find_word(token_stem[:_MIN_STEM_LENGTH]),
             score_common_beginning(token_stem, token_stem[:_MIN_STEM_LENGTH]),
         )
         if stem_number is not None and quality:

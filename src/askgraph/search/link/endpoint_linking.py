@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 from askgraph import plugins
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.name_search import PLAIN, Asked, NameSearch, Thing
-from askgraph.index.names import Kind, Name, NameIndex, tokens
+from askgraph.index.name_search import PLAIN, NamedItem, NameSearch, SelectEndpoint
+from askgraph.index.names import IndexedName, ItemKind, NameIndex, split_tokens
 from askgraph.search.link import LinkedQuestion, add_links, link_question
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import detect_operators
@@ -50,8 +50,8 @@ _NO_NAMES_NOTE: Final = (
 _NAME_WEIGHT, _WORD_WEIGHT = 2, 1
 """Likelihood of a word as part of a name: quoted or capitalized; any other content word."""
 
-_ThingsByText = Mapping[str, Sequence[Thing]]
-_CACHE: WeakKeyDictionary[NameSearch, OrderedDict[tuple[str, str], Sequence[Thing]]]
+_ThingsByText = Mapping[str, Sequence[NamedItem]]
+_CACHE: WeakKeyDictionary[NameSearch, OrderedDict[tuple[str, str], Sequence[NamedItem]]]
 _CACHE = WeakKeyDictionary()
 
 
@@ -86,7 +86,7 @@ async def link_with_endpoint(linked: LinkedQuestion, graph: KnowledgeGraph) -> L
     ):
         notes = (_DIFFERENT_NAMES_NOTE,)
     if notes:
-        fallback = plugins.load("name_search", PLAIN)(replace(search.naming, place=""))
+        fallback = plugins.load("name_search", PLAIN)(replace(search.settings, location=""))
         entities_by_text, more_notes = await _search_names(
             fallback, graph.endpoint, span_texts, reading.language
         )
@@ -98,23 +98,23 @@ async def link_with_endpoint(linked: LinkedQuestion, graph: KnowledgeGraph) -> L
     schema = {profile.iri for profile in graph.profile.classes}
     schema |= {profile.iri for profile in graph.profile.predicates}
     names = [
-        Name(text, entity.iri, Kind.ENTITY)
+        IndexedName(text, entity.iri, ItemKind.ENTITY)
         for entity in entities
         if entity.iri not in schema
         for text, _ in entity.names
     ]
     if names:
-        more_links = await asyncio.to_thread(link_question, reading, NameIndex.of(names))
+        more_links = await asyncio.to_thread(link_question, reading, NameIndex.from_names(names))
         linked = add_links(linked, more_links.links)
     notes = (*notes, *_describe_languages(entities, reading.language))
-    if not entities and not search.naming.predicates:
+    if not entities and not search.settings.predicates:
         notes = (*notes, _NO_NAMES_NOTE)
     return replace(linked, notes=(*linked.notes, *notes))
 
 
 async def _select_likeliest(
-    entities: list[Thing], linked: LinkedQuestion, graph: KnowledgeGraph
-) -> list[Thing]:
+    entities: list[NamedItem], linked: LinkedQuestion, graph: KnowledgeGraph
+) -> list[NamedItem]:
     """Return the things, of too many with one name only those that fit the question best.
 
     These have the predicates and classes that it mentions; then those with the most sitelinks, or
@@ -123,7 +123,7 @@ async def _select_likeliest(
     namesakes: dict[tuple[str, ...], dict[str, None]] = {}
     for entity in entities:
         for name, _ in entity.names:
-            namesakes.setdefault(tuple(tokens(name)), {})[entity.iri] = None
+            namesakes.setdefault(tuple(split_tokens(name)), {})[entity.iri] = None
     crowded = [
         [*iris][:_MAX_INSPECTED_NAMESAKES]
         for iris in namesakes.values()
@@ -160,12 +160,12 @@ def _build_evidence_query(
                 f"<{item.target}>" for item in linked.get_links(kind)[:_MAX_MENTIONED_NAMES]
             )
         )
-        for kind in (Kind.PREDICATE, Kind.CLASS)
+        for kind in (ItemKind.PREDICATE, ItemKind.CLASS)
     }
     sitelinks = any(item.iri == v.WIKIBASE_SITELINKS for item in graph.profile.predicates)
     parts = (
-        f"{values} VALUES ?fits {{ {mentioned[Kind.PREDICATE]} }} ?s ?fits ?o",
-        f"{values} VALUES ?fits {{ {mentioned[Kind.CLASS]} }} ?s <{typing}> ?fits",
+        f"{values} VALUES ?fits {{ {mentioned[ItemKind.PREDICATE]} }} ?s ?fits ?o",
+        f"{values} VALUES ?fits {{ {mentioned[ItemKind.CLASS]} }} ?s <{typing}> ?fits",
         *(
             [f"{values} ?s <{v.WIKIBASE_SITELINKS}> ?links"]
             if sitelinks
@@ -189,13 +189,13 @@ def _build_incoming_link_queries(values: str, graph: KnowledgeGraph) -> Iterator
         yield f"SELECT ?s (COUNT(?o) AS ?links) {{ {{ {sample} }} }} GROUP BY ?s"
 
 
-def _has_shared_word(text: str, entities: Sequence[Thing]) -> bool:
+def _has_shared_word(text: str, entities: Sequence[NamedItem]) -> bool:
     """Return whether a thing has a name with a word of the text."""
-    words = {*tokens(text)}
-    return any(words & {*tokens(name)} for entity in entities for name, _ in entity.names)
+    words = {*split_tokens(text)}
+    return any(words & {*split_tokens(name)} for entity in entities for name, _ in entity.names)
 
 
-def _describe_languages(entities: Sequence[Thing], language: str) -> tuple[str, ...]:
+def _describe_languages(entities: Sequence[NamedItem], language: str) -> tuple[str, ...]:
     """Return a note on the languages of the names, if the question's is not among them."""
     tags = {tag.partition("-")[0] for entity in entities for _, tag in entity.names}
     if not tags or tags & {"", "mul", language}:
@@ -245,7 +245,7 @@ def _find_used_tokens(linked: LinkedQuestion) -> frozenset[int]:
         at for item in detect_operators(reading, linked.scales).operators for at in item.positions
     }
     used |= {at for item in reading.quantities for at in item.positions_with_unit}
-    for item in linked.get_links(Kind.CLASS, Kind.PREDICATE):
+    for item in linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE):
         if item.similarity > _FULL_NAME_SHARE and item.quality > _FULL_NAME_SHARE:
             used |= {*item.positions}
     return frozenset(at for at in used if reading.tokens[at].quote is None)
@@ -278,7 +278,7 @@ def _is_separated(reading: TokenizedQuestion, weights: Sequence[int], last: int,
 
 
 async def _search_names(
-    search: NameSearch, endpoint: Asked, texts: Sequence[str], language: str
+    search: NameSearch, endpoint: SelectEndpoint, texts: Sequence[str], language: str
 ) -> tuple[_ThingsByText, tuple[str, ...]]:
     """Return the things of each text, cached or queried together, and a note if it failed."""
     cache = _CACHE.setdefault(search, OrderedDict())
@@ -304,8 +304,8 @@ async def _search_names(
 
 
 def _remove_partial_matches(
-    entities_by_span: Mapping[WordSpan, Sequence[Thing]], reading: TokenizedQuestion
-) -> list[Thing]:
+    entities_by_span: Mapping[WordSpan, Sequence[NamedItem]], reading: TokenizedQuestion
+) -> list[NamedItem]:
     """Return the things, without those of a part of words that are a thing's full name."""
     full_names = [
         span
@@ -323,6 +323,6 @@ def _remove_partial_matches(
     ]
 
 
-def _has_name(entity: Thing, text: str) -> bool:
-    words = tokens(text)
-    return any(tokens(name) == words for name, _ in entity.names)
+def _has_name(entity: NamedItem, text: str) -> bool:
+    words = split_tokens(text)
+    return any(split_tokens(name) == words for name, _ in entity.names)

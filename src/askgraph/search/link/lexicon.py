@@ -26,7 +26,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from askgraph.deadline import limit_to_deadline
-from askgraph.index.names import Kind, Name, NameIndex, name_tokens
+from askgraph.index.names import IndexedName, ItemKind, NameIndex, stem_name
 from askgraph.search.tokenize import QuestionToken, TokenizedQuestion
 from askgraph.search.tokenize.word_lists import (
     LANGUAGES,
@@ -237,19 +237,19 @@ def get_schema_words(index: NameIndex) -> SchemaWords:
 
 def _collect_schema_words(index: NameIndex) -> tuple[SchemaWords, bool]:
     """Return the words, and whether they are complete."""
-    is_schema = np.isin(index.kinds, (int(Kind.CLASS), int(Kind.PREDICATE)))
+    is_schema = np.isin(index.kinds, (int(ItemKind.CLASS), int(ItemKind.PREDICATE)))
     inflected: dict[str, list[int]] = defaultdict(list)
     short: dict[str, list[tuple[int, str, bool]]] = defaultdict(list)
     initials: dict[str, dict[tuple[int, ...], None]] = defaultdict(dict)
     numbers: set[int] = set()
     for at in (names := limit_to_deadline(np.flatnonzero(is_schema).tolist(), share=_TIME_SHARE)):
-        words = name_tokens(index.name(at).text)
-        word_numbers = tuple(n for word in words if (n := index.word_id(word)) is not None)
+        words = stem_name(index.read_name(at).text)
+        word_numbers = tuple(n for word in words if (n := index.find_word(word)) is not None)
         numbers.update(word_numbers)
         if len(word_numbers) in _INITIALED_WORD_COUNTS:
             initials["".join(word[0] for word in words)][word_numbers] = None
     for number in (timed := limit_to_deadline(sorted(numbers), share=_TIME_SHARE)):
-        word = index.listed[number]
+        word = index.sorted_tokens[number]
         if not word.isalpha() or word in _load_function_words():
             continue
         base_forms = find_base_forms(word) if word.isascii() else ()
@@ -296,7 +296,7 @@ def find_related_matches(word: str, index: NameIndex) -> Iterator[WordMatch]:
         for number in _find_occurrences(relative.words, index, schema):
             if quality > matches.get(number, (0.0, ""))[0]:
                 matches[number] = quality, how
-    own_number = index.word_id(word)
+    own_number = index.find_word(word)
     nearest = sorted(matches.items(), key=lambda item: (-item[1][0], item[0]))
     for number, (quality, how) in nearest[:_MAX_RELATED_WORDS]:
         if number != own_number:
@@ -312,13 +312,13 @@ def find_country_matches(word: str, index: NameIndex) -> Iterator[WordMatch]:
     ]
     sets = _index_countries()
     for words, quality in (*demonyms, ((word,), 0.0)):
-        numbers_of_country = [index.word_id(part) for part in words] if quality else []
+        numbers_of_country = [index.find_word(part) for part in words] if quality else []
         if numbers_of_country and None not in numbers_of_country:
             yield from (
                 (number, quality, "demonym") for number in numbers_of_country if number is not None
             )
         for name in sets.get(words, ()):
-            numbers = [index.word_id(part) for part in name] if name != words else [None]
+            numbers = [index.find_word(part) for part in name] if name != words else [None]
             if None not in numbers:
                 yield from (
                     (number, _COUNTRY_CODE_SCORE, "code")
@@ -339,11 +339,11 @@ def is_related(first: str, second: str) -> bool:
 
 def is_full_name(word: str, index: NameIndex) -> bool:
     """Return whether a word is the full name of anything."""
-    number = index.word_id(word)
+    number = index.find_word(word)
     if number is None:
         return False
     is_only_word = (
-        np.abs(index.lengths[index.bearing(number)] - index.rarity_of(number))
+        np.abs(index.lengths[index.find_names(number)] - index.get_rarity(number))
         < _MAX_RARITY_DIFFERENCE
     )
     return bool(is_only_word.any())
@@ -352,7 +352,7 @@ def is_full_name(word: str, index: NameIndex) -> bool:
 def _find_occurrences(
     words: tuple[str, ...], index: NameIndex, schema: SchemaWords
 ) -> Iterator[int]:
-    numbers = [index.word_id(word) for word in words]
+    numbers = [index.find_word(word) for word in words]
     if schema.numbers.issuperset(numbers):
         yield from (number for number in numbers if number is not None)
     if len(words) == 1:
@@ -380,7 +380,7 @@ def detect_scales(reading: TokenizedQuestion, index: NameIndex) -> Iterator[tupl
                 for related in find_related_words(adjective)
                 if related.how in ("more", "less")
                 and related.weight >= _MIN_SCALE_WEIGHT
-                and index.word_id(related.words[0]) in schema
+                and index.find_word(related.words[0]) in schema
             ]
             if not nouns:
                 measure = None
@@ -533,7 +533,9 @@ def expand_initials(word: str, index: NameIndex) -> Iterator[WordMatch]:
         yield from ((number, _INITIALS_SCORE, "initials") for number in numbers)
 
 
-def find_codes(reading: TokenizedQuestion, index: NameIndex) -> Iterator[tuple[int, Name, str]]:
+def find_codes(
+    reading: TokenizedQuestion, index: NameIndex
+) -> Iterator[tuple[int, IndexedName, str]]:
     """Yield literals of a graph that are codes for words of a question.
 
     Yields:
@@ -546,16 +548,16 @@ def find_codes(reading: TokenizedQuestion, index: NameIndex) -> Iterator[tuple[i
                     yield from ((at, name, code.table) for name in _find_spellings(code, index))
 
 
-def _find_spellings(code: DataCode, index: NameIndex) -> Iterator[Name]:
+def _find_spellings(code: DataCode, index: NameIndex) -> Iterator[IndexedName]:
     for text in sorted(code.data_texts):
-        word = index.word_id(text)
+        word = index.find_word(text)
         if word is None:
             continue
-        names_with_word = index.bearing(word)
-        values = names_with_word[index.kinds[names_with_word] == Kind.VALUE]
+        names_with_word = index.find_names(word)
+        values = names_with_word[index.kinds[names_with_word] == ItemKind.VALUE]
         for number in values[np.argsort(index.lengths[values])][:_MAX_CODE_TEXTS].tolist():
-            name = index.name(number)
-            if name_tokens(name.text) == (text,):
+            name = index.read_name(number)
+            if stem_name(name.text) == (text,):
                 yield name
 
 
@@ -585,7 +587,7 @@ def _can_be_abbreviation(token: QuestionToken, reading: TokenizedQuestion) -> bo
 
 
 def _is_upper_in_names(token: QuestionToken, index: NameIndex) -> bool:
-    number = index.word_id(token.stem)
+    number = index.find_word(token.stem)
     return number is not None and _has_name_in_capitals(token.folded, number, index)
 
 
@@ -597,9 +599,9 @@ def find_spelling_variants(token: QuestionToken, index: NameIndex) -> Iterator[i
     if not 1 < len(token.folded) <= _MAX_ABBREVIATION_LENGTH or not token.text.isupper():
         return
     if "." in token.text:
-        letters = [index.word_id(letter) for letter in token.folded]
+        letters = [index.find_word(letter) for letter in token.folded]
         yield from (letter for letter in letters if letter is not None)
-    word, words = token.folded, index.listed
+    word, words = token.folded, index.sorted_tokens
     longer = words[bisect_left(words, word) : bisect_left(words, word + _AFTER_LETTERS)]
     for candidate in (word[:-1], *longer):
         if 1 < len(candidate) <= len(word) + 1 and candidate != word:
@@ -609,5 +611,7 @@ def find_spelling_variants(token: QuestionToken, index: NameIndex) -> Iterator[i
 
 
 def _has_name_in_capitals(word: str, number: int, index: NameIndex) -> bool:
-    names = (index.name(at).text for at in index.bearing(number)[:_MAX_INSPECTED_NAMES].tolist())
+    names = (
+        index.read_name(at).text for at in index.find_names(number)[:_MAX_INSPECTED_NAMES].tolist()
+    )
     return any(word.upper() in _WORD.findall(name) for name in names)

@@ -14,7 +14,7 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph.deadline import limit_to_deadline
 from askgraph.graph.literals import ValueKind
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.search.expand import GainWeight, Node, PartialMatch, Penalty
 from askgraph.search.expand.beam_search import BeamSearch, Expansion
 from askgraph.search.expand.schema import get_truth_terms
@@ -165,7 +165,7 @@ class QueryCompleter:
         self.lookups = GraphLookup(search, operators)
         self.operator_words = operators.mask | operators.quantity_mask
         for operator in operators.get_operators("during"):
-            for link in search.linked.get_links(Kind.ENTITY, Kind.VALUE):
+            for link in search.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE):
                 if link.positions[0] > operator.last:
                     self.operator_words |= link.mask
         self.usable_words = self.operator_words

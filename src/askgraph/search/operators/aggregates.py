@@ -9,7 +9,7 @@ from pyoxigraph import Variable
 
 from askgraph.graph.arrays import Ids
 from askgraph.graph.literals import ValueKind
-from askgraph.index.names import Kind, stem
+from askgraph.index.names import ItemKind, stem_word
 from askgraph.search.expand import (
     MAX_TOKENS_ACROSS,
     MAX_TOKENS_APART,
@@ -609,7 +609,7 @@ def _is_quantity(query: QueryBuilder, attachment: Attachment) -> bool:
 def _has_plural_name(query: QueryBuilder, attachment: Attachment) -> bool:
     """Return whether the name of a predicate is a plural."""
     names = [text.split() for text in query.schema.get_folded_names(attachment.predicate)]
-    return any(words and stem(words[-1]) != words[-1] for words in names)
+    return any(words and stem_word(words[-1]) != words[-1] for words in names)
 
 
 def _is_asked_per_group(query: QueryBuilder, attachment: Attachment) -> bool:
@@ -1053,7 +1053,7 @@ def _find_whole_class(query: QueryBuilder, operator: Operator) -> Link | None:
     ids = query.get_vertex_ids(query.root)
     nearby_links = [
         link
-        for link in query.linked.get_links(Kind.CLASS)
+        for link in query.linked.get_links(ItemKind.CLASS)
         if 0 < link.positions[0] - operator.last <= MAX_TOKENS_BESIDE
         and link.score >= _MIN_CLASS_SCORE
     ]

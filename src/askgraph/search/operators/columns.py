@@ -10,7 +10,7 @@ from pyoxigraph import Literal, Variable
 from askgraph.graph.literals import ValueKind, split_literal
 from askgraph.graph.names import NAME_WORDS
 from askgraph.graph.profile import get_standard_role
-from askgraph.index.names import Kind, name_tokens
+from askgraph.index.names import ItemKind, stem_name
 from askgraph.search.expand import GainWeight, Penalty
 from askgraph.search.expand.schema import (
     KINDS,
@@ -125,7 +125,7 @@ def find_named_vertices(query: QueryBuilder) -> tuple[dict[int, Vertex], dict[in
     ends: dict[int, Vertex] = {}
     for vertex in query.draft.vertices:
         for link in query.draft.find_naming_links(vertex.node, vertex.edge):
-            if link.score * link.quality >= _MIN_OWNER_SCORE and link.kind is not Kind.VALUE:
+            if link.score * link.quality >= _MIN_OWNER_SCORE and link.kind is not ItemKind.VALUE:
                 starts.setdefault(link.positions[0], vertex)
                 ends.setdefault(link.positions[-1], vertex)
     return starts, ends
@@ -204,9 +204,7 @@ def _has_numbering_labels(query: QueryBuilder, vertex: Vertex, labels: Sequence[
         node_id for number in labels for node_id in query.graph.step(ids, number).tolist()
     ]
     texts = [
-        name_tokens(terms.get_value(node_id))
-        for node_id in label_nodes
-        if node_id < terms.first_iri
+        stem_name(terms.get_value(node_id)) for node_id in label_nodes if node_id < terms.first_iri
     ]
     words = [{word for word in text if not word[0].isdigit()} for text in texts]
     return all(

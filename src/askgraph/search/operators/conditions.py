@@ -8,7 +8,7 @@ from pyoxigraph import Literal, Variable
 
 from askgraph.graph.arrays import Ids, intersect
 from askgraph.graph.literals import ValueKind, split_literal, to_day_number
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.search.expand import (
     MAX_TOKENS_APART,
     MAX_TOKENS_BESIDE,
@@ -269,7 +269,7 @@ def _find_quantity_after(query: QueryBuilder, operator: Operator) -> Quantity | 
         return None
     is_in_name = any(
         link.score >= _MIN_NAME_SCORE and operator.last < link.positions[0] < quantity.first
-        for link in query.linked.get_links(Kind.ENTITY)
+        for link in query.linked.get_links(ItemKind.ENTITY)
         if quantity.first in link.positions
     )
     return None if is_in_name else quantity
@@ -461,7 +461,7 @@ def _compare_with_reference(query: QueryBuilder, operator: Operator, sign: str |
         return _compare_with_aggregate(query, operator, next_aggregate, sign)
     return _compare_with_property(query, operator, sign) or any(
         _compare_with_entity(query, operator, link, sign)
-        for link in query.linked.get_links(Kind.ENTITY, Kind.VALUE)
+        for link in query.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
         if 0 < link.positions[0] - operator.last <= MAX_TOKENS_BESIDE
         and query.search.compute_gain(link, query.used)
     )
@@ -589,7 +589,7 @@ def find_value_owner(
 ) -> Term | None:
     """Return the term with the value to compare: an entity itself, or a node with this name."""
     ids, graph = np.array([entity], dtype=np.int32), query.graph
-    if link.kind is Kind.ENTITY:
+    if link.kind is ItemKind.ENTITY:
         is_applicable = query.lookups.has_predicate(ids, attachment.predicate, attachment.inverse)
         return graph.terms.get_term(entity) if is_applicable else None
     bearers = graph.get_ends(attachment.predicate, inverse=attachment.inverse)

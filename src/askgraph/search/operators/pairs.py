@@ -11,7 +11,7 @@ import numpy as np
 
 from askgraph.graph.arrays import intersect
 from askgraph.graph.literals import ValueKind
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.search.expand import GainWeight, Node, PartialMatch, Penalty
 from askgraph.search.expand.beam_search import BeamSearch
 from askgraph.search.link import Link
@@ -151,7 +151,7 @@ def _iterate_pairs(
     """Yield the two named things, in the order of the question, in their best readings."""
     used_words = sum(candidate.mask for candidate in comparison.operators)
     links_by_positions: dict[tuple[int, ...], list[Link]] = {}
-    for candidate in search.linked.get_links(Kind.ENTITY, Kind.VALUE):
+    for candidate in search.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE):
         if candidate.score >= _MIN_LINK_SCORE and not candidate.mask & used_words:
             links_by_positions.setdefault(candidate.positions, []).append(candidate)
     gain_by_positions = {
@@ -189,7 +189,7 @@ def _iterate_properties(
         )
     )
     links_by_number: dict[int, list[Link]] = {}
-    for link in lookups.linked.get_links(Kind.PREDICATE):
+    for link in lookups.linked.get_links(ItemKind.PREDICATE):
         number = schema.get_predicate_number(link.target)
         if number in values_by_number and not link.mask & entity_words:
             links_by_number.setdefault(number, []).append(link)
@@ -324,7 +324,7 @@ def _find_common_class(
     search: BeamSearch, entities: tuple[int, int], used_words: int
 ) -> Link | None:
     """Return the class that words name and that has both things as instances."""
-    for link in search.linked.get_links(Kind.CLASS):
+    for link in search.linked.get_links(ItemKind.CLASS):
         members = search.schema.get_instances(link.target)
         is_common = len(intersect(members, _to_ids(entities))) == len(entities)
         if is_common and link.score >= _MIN_LINK_SCORE and not link.mask & used_words:

@@ -16,7 +16,7 @@ from pyoxigraph import Literal, Variable
 
 from askgraph.graph.arrays import Ids, intersect
 from askgraph.graph.literals import ValueKind, split_literal, to_day_number
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.search.expand import (
     MAX_TOKENS_BESIDE,
     MAX_TOKENS_NEAR,
@@ -725,7 +725,7 @@ class GraphLookup:
 
     def find_entity(self, link: Link) -> int | None:
         """Return the single node that a link names, directly or by the text of its name."""
-        if link.kind is Kind.ENTITY:
+        if link.kind is ItemKind.ENTITY:
             return self.schema.find_node(link.target)
         text = self.graph.terms.find(link.target)
         if text is None:
@@ -810,7 +810,7 @@ PAIRED_NOTE = "paired"  # the note that two things are compared or reckoned with
 LISTED_NOTE = "listed"
 """Note of one row for each value that words list, or of a count beside an aggregate."""
 
-_UNNAMED_LINK = Link(Kind.PREDICATE, "", "", 1.0, (), ())
+_UNNAMED_LINK = Link(ItemKind.PREDICATE, "", "", 1.0, (), ())
 """Link of a predicate that the question does not name."""
 
 

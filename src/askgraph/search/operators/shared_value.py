@@ -8,7 +8,7 @@ import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.graph.arrays import intersect
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.search.expand import (
     MAX_TOKENS_ACROSS,
     MAX_TOKENS_APART,
@@ -167,7 +167,7 @@ def apply_same_value(query: QueryBuilder, operator: Operator, *, same: bool) -> 
     """Require the value of another thing, or a different one: "the same X as Y"."""
     return any(
         _compare_with_entity(query, operator, link, same=same)
-        for link in query.linked.get_links(Kind.ENTITY, Kind.VALUE)
+        for link in query.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
         if 0 < link.positions[0] - operator.last <= MAX_TOKENS_FAR
         and query.search.compute_gain(link, query.used)
     )
@@ -221,7 +221,7 @@ def _link_entity_to_vertex(query: QueryBuilder, link: Link, entity: int, vertex:
     while ancestor is not None and ancestor.parent is not None and query.is_event(ancestor):
         edges, ancestor = [*edges, ancestor.edge], ancestor.parent
     steps = [edge for edge in edges if edge is not None and not edge.plus]
-    if link.kind is not Kind.ENTITY or ancestor is None or len(steps) < len(edges):
+    if link.kind is not ItemKind.ENTITY or ancestor is None or len(steps) < len(edges):
         return False
     if not (isinstance(vertex.term, Variable) and isinstance(ancestor.term, Variable)):
         return False
@@ -252,7 +252,7 @@ def _is_value_shared(
     query: QueryBuilder, link: Link, entity: int, predicate: int, *, inverse: bool
 ) -> bool:
     """Return whether other nodes share a value with an entity; True if only a name is known."""
-    if link.kind is not Kind.ENTITY:
+    if link.kind is not ItemKind.ENTITY:
         return True
     values = query.graph.step(np.array([entity], dtype=np.int32), predicate, inverse=inverse)
     return len(query.graph.step(values, predicate, inverse=not inverse)) > 1
@@ -483,14 +483,14 @@ def _iterate_second_links(query: QueryBuilder, operator: Operator) -> Iterator[L
         for conjunction in query.operators.get_operators("and")
         if 0 < conjunction.first - operator.last <= 2 * MAX_TOKENS_ACROSS
     ]
-    for link in query.linked.get_links(Kind.ENTITY, Kind.VALUE):
+    for link in query.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE):
         if conjunctions and not link.mask & query.used and link.positions[0] > conjunctions[0].last:
             yield link
 
 
 def _add_copy(query: QueryBuilder, operator: Operator, link: Link) -> bool:
     """Add a copy of a component with the second thing in place of the first."""
-    text = f"<{link.target}>" if link.kind is Kind.ENTITY else link.target
+    text = f"<{link.target}>" if link.kind is ItemKind.ENTITY else link.target
     node_id = query.graph.terms.find(text)
     if node_id is None:
         return False

@@ -14,7 +14,7 @@ from pyoxigraph import Variable
 from askgraph.graph.arrays import Ids
 from askgraph.graph.literals import ValueKind
 from askgraph.graph.measures import Unit, match_unit
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.search.expand import MAX_TOKENS_BESIDE, GainWeight, Node
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link
@@ -368,7 +368,7 @@ def _find_entity_date(
     query: QueryBuilder, clause_start: int, slots: list[Slot]
 ) -> tuple[Term, int | None] | None:
     """Return the date of a thing named after "when": the named one, else its start or only date."""
-    for link in query.linked.get_links(Kind.ENTITY, Kind.VALUE):
+    for link in query.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE):
         if link.positions[0] < clause_start or not query.search.compute_gain(link, query.used):
             continue
         event = query.lookups.find_entity(link)
@@ -511,7 +511,7 @@ def apply_lasted(query: QueryBuilder, operator: Operator) -> bool:
 
 def apply_during(query: QueryBuilder, operator: Operator) -> bool:
     """Keep what happened between the start and the end of a thing: "during X"."""
-    for link in query.linked.get_links(Kind.ENTITY, Kind.VALUE):
+    for link in query.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE):
         is_near = 0 < link.positions[0] - operator.last <= MAX_TOKENS_BESIDE
         if (
             is_near

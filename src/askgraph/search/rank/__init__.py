@@ -22,7 +22,7 @@ from pyoxigraph import Variable
 from askgraph.errors import SetupError
 from askgraph.graph.arrays import Ids
 from askgraph.graph.literals import ValueKind
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.search.expand import Edge, GainWeight, Node
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
@@ -314,7 +314,7 @@ class FeatureExtractor:
     @cached_property
     def edge_deficits(self) -> Mapping[tuple[str, tuple[int, ...]], float]:
         """Difference in log10 of the number of edges: best-known namesake minus the thing."""
-        links = self.linked.get_links(Kind.ENTITY)
+        links = self.linked.get_links(ItemKind.ENTITY)
         edges = {link.target: self._get_log_degree(link.target) for link in links}
         return {
             (link.target, link.positions): max(
@@ -399,7 +399,7 @@ def _match_head(
             position in link.positions
             and link.score >= _MIN_CLASS_SCORE
             and schema.has_only_instances(candidate.state.ids, link.target)
-            for link in linked.get_links(Kind.CLASS)
+            for link in linked.get_links(ItemKind.CLASS)
         )
     ):
         return _HEAD_CLASS_SCORE
@@ -437,7 +437,7 @@ def _is_root_shown(candidate: QueryCandidate) -> bool:
 
 def _has_verb_direction(edge: Edge, child: Node, linked: LinkedQuestion, schema: Schema) -> bool:
     """Return whether the thing beside a verb is its subject or object, as the step requires."""
-    if edge.link is None or child.link is None or child.link.kind is not Kind.ENTITY:
+    if edge.link is None or child.link is None or child.link.kind is not ItemKind.ENTITY:
         return False
     is_subject = is_thing_subject(
         edge.link, child.link, linked, schema.get_folded_names(edge.predicate)

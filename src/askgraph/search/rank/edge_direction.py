@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.search.expand import FULL_NAME_SHARE
 from askgraph.search.expand.schema import Schema, is_mirrored
 from askgraph.search.link import Link, LinkedQuestion
@@ -53,12 +53,12 @@ class EdgeDirections:
     @cached_property
     def _predicate_links(self) -> Mapping[str, Link]:
         """Best link to each predicate."""
-        return {link.target: link for link in reversed(self.linked.get_links(Kind.PREDICATE))}
+        return {link.target: link for link in reversed(self.linked.get_links(ItemKind.PREDICATE))}
 
     @cached_property
     def _entity_links(self) -> Mapping[str, Link]:
         """Best link to each entity."""
-        return {link.target: link for link in reversed(self.linked.get_links(Kind.ENTITY))}
+        return {link.target: link for link in reversed(self.linked.get_links(ItemKind.ENTITY))}
 
     def _is_reversed(self, relation: Link, entity_link: Link, is_subject: bool) -> bool:
         schema = self.schema
@@ -167,7 +167,7 @@ def count_needless_steps(
         return 0.0
     classes = {
         entry.positions
-        for entry in linked.get_links(Kind.CLASS)
+        for entry in linked.get_links(ItemKind.CLASS)
         if entry.similarity > FULL_NAME_SHARE
     }
     link_targets = {(entry.target, entry.positions in classes) for entry in links}

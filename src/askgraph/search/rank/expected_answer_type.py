@@ -16,7 +16,7 @@ from pyoxigraph import NamedNode, Variable
 from askgraph.errors import QueryError
 from askgraph.graph.measures import is_unit_like
 from askgraph.graph.profile import Profile
-from askgraph.index.names import Kind
+from askgraph.index.names import ItemKind
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import (
@@ -323,7 +323,7 @@ def _iterate_runs(
     question = linked.reading
     name_links = (
         entry
-        for entry in linked.get_links(Kind.CLASS, Kind.PREDICATE)
+        for entry in linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
         if entry.similarity >= _MIN_NAME_SIMILARITY
     )
     name_positions = {
@@ -378,12 +378,14 @@ def _build_noun(
     positions: Sequence[int], operators: tuple[str, ...], linked: LinkedQuestion
 ) -> RequestedNoun:
     question = linked.reading
-    best_links = list(_iterate_best_links(positions, linked.get_links(Kind.CLASS, Kind.PREDICATE)))
+    best_links = list(
+        _iterate_best_links(positions, linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE))
+    )
     is_name = any(
         question.tokens[position].stem in question.word_list.naming for position in positions
     )
-    classes = [link for link in best_links if link.kind is Kind.CLASS]
-    predicates = [link for link in best_links if link.kind is Kind.PREDICATE]
+    classes = [link for link in best_links if link.kind is ItemKind.CLASS]
+    predicates = [link for link in best_links if link.kind is ItemKind.PREDICATE]
     return RequestedNoun(
         tuple(positions),
         operators,

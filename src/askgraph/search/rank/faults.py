@@ -12,7 +12,7 @@ from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.index.names import Kind, name_tokens
+from askgraph.index.names import ItemKind, stem_name
 from askgraph.search.expand import FULL_NAME_SHARE, MAX_TOKENS_BESIDE
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
@@ -440,7 +440,7 @@ def _thing_missing(context: FaultContext) -> bool:
 def _is_missing(position: int, context: FaultContext) -> bool:
     links = [link for link in context.linked.links if position in link.positions]
     sure = [link for link in links if link.score >= _MIN_SURE_SCORE]
-    are_entities = all(link.kind in (Kind.ENTITY, Kind.VALUE) for link in sure)
+    are_entities = all(link.kind in (ItemKind.ENTITY, ItemKind.VALUE) for link in sure)
     return bool(sure) and are_entities and not any(context.has_link_target(link) for link in links)
 
 
@@ -472,11 +472,11 @@ def _is_noun_counted(quantity: Quantity, context: FaultContext) -> bool:
     position = next(content, None)
     if position is None or question.tokens[position].stem == question.tokens[position].folded:
         return False
-    nouns = context.linked.get_links(Kind.CLASS, Kind.PREDICATE)
+    nouns = context.linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
     links = [
         link for link in nouns if position in link.positions and link.score >= _MIN_CLASS_SCORE
     ]
-    return bool(links) and links[0].kind is Kind.CLASS
+    return bool(links) and links[0].kind is ItemKind.CLASS
 
 
 def _extreme_missing(context: FaultContext) -> bool:
@@ -593,7 +593,7 @@ _MIN_FAME_RATIO = 100
 
 def _namesake(context: FaultContext) -> bool:
     """Return whether another thing of the same classes has the same name as a used one."""
-    links = context.linked.get_links(Kind.ENTITY)
+    links = context.linked.get_links(ItemKind.ENTITY)
     used_links = [
         link
         for link in links
@@ -602,7 +602,7 @@ def _namesake(context: FaultContext) -> bool:
     return any(
         namesake.target != link.target
         and namesake.positions == link.positions
-        and name_tokens(namesake.name) == name_tokens(link.name)
+        and stem_name(namesake.name) == stem_name(link.name)
         and not context.has_link_target(namesake)
         and _is_plausible_namesake(namesake.target, link.target, context.proposal.schema)
         for link in used_links
@@ -631,7 +631,7 @@ def _measured_apart(context: FaultContext) -> bool:
         first = element.last + 1
         while first < len(question.tokens) and question.is_stop(first):
             first += 1
-        for link in context.linked.get_links(Kind.ENTITY):
+        for link in context.linked.get_links(ItemKind.ENTITY):
             if (
                 link.positions[0] == first
                 and link.score >= FULL_NAME_SHARE
@@ -650,7 +650,7 @@ def _indefinite(context: FaultContext) -> bool:
         and (question.folded_words[link.positions[0] - 1],)
         in question.word_list.time_phrases["one"]
         and context.has_link_target(link)
-        for link in context.linked.get_links(Kind.ENTITY)
+        for link in context.linked.get_links(ItemKind.ENTITY)
     )
 
 

@@ -14,7 +14,7 @@ from pyoxigraph import NamedNode, Variable
 from askgraph.graph.literals import ValueKind
 from askgraph.graph.names import NAME_WORDS
 from askgraph.graph.profile import get_standard_role
-from askgraph.index.names import Kind, tokens
+from askgraph.index.names import ItemKind, split_tokens
 from askgraph.search.expand.schema import (
     Schema,
     get_class_kinds,
@@ -319,7 +319,7 @@ class FitScorer:
     @cached_property
     def _noun_meanings(self) -> list[_NounMeaning]:
         """The requested nouns with their meanings."""
-        links = self.linked.get_links(Kind.CLASS, Kind.PREDICATE)
+        links = self.linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
         meanings: list[_NounMeaning] = []
         owner_classes = frozenset[str]()
         for count in range(len(self.nouns), 0, -1):  # "the names and ages of the players"
@@ -329,7 +329,7 @@ class FitScorer:
             named_classes = frozenset(  # "the color descriptions of the products"
                 entry.target
                 for entry in links
-                if entry.kind is Kind.CLASS and positions >= {*entry.positions}
+                if entry.kind is ItemKind.CLASS and positions >= {*entry.positions}
             )
             meanings.append(
                 self._interpret_noun(
@@ -482,7 +482,7 @@ class FitScorer:
         ):
             return True
         return any(
-            not NAME_WORDS.isdisjoint(tokens(text))
+            not NAME_WORDS.isdisjoint(split_tokens(text))
             for text in self.schema.get_folded_names(predicate)
         )
 

@@ -19,7 +19,7 @@ from rapidfuzz.process import extractOne
 
 from askgraph.graph.literals import to_day_number
 from askgraph.graph.measures import Unit, match_unit
-from askgraph.index.names import folded, stem
+from askgraph.index.names import fold_word, stem_word
 from askgraph.search.tokenize.word_lists import (
     Measure,
     Phrase,
@@ -373,7 +373,7 @@ class _QuantityParser:
 
 @cache
 def _get_ordinal_pattern() -> re.Pattern[str]:
-    endings = "|".join(folded(ending) for ending in get_shared_words().endings["ordinals"])
+    endings = "|".join(fold_word(ending) for ending in get_shared_words().endings["ordinals"])
     return re.compile(rf"(\d{{1,2}})(?:{endings})?")
 
 
@@ -592,8 +592,8 @@ def tokenize(text: str, language: str | None = None) -> TokenizedQuestion:
     tokens = tuple(
         QuestionToken(
             part.group(),
-            folded(_remove_dots(part.group())),
-            stem(folded(_remove_dots(part.group()))),
+            fold_word(_remove_dots(part.group())),
+            stem_word(fold_word(_remove_dots(part.group()))),
             part.start() + start,
             part.end() + start,
             _find_quotation(part.start() + start, quotes),
@@ -637,9 +637,9 @@ def _correct_operator_typo(token: QuestionToken, words: WordList) -> QuestionTok
         operator_word for operator_word in words.long_operator_words if operator_word[0] == word[0]
     ]
     match = extractOne(word, operator_words, scorer=OSA.distance, score_cutoff=1)
-    if match is None or stem(word) == stem(match[0]):
+    if match is None or stem_word(word) == stem_word(match[0]):
         return token
-    return replace(token, folded=match[0], stem=stem(match[0]))
+    return replace(token, folded=match[0], stem=stem_word(match[0]))
 
 
 def _split_superlative(token: QuestionToken, words: WordList) -> Iterator[QuestionToken]:
@@ -651,7 +651,9 @@ def _split_superlative(token: QuestionToken, words: WordList) -> Iterator[Questi
             parts = (ordinal, token.start, boundary), (word[len(ordinal) :], boundary, token.end)
             for part, start, end in parts:
                 text = token.text[start - token.start : end - token.start]
-                yield replace(token, text=text, folded=part, stem=stem(part), start=start, end=end)
+                yield replace(
+                    token, text=text, folded=part, stem=stem_word(part), start=start, end=end
+                )
             return
     yield token
 

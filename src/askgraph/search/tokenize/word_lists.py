@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
-from askgraph.index.names import folded, stem, tokens
+from askgraph.index.names import fold_word, split_tokens, stem_word
 
 LANGUAGES = ("en", "de", "es", "fr")
 
@@ -236,7 +236,7 @@ def get_word_list(language: str) -> WordList:
         text_holders=_parse_phrases(table["texts"]["holders"]),
         measures=tuple(_parse_measures(table["adjectives"])),
         synonyms=_parse_synonyms([*table["synonyms"]["sets"], *table["synonyms"]["english"]]),
-        naming=frozenset(stem(p[0]) for p in _parse_phrases(table["naming"]["words"])),
+        naming=frozenset(stem_word(p[0]) for p in _parse_phrases(table["naming"]["words"])),
         light_phrases=_parse_phrases(table["light"]["words"]),
         filler_phrases=_parse_phrases(table["light"]["idle"]),
         accented_words=frozenset(table["light"]["full"]),
@@ -251,11 +251,11 @@ def get_shared_words() -> SharedWords:
     """Return the words shared by all languages."""
     table = _read_table("shared")
     return SharedWords(
-        stop_words={code: frozenset(tokens(text)) for code, text in table["stop"].items()},
+        stop_words={code: frozenset(split_tokens(text)) for code, text in table["stop"].items()},
         endings={name: tuple(texts) for name, texts in table["endings"].items()},
         roman_numerals=tuple(table["numerals"]["roman"]),
         names={
-            name: frozenset(stem(word) for text in texts for word in tokens(text))
+            name: frozenset(stem_word(word) for text in texts for word in split_tokens(text))
             for name, texts in table["names"].items()
         },
         truth_words=_parse_words_by_name(table["truths"]),
@@ -268,7 +268,7 @@ def get_shared_words() -> SharedWords:
         codes=tuple(
             DataCode(
                 table,
-                frozenset(stem(phrase[0]) for phrase in _parse_phrases(code["said"])),
+                frozenset(stem_word(phrase[0]) for phrase in _parse_phrases(code["said"])),
                 frozenset(phrase[0] for phrase in _parse_phrases(code["held"])),
             )
             for table, texts in table["codes"].items()
@@ -277,7 +277,9 @@ def get_shared_words() -> SharedWords:
         directions={
             name: Direction(
                 frozenset(phrase[0] for phrase in _parse_phrases(direction["said"])),
-                frozenset(stem(word) for text in direction["held"] for word in tokens(text)),
+                frozenset(
+                    stem_word(word) for text in direction["held"] for word in split_tokens(text)
+                ),
             )
             for name, direction in table["directions"].items()
         },
@@ -290,18 +292,20 @@ def get_shared_words() -> SharedWords:
 def load_countries() -> tuple[tuple[Phrase, ...], ...]:
     """Return the names and codes of each country, as stems."""
     lines = (line.split(",") for line in _read_table("countries")["names"])
-    return tuple(tuple(tuple(map(stem, tokens(name))) for name in names) for names in lines)
+    return tuple(
+        tuple(tuple(map(stem_word, split_tokens(name))) for name in names) for names in lines
+    )
 
 
 def detect_greeting(text: str) -> str | None:
     """Return the language of a text that is only a greeting, thanks or a request for help."""
     words = get_shared_words()
-    return words.greetings.get(tokens(text)) or words.thanks.get(tokens(text))
+    return words.greetings.get(split_tokens(text)) or words.thanks.get(split_tokens(text))
 
 
 def is_thanks(text: str) -> bool:
     """Return whether a text is only thanks or a goodbye."""
-    return tokens(text) in get_shared_words().thanks
+    return split_tokens(text) in get_shared_words().thanks
 
 
 def _index_by_phrase(texts_by_language: Mapping[str, Sequence[str]]) -> dict[Phrase, str]:
@@ -325,7 +329,7 @@ def _read_table(name: str) -> dict[str, Any]:
 
 
 def _parse_phrases(texts: Sequence[str]) -> tuple[Phrase, ...]:
-    phrases = (tokens(text) for text in texts)
+    phrases = (split_tokens(text) for text in texts)
     return tuple(dict.fromkeys(phrase for phrase in phrases if phrase))
 
 
@@ -358,13 +362,16 @@ def _parse_words_by_name(table: Mapping[str, Sequence[str]]) -> dict[str, frozen
 
 
 def _fold_keys(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {folded(key): value for key, value in table.items()}
+    return {fold_word(key): value for key, value in table.items()}
 
 
 def _parse_measures(entries: Sequence[Mapping[str, Any]]) -> Iterator[Measure]:
     for entry in entries:
         measures, dates = (
-            tuple(" ".join(stem(word) for word in tokens(text)) for text in entry.get(key, ()))
+            tuple(
+                " ".join(stem_word(word) for word in split_tokens(text))
+                for text in entry.get(key, ())
+            )
             for key in ("measures", "dates")
         )
         for degree in ("plain", "comparative", "superlative"):
@@ -375,7 +382,7 @@ def _parse_measures(entries: Sequence[Mapping[str, Any]]) -> Iterator[Measure]:
 def _parse_synonyms(sets: Sequence[str]) -> dict[str, frozenset[str]]:
     synonyms: dict[str, set[str]] = {}
     for line in sets:
-        words = {stem(word) for word in tokens(line)}
+        words = {stem_word(word) for word in split_tokens(line)}
         for word in words:
             synonyms.setdefault(word, set()).update(words - {word})
     return {word: frozenset(synonyms_of_word) for word, synonyms_of_word in synonyms.items()}
@@ -411,21 +418,21 @@ def load_kind_words() -> KindWords:
     table = tomllib.loads(source.read_text(encoding="utf-8"))
     stems: dict[str, set[str]] = {}
     for kind, text in table["kinds"].items():
-        for word in tokens(text):
-            stems.setdefault(stem(word), set()).add(kind)
+        for word in split_tokens(text):
+            stems.setdefault(stem_word(word), set()).add(kind)
     return KindWords(
         frozenset(table["heads"]["last"]),
         _stem_words(" ".join(table["heads"]["parting"])),
         _stem_words(" ".join(table["heads"]["keys"])),
         {word: frozenset(kinds) for word, kinds in stems.items()},
-        {kind: tuple(tokens(" ".join(texts))) for kind, texts in table["endings"].items()},
+        {kind: tuple(split_tokens(" ".join(texts))) for kind, texts in table["endings"].items()},
         {kind: tuple(map(_stem_words, texts)) for kind, texts in table["signs"].items()},
         {kind: _stem_words(" ".join(texts)) for kind, texts in table["generic"].items()},
     )
 
 
 def _stem_words(text: str) -> frozenset[str]:
-    return frozenset(map(stem, tokens(text)))
+    return frozenset(map(stem_word, split_tokens(text)))
 
 
 def get_word_kinds(word: str) -> Kinds:
@@ -445,7 +452,7 @@ def find_head(text: str, language: str = "") -> str:
     ('place', 'sitio', 'city')
     """
     words = load_kind_words()
-    stems = [stem(word) for word in tokens(text) if not word[0].isdigit()]
+    stems = [stem_word(word) for word in split_tokens(text) if not word[0].isdigit()]
     while stems and stems[-1] in words.separators:  # "located in"
         stems.pop()
     opening = next((at for at, word in enumerate(stems) if at and word in words.separators), None)

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BaseModel, Field
 
-from askgraph.answers.example_questions import in_a_sentence
-from askgraph.answers.verbalize.phrases import phrases_in
-from askgraph.endpoint.oxigraph import keep_awake
+from askgraph.answers.example_questions import describe_content
+from askgraph.answers.verbalize.phrases import load_phrases
+from askgraph.endpoint.oxigraph import set_max_active_stores
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.descriptions import DatasetDescription
@@ -87,7 +87,7 @@ class GraphPool:
     """
 
     def __init__(self, workspace: Workspace, settings: ServeSettings) -> None:
-        keep_awake(settings.stores)
+        set_max_active_stores(settings.stores)
         self._workspace = workspace
         self._max_open_graphs = settings.open_graphs
         self._open: dict[str, _PooledGraph] = {}
@@ -313,7 +313,7 @@ class SummaryCache:
         )
         stamp, key = (
             tuple(_stamp_file(path) for path in paths),
-            (name, phrases_in(language).language),
+            (name, load_phrases(language).language),
         )
         cached = self._summaries.get(key)
         if cached is not None and cached[:2] == (stamp, settings):
@@ -340,7 +340,7 @@ class SummaryCache:
             title=description.name or name,
             description=description.description
             or label
-            or (in_a_sentence(profile, language) if profile else ""),
+            or (describe_content(profile, language) if profile else ""),
             triples=profile.triples if profile else None,
             classes=len(profile.classes) if profile else None,
             predicates=len(profile.predicates) if profile else None,

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 
-from askgraph.endpoint import run
+from askgraph.endpoint import execute_sparql
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.server.runs.events import TurnQueue
@@ -90,7 +90,7 @@ class QueryRunner:
         try:
             async with asyncio.timeout(seconds) as deadline, self.wait_turn(graph.name):
                 deadline.reschedule(None)
-                return await run(
+                return await execute_sparql(
                     graph.endpoint,
                     checked_query.form,
                     checked_query.original_text,

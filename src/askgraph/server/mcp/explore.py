@@ -14,7 +14,7 @@ from pyoxigraph import NamedNode
 from askgraph.answers.validation import MIN_WRONG_CERTAINTY, ServiceKnowledge
 from askgraph.answers.validation.graph_knowledge import load_graph_knowledge
 from askgraph.answers.validation.validate import validate_query
-from askgraph.answers.verbalize import iris_of, labels_of, read_for_graph
+from askgraph.answers.verbalize import fetch_term_labels, list_query_iris, verbalize_query_for_graph
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import rank_examples, sample_examples
@@ -270,9 +270,9 @@ async def propose_queries(
         ]
         iris = [
             *collect_iris(preview_rows),
-            *(iri for candidate in best.candidates for iri in iris_of(candidate.query)),
+            *(iri for candidate in best.candidates for iri in list_query_iris(candidate.query)),
         ]
-        labels = await labels_of(iris, context.graph, [context.language, "en"])
+        labels = await fetch_term_labels(iris, context.graph, [context.language, "en"])
         proposals = [
             _build_proposal(candidate, best, labels, context) for candidate in best.candidates
         ]
@@ -355,7 +355,7 @@ async def execute(
         result = SelectResult((), ()) if isinstance(table, bool) else table
         shown_rows = format_rows(result.rows, limit)
         languages = [context.language, "en"]
-        labels = await labels_of(
+        labels = await fetch_term_labels(
             collect_iris(result.rows[: len(shown_rows)]), context.graph, languages
         )
         return ExecuteResult(
@@ -375,7 +375,7 @@ def _build_proposal(
     candidate: CandidateResult, best: BestCandidates, labels: dict[str, str], context: Context
 ) -> ProposedQuery:
     return ProposedQuery(
-        words=read_for_graph(candidate.query, labels, context.graph, context.language),
+        words=verbalize_query_for_graph(candidate.query, labels, context.graph, context.language),
         query=candidate.query,
         columns=list(candidate.result.variables),
         rows=format_rows(candidate.result.rows, _PREVIEW_ROWS),

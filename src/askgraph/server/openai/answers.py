@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from pyoxigraph import NamedNode
 
-from askgraph.answers.verbalize import confidence_in_words
+from askgraph.answers.verbalize import describe_confidence
 from askgraph.errors import AskgraphError, QueryError, SetupError
 from askgraph.server.openai import (
     ChatAnswer,
@@ -113,7 +113,7 @@ def _format_answer(answer: Answer) -> Iterator[str]:
             "**Confirmed** as the answer to: "
             f"{escape_markdown(answer.confirmed.question, _MAX_TEXT_CHARACTERS)}"
         )
-    confidence = "you chose this" if answer.chosen else confidence_in_words(answer.confidence)
+    confidence = "you chose this" if answer.chosen else describe_confidence(answer.confidence)
     yield f"**Confidence:** {confidence}"
     yield (
         f"**Query** on {escape_markdown(answer.graph)}:\n\n"

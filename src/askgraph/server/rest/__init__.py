@@ -11,7 +11,12 @@ from typing import Annotated
 from fastapi import Depends, Path, Query
 from pydantic import Field
 
-from askgraph.answers.verbalize import in_words, iris_of, labels_of, language_of_labels
+from askgraph.answers.verbalize import (
+    detect_label_language,
+    fetch_term_labels,
+    list_query_iris,
+    verbalize_query,
+)
 from askgraph.answers.verbalize.schema_facts import SchemaFacts, collect_facts
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import ClassProfile, PredicateProfile
@@ -77,7 +82,7 @@ class LabeledQuery:
     async def verbalize(self) -> str:
         """Return the query in words."""
         return await asyncio.to_thread(
-            in_words,
+            verbalize_query,
             self.text,
             self.labels,
             language=self.language,
@@ -98,12 +103,12 @@ async def label_query(query: str, graph: KnowledgeGraph, language: str) -> Label
         text = unescape_codepoints(query)
         check_size(text)
         text = declare_prefixes(text, graph.prefixes.namespaces)
-        return text, list(iris_of(text))
+        return text, list(list_query_iris(text))
 
     text, iris = await asyncio.to_thread(complete_query)
-    labels = await labels_of(iris, graph, [language])
+    labels = await fetch_term_labels(iris, graph, [language])
     facts = collect_facts(iris, graph, language)
-    return LabeledQuery(text, labels, language, language_of_labels(graph, language), facts)
+    return LabeledQuery(text, labels, language, detect_label_language(graph, language), facts)
 
 
 def get_label(item: ClassProfile | PredicateProfile, language: str) -> str:

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.datastructures import UploadFile
 
-from askgraph.answers.next_questions import FIRST, known_questions
-from askgraph.answers.next_questions import starters as made_starters
-from askgraph.answers.verbalize import labels_of
+from askgraph.answers.next_questions import ORIGIN_RANKS, list_known_questions
+from askgraph.answers.next_questions import find_starters as made_starters
+from askgraph.answers.verbalize import fetch_term_labels
 from askgraph.endpoint.http import HttpEndpoint
-from askgraph.endpoint.public_only import Guard
+from askgraph.endpoint.public_only import AddressGuard
 from askgraph.errors import NotPublic, ServiceError, SetupError, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.glossary import Glossary, GlossaryEntry, parse_entry
@@ -112,7 +112,7 @@ async def list_starters(
         generated = tuple(text for text, _ in answered)
         if generated:
             hub.starters[key] = generated
-    questions = [*known_questions(opened, language, most=_MAX_EXAMPLE_STARTERS), *generated]
+    questions = [*list_known_questions(opened, language, most=_MAX_EXAMPLE_STARTERS), *generated]
     return StartersView(questions=list(dict.fromkeys(questions))[:_MAX_STARTERS])
 
 
@@ -126,7 +126,7 @@ async def list_examples(
     """Return questions on the graph with the queries that answer them, confirmed ones first."""
     search_text = search.casefold()
     matches = [example for example in opened.examples if search_text in example.question.casefold()]
-    matches.sort(key=lambda example: FIRST[example.origin])
+    matches.sort(key=lambda example: ORIGIN_RANKS[example.origin])
     page = matches[offset : offset + limit]
     views = [
         ExampleView.model_validate(
@@ -199,11 +199,11 @@ async def add_endpoint(body: AddBody, hub: HubDep, caller: Manager) -> JobView:
         "added_by": caller.id,
         **body.model_dump(include={"dialect", "graphs", "timeout"}, exclude_defaults=True),
     }
-    guard = Guard(private_addresses)
+    guard = AddressGuard(private_addresses)
     await HttpEndpoint(body.url, dialect=body.dialect, guard=guard).close()
     try:
         async with asyncio.timeout(_RESOLVE_TIMEOUT_SECONDS):
-            await guard.addresses(body.url)
+            await guard.resolve_addresses(body.url)
     except TimeoutError as problem:
         raise SetupError(f"the name in {body.url!r} is not resolved in time") from problem
     except NotPublic:
@@ -371,7 +371,7 @@ async def remove_word(
 async def _to_glossary_view(graph: KnowledgeGraph, language: str) -> GlossaryView:
     entries_of_graph = graph.glossary or Glossary()
     iris = {iri for entry in entries_of_graph.entries for iri in entry.means}
-    labels = await labels_of(sorted(iris), graph, [language])
+    labels = await fetch_term_labels(sorted(iris), graph, [language])
 
     def to_entry_view(entry: GlossaryEntry) -> EntryView:
         means = [

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from pyoxigraph import NamedNode
 
-from askgraph.answers.example_questions import values_of
-from askgraph.answers.headline import units_of_properties
+from askgraph.answers.example_questions import list_values
+from askgraph.answers.headline import name_property_units
 from askgraph.answers.resource import (
     PredicateFacts,
     fetch_instances,
@@ -17,12 +17,12 @@ from askgraph.answers.resource import (
     list_classes,
     sample_instances,
 )
-from askgraph.answers.verbalize import labels_of
+from askgraph.answers.verbalize import fetch_term_labels
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile, build_schema_diagram
 from askgraph.index import Hit, Resource
-from askgraph.index.completion import completions
-from askgraph.index.names import Kind
+from askgraph.index.completion import complete_names
+from askgraph.index.names import ItemKind
 from askgraph.server.hub import HubDep
 from askgraph.server.rest import IndexedGraph, LanguageQueryParameter, Offset, OpenGraph, get_label
 from askgraph.server.runs import CellView, to_cell
@@ -154,7 +154,7 @@ async def get_profile(
     """
     view = await asyncio.to_thread(_build_profile, opened, language, search, offset, limit)
     cells = [cell for cls in view.classes for cell in cls.examples]
-    labels = await labels_of([cell.value for cell in cells], opened, [language])
+    labels = await fetch_term_labels([cell.value for cell in cells], opened, [language])
     for cell in cells:
         cell.label = labels.get(cell.value)
     return view
@@ -181,7 +181,7 @@ async def list_instances(
     timeout = hub.settings.query_timeout
     page = await fetch_instances(cls, opened, limit=limit, offset=offset, timeout=timeout)
     iris = [cls, *(term.value for term in page.values if isinstance(term, NamedNode))]
-    labels = await labels_of(iris, opened, [language], timeout=timeout)
+    labels = await fetch_term_labels(iris, opened, [language], timeout=timeout)
     return InstancesView(
         cls=_to_bound_cell(NamedNode(cls), labels),
         instances=[_to_bound_cell(term, labels) for term in page.values],
@@ -212,7 +212,7 @@ async def describe_resource(
         offset=offset,
         timeout=hub.settings.query_timeout,
     )
-    units = units_of_properties(
+    units = name_property_units(
         (item.predicate for item in resource_data.outgoing), opened, language
     )
     return ResourceView(
@@ -320,7 +320,7 @@ def _to_predicate_views(
     language: str,
 ) -> list[PredicateView]:
     iris = [predicate.iri for predicate in predicates]
-    values = values_of(iris, graph.profile, graph.arrays, graph.prefixes, [language])
+    values = list_values(iris, graph.profile, graph.arrays, graph.prefixes, [language])
 
     def to_end_views(counts: Sequence[tuple[str, int]]) -> list[EndView]:
         return [
@@ -347,10 +347,10 @@ TermKind = Literal["entity", "class", "property"]
 _MAX_VOCABULARY_TERMS = 2000  # classes, and predicates, that an editor is given
 _COMPLETIONS_PER_RESULT_RATIO = 4  # completions looked at for each one given
 _STANDARD_PREFIXES = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD}
-_TERM_KINDS: dict[Kind, TermKind] = {
-    Kind.ENTITY: "entity",
-    Kind.CLASS: "class",
-    Kind.PREDICATE: "property",
+_TERM_KINDS: dict[ItemKind, TermKind] = {
+    ItemKind.ENTITY: "entity",
+    ItemKind.CLASS: "class",
+    ItemKind.PREDICATE: "property",
 }
 
 
@@ -415,7 +415,7 @@ async def search_terms(
 ) -> SearchHitsView:
     """Search entities, classes or properties of a graph by name, in the graph's own index."""
     hits = await asyncio.to_thread(_search_index, opened, q, kind, limit)
-    labels = await labels_of(
+    labels = await fetch_term_labels(
         [hit.item.iri for hit in hits], opened, [language], timeout=hub.settings.query_timeout
     )
     classes = {cls.iri for cls in opened.profile.classes}
@@ -431,11 +431,11 @@ async def complete_text(
 ) -> CompletionsView:
     """Return names that complete the words at the end of the typed text, within milliseconds."""
     candidates = await asyncio.to_thread(
-        completions, opened.names, q, limit=_COMPLETIONS_PER_RESULT_RATIO * limit
+        complete_names, opened.names, q, limit=_COMPLETIONS_PER_RESULT_RATIO * limit
     )
     labels: dict[str, str] = {}
     if opened.arrays is not None:
-        labels = await labels_of(
+        labels = await fetch_term_labels(
             [completion.name.target for completion in candidates], opened, [language]
         )
     # Of those of one place the names in the asker's language come first.
@@ -447,7 +447,7 @@ async def complete_text(
         ),
     )[:limit]
     entities = [
-        completion.name.target for completion in best if completion.name.kind is Kind.ENTITY
+        completion.name.target for completion in best if completion.name.kind is ItemKind.ENTITY
     ]
     # The name of the smallest class of each thing.
     class_labels = await asyncio.to_thread(

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.answers.alternatives import Alternative, find_alternatives
-from askgraph.answers.evidence import evidence
+from askgraph.answers.evidence import fetch_evidence
 from askgraph.answers.query_parts import QueryDescription, ReplaceableTerm, describe_query
 from askgraph.answers.validation import (
     MIN_WRONG_CERTAINTY,
@@ -23,7 +23,7 @@ from askgraph.answers.validation import (
 )
 from askgraph.answers.validation.graph_knowledge import load_graph_knowledge
 from askgraph.answers.validation.validate import MIN_REPAIR_CERTAINTY, validate_query
-from askgraph.answers.verbalize import labels_of
+from askgraph.answers.verbalize import fetch_term_labels
 from askgraph.errors import QueryError
 from askgraph.search.link import find_alternative_targets
 from askgraph.search.pipeline import link_to_graph
@@ -141,7 +141,7 @@ async def run_query(opened: QueryableGraph, body: QueryBody, hub: HubDep) -> Tab
     max_rows = hub.settings.page_rows if body.limit is None else body.limit
     checked_query = await asyncio.to_thread(hub.queries.check, body.query, opened)
     result = await hub.queries.run(checked_query, opened, timeout=body.timeout)
-    labels = await labels_of(
+    labels = await fetch_term_labels(
         islice(_list_iris(result), _MAX_LABELED_TERMS),
         opened,
         [body.language],
@@ -186,9 +186,9 @@ async def get_row_evidence(
         raise NotFound(f"the result has no row {body.row}; rows count from 0")
     single_row = SelectResult(result.variables, rows[:1])
     async with hub.queries.wait_turn(opened.name):
-        row_triples = await evidence(checked_query.text, single_row, opened.endpoint, rows=1)
-        labels = await labels_of(row_triples.iris, opened, [body.language])
-    evidence_rows = row_triples.told(labels)
+        row_triples = await fetch_evidence(checked_query.text, single_row, opened.endpoint, rows=1)
+        labels = await fetch_term_labels(row_triples.iris, opened, [body.language])
+    evidence_rows = row_triples.describe(labels)
     return RowEvidenceView(
         row=body.row,
         triples=list(evidence_rows[0].triples) if evidence_rows else [],
@@ -501,7 +501,7 @@ async def swap_term(opened: OpenGraph, body: SwapBody) -> SwappedView:
     part = _find_part(read_query, body.part)
     labels: dict[str, str] = {}
     if isinstance(part.term, NamedNode):
-        labels = await labels_of([part.term.value, body.to], opened, [body.language])
+        labels = await fetch_term_labels([part.term.value, body.to], opened, [body.language])
     query = await asyncio.to_thread(
         replace_term, body.query, part.term, body.to, prefixes=opened.prefixes, labels=labels
     )

@@ -12,9 +12,9 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from pyoxigraph import NamedNode, RdfFormat, Triple, parse
 
-from askgraph.answers.evidence import evidence
+from askgraph.answers.evidence import fetch_evidence
 from askgraph.answers.export import build_sheet, filter_rows, to_csv, to_workbook
-from askgraph.answers.verbalize import labels_of
+from askgraph.answers.verbalize import fetch_term_labels
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.server.auth import NotAllowedError, Principal
@@ -234,10 +234,10 @@ async def export_result(
         result: Result = rows if answer.boolean is None else answer.boolean
         if name in _TRIPLE_FORMAT_NAMES:
             async with hub.queries.wait_turn(answer.graph):
-                evidence_of_rows = await evidence(
+                evidence_of_rows = await fetch_evidence(
                     answer.query, answer.result, graph.endpoint, rows=_MAX_EVIDENCE_ROWS
                 )
-            result = GraphResult(_to_triples(evidence_of_rows.told({})))
+            result = GraphResult(_to_triples(evidence_of_rows.describe({})))
     if is_sheet:
         table = await asyncio.to_thread(build_sheet, rows, labels)
         write, media_type = (
@@ -262,7 +262,10 @@ async def _load_labels(
     iris = dict.fromkeys(term.value for term in terms if isinstance(term, NamedNode))
     unlabeled = [iri for iri in iris if iri not in answer.labels][:_MAX_LABELED_TERMS]
     seconds = hub.settings.query_timeout
-    return {**answer.labels, **await labels_of(unlabeled, graph, [language], timeout=seconds)}
+    return {
+        **answer.labels,
+        **await fetch_term_labels(unlabeled, graph, [language], timeout=seconds),
+    }
 
 
 def _to_triples(evidence: Sequence[Evidence]) -> tuple[Triple, ...]:

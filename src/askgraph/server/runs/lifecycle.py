@@ -28,7 +28,7 @@ from typing import Any
 
 from askgraph import plugins
 from askgraph.errors import AskgraphError, ServiceError, SetupError
-from askgraph.index.names import tokens
+from askgraph.index.names import split_tokens
 from askgraph.search.tokenize.word_lists import detect_language
 from askgraph.server.auth import ANONYMOUS, LimitExceededError, Principal
 from askgraph.server.graphs.open_graphs import GraphCatalog
@@ -204,7 +204,7 @@ class RunRecords:
             {
                 **vars(row),
                 "session": row.session or "",
-                "language": row.language or detect_language(tokens(row.question)),
+                "language": row.language or detect_language(split_tokens(row.question)),
                 "before": [{"question": entry.question} for entry in before],
                 "feedback": vars(feedback[0]) if feedback else None,
                 "verified": not just_ended

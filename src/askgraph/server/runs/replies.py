@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from askgraph.answers import AnswerBuilder, answer_option
-from askgraph.endpoint import Counted, run
+from askgraph.endpoint import CountingEndpoint, execute_sparql
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import digest_result
@@ -242,7 +242,7 @@ async def answer_query(
     """
     seconds = hub.settings.query_timeout
     checked_query = await asyncio.to_thread(hub.queries.check, query, graph)
-    endpoint = Counted(graph.endpoint)
+    endpoint = CountingEndpoint(graph.endpoint)
     counted_graph = replace(graph, endpoint=endpoint)
     result = await hub.queries.run(checked_query, counted_graph, timeout=timeout)
     evidence_seconds = min(seconds, _MAX_EVIDENCE_SECONDS)
@@ -316,7 +316,7 @@ async def confirm_answer(hub: Hub, id: str, query: str | None, caller: Principal
         caller.require_scope("query")
     async with hub.graphs.lease(graph, caller) as open_graph, hub.queries.wait_turn(graph):
         text = declare_prefixes(confirmed_query.strip(), open_graph.prefixes.namespaces)
-        result = await run(
+        result = await execute_sparql(
             open_graph.endpoint,
             get_query_form(text),
             text,

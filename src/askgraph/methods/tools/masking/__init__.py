@@ -11,7 +11,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph import KnowledgeGraph, get_service_iri
 from askgraph.graph.names import iterate_schema_names
-from askgraph.index.names import stem, tokens
+from askgraph.index.names import split_tokens, stem_word
 from askgraph.methods.tools.masking.placeholders import PlaceholderTable, TextMasker, mask_query
 from askgraph.methods.tools.masking.question import TermSpan, find_term_spans
 from askgraph.methods.tools.term_text import STANDARD_NAMESPACES, expand_name
@@ -231,7 +231,7 @@ class TermMasker:
             texts += [graph.name, *graph.prefixes.namespaces]
             texts += [name.text for name in iterate_schema_names(graph.profile)]
             texts += chain.from_iterable(list_declared_terms(graph).values())
-        return frozenset(stem(word) for text in texts for word in tokens(text))
+        return frozenset(stem_word(word) for text in texts for word in split_tokens(text))
 
     @cached_property
     def _text_masker(self) -> TextMasker:

@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
 from askgraph.graph.literals import parse_resource_term
-from askgraph.index.names import Kind, NameIndex, folded, phrases, stem
+from askgraph.index.names import ItemKind, NameIndex, find_phrases, fold_word, stem_word
 from askgraph.methods.tools.masking.question import IRI_PATTERN, parse_iri
 from askgraph.methods.tools.term_text import expand_name, unescape
 from askgraph.sparql import vocabulary as v
@@ -377,10 +377,10 @@ class TextMasker:
             while at < script_run.end():
                 limit = min(script_run.end(), at + _MAX_NAME_CHARACTERS)
                 for end in range(limit, at + 1, -1):
-                    word = folded(text[at:end])
+                    word = fold_word(text[at:end])
                     if (
                         excluded_positions & {at, end - 1}
-                        or stem(word) in self.schema_stems
+                        or stem_word(word) in self.schema_stems
                         or word in self.stop_words
                     ):
                         continue
@@ -397,7 +397,7 @@ class TextMasker:
         self, line: Sequence[re.Match[str]], *, counts: bool
     ) -> Iterator[_MaskedRange]:
         """Yield the longest names and values, from the left, without overlaps."""
-        words = [folded(match[0]) for match in line]
+        words = [fold_word(match[0]) for match in line]
         longest: dict[int, tuple[int, NamedNode | Literal]] = {}
         for first, end, term in (
             *self._find_names(words),
@@ -415,9 +415,9 @@ class TextMasker:
 
     def _find_names(self, words: Sequence[str]) -> Iterator[tuple[int, int, NamedNode | Literal]]:
         for index in self.indices:
-            for phrase in phrases(words, index, inflected=True):
+            for phrase in find_phrases(words, index, inflected=True):
                 kinds = {name.kind: name for name in reversed(phrase.names)}
-                if Kind.CLASS in kinds or Kind.PREDICATE in kinds:
+                if ItemKind.CLASS in kinds or ItemKind.PREDICATE in kinds:
                     continue
                 term = parse_resource_term(kinds[min(kinds)].target)
                 is_shown = isinstance(term, NamedNode) and self.is_visible(term.value)
@@ -432,7 +432,7 @@ class TextMasker:
             str, list[tuple[tuple[str, ...], Literal]]
         ] = {}  # by their first words
         for literal in self.placeholders.list_literals():
-            value = tuple(folded(match[0]) for match in _WORD.finditer(literal.value))
+            value = tuple(fold_word(match[0]) for match in _WORD.finditer(literal.value))
             digits = "".join(value)
             if value and not (counts and digits.isdecimal() and len(digits) < _MIN_NUMBER_DIGITS):
                 literals_by_word.setdefault(value[0], []).append((value, literal))
@@ -444,11 +444,11 @@ class TextMasker:
     def _is_uninformative(self, words: Sequence[re.Match[str]]) -> bool:
         """Return whether all words belong to the schema, to SPARQL, or are stop words."""
         is_single_common_word = len(words) == 1 and (
-            folded(words[0][0]) in _TEMPLATE_WORDS or words[0][0] in _KEYWORDS
+            fold_word(words[0][0]) in _TEMPLATE_WORDS or words[0][0] in _KEYWORDS
         )
         return is_single_common_word or all(
-            word in self.stop_words or stem(word) in self.schema_stems
-            for word in (folded(match[0]) for match in words)
+            word in self.stop_words or stem_word(word) in self.schema_stems
+            for word in (fold_word(match[0]) for match in words)
         )
 
 

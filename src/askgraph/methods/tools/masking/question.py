@@ -14,7 +14,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.literals import parse_resource_term
-from askgraph.index.names import Kind, Name, NameIndex, phrases
+from askgraph.index.names import IndexedName, ItemKind, NameIndex, find_phrases
 from askgraph.search.link import LinkedQuestion
 from askgraph.search.tokenize import Quantity, TokenizedQuestion
 from askgraph.sparql import vocabulary as v
@@ -171,11 +171,11 @@ def find_term_spans(
     spans: list[TermSpan] = []
     plain_tokens = {at for at in range(len(reading.tokens)) if reading.is_stop(at)}
     for graph, links in linked_graphs:
-        schema = links.get_links(Kind.CLASS, Kind.PREDICATE)
+        schema = links.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
         plain_tokens |= {
             at for link in schema if link.score >= _MIN_FULL_NAME_SCORE for at in link.positions
         }
-        for link in links.get_links(Kind.ENTITY, Kind.VALUE):
+        for link in links.get_links(ItemKind.ENTITY, ItemKind.VALUE):
             # Unless a class or predicate says as well what the words name.
             if not any(
                 set(link.positions) <= set(schema_link.positions)
@@ -184,7 +184,7 @@ def find_term_spans(
                 for schema_link in schema
             ):
                 first, last = link.positions[0], link.positions[-1]
-                name = Name(link.name, link.target, link.kind)
+                name = IndexedName(link.name, link.target, link.kind)
                 spans.append(_build_span(first, last, name, link.score))
         spans += _find_exact_names(links.reading, graph.names)
     spans = drop_visible(spans)
@@ -212,14 +212,16 @@ def find_term_spans(
 
 def _find_exact_names(reading: TokenizedQuestion, index: NameIndex) -> Iterator[TermSpan]:
     """Yield words that are exactly a name or a value, whatever the links are."""
-    matches = list(phrases([token.folded for token in reading.tokens], index))
+    matches = list(find_phrases([token.folded for token in reading.tokens], index))
     schema = {
         (match.first, match.end)
         for match in matches
-        if any(name.kind in (Kind.CLASS, Kind.PREDICATE) for name in match.names)
+        if any(name.kind in (ItemKind.CLASS, ItemKind.PREDICATE) for name in match.names)
     }
     for match in matches:
-        term_names = [name for name in match.names if name.kind in (Kind.ENTITY, Kind.VALUE)]
+        term_names = [
+            name for name in match.names if name.kind in (ItemKind.ENTITY, ItemKind.VALUE)
+        ]
         words = range(match.first, match.end)
         if not term_names or (match.first, match.end) in schema or all(map(reading.is_stop, words)):
             continue
@@ -227,7 +229,7 @@ def _find_exact_names(reading: TokenizedQuestion, index: NameIndex) -> Iterator[
             yield _build_span(match.first, match.end - 1, name, 1.0)
 
 
-def _build_span(first: int, last: int, name: Name, score: float) -> TermSpan:
+def _build_span(first: int, last: int, name: IndexedName, score: float) -> TermSpan:
     term = parse_resource_term(name.target)
     if isinstance(term, Literal):
         return TermSpan(first, last, term, "a text", score)
@@ -307,15 +309,15 @@ def _find_leftover_words(
     forms = {
         at
         for _, links in linked_graphs
-        for link in links.get_links(Kind.CLASS, Kind.PREDICATE)
+        for link in links.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
         for at, quality in zip(link.positions, link.qualities, strict=True)
         if quality > _MIN_FORM_SCORE
     }
 
     def is_in_a_name(word: str, index: NameIndex) -> bool:
-        number = index.word_id(word)
-        kinds = index.kinds[index.bearing(number)] if number is not None else np.zeros(0)
-        return bool(((kinds == Kind.ENTITY) | (kinds == Kind.VALUE)).any())
+        number = index.find_word(word)
+        kinds = index.kinds[index.find_names(number)] if number is not None else np.zeros(0)
+        return bool(((kinds == ItemKind.ENTITY) | (kinds == ItemKind.VALUE)).any())
 
     free_tokens = [
         at
