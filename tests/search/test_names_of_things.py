@@ -49,7 +49,7 @@ JAGUARS = """
         ("Which jaguar has the highest weight?", "The jaguar with the highest weight."),
         ("How many jaguars are there?", "The number of jaguars."),
         ("tell me about Jaguar", "What the graph says about Jaguar: type, employees, founder."),
-        ("jaguars", "The jaguars."),
+        ("jaguars", "Jaguars."),
     ],
 )
 def test_a_thing_and_a_class_of_one_name_are_told_apart_by_what_is_said(
@@ -64,7 +64,7 @@ def test_a_thing_and_a_class_of_one_name_are_both_offered_if_nothing_else_is_sai
     found = asked("Jaguar", tmp_path)
     assert found["status"] == "clarification"
     assert {one["words"] for one in found["options"]} >= {
-        "The jaguars.",
+        "Jaguars.",
         "What the graph says about Jaguar: type, employees, founder.",
     }
 
