@@ -34,7 +34,7 @@ def annotate(
     no_heads: bool = False,
     json: bool = False,
 ) -> None:
-    """Link the cells of a table to entities, its columns to classes, pairs of them to predicates.
+    """Link a table to a graph: cells to entities, columns to classes, column pairs to predicates.
 
     No language model is used. The first line contains the headers; --no-heads reads it as a row.
     --out FILE.csv is the table with an IRI, its score and the other candidates for each cell;
@@ -92,11 +92,13 @@ def annotate(
 def _check_output(out: Path, table: Path) -> None:
     """Raise `SetupError` if the output file cannot be written, before any work starts."""
     if out.suffix not in (".csv", ".json"):
-        raise SetupError(f"{str(out)!r} ends neither in .csv nor in .json: that says what to write")
+        raise SetupError(
+            f"{str(out)!r} does not end in .csv or .json: name the file with one of these endings"
+        )
     if not out.parent.is_dir():
         raise SetupError(f"there is no folder {str(out.parent)!r} to write {out.name!r} into")
     if out.exists() and table.exists() and out.samefile(table):
-        raise SetupError(f"{str(out)!r} is the table itself, which stays as it is: name another")
+        raise SetupError(f"{str(out)!r} is the table itself: name another file")
 
 
 def _to_json(annotation: AnnotatedTable) -> str:

@@ -42,7 +42,7 @@ def enrich(
     out: Path | None = None,
     json: bool = False,
 ) -> None:
-    """Add what a graph only implies: inverses, shortcuts for paths, comments, names of relations.
+    """Add what a graph implies: inverses, shortcuts for paths, comments, names of relations.
 
     With --virtual the graph stays unchanged: queries with the new predicates are rewritten to
     property paths before they run. Otherwise the new triples go into a file (--out) or a new graph
@@ -50,7 +50,7 @@ def enrich(
     """
     if sum([virtual or plain, out is not None, bool(as_name) and not virtual]) != 1:
         raise SetupError(
-            "say what to do: --virtual, --out FILE, --as NEWNAME, or --plain to take it away"
+            "say what to do: --virtual, --out FILE, --as NEWNAME, or --plain to remove additions"
         )
     kinds = inverse or shortcuts or comments or names
     _require_not(virtual and plain, "--virtual adds and --plain takes away: give one of them")
@@ -151,7 +151,7 @@ def _print_summary(summary: dict[str, object], additions: Definitions, *, json: 
 def advise(
     common: CommonOptions, name: str | None = None, definitions: bool = False, json: bool = False
 ) -> None:
-    """Suggest additions to a graph that help questions: shortcuts, inverses, words.
+    """Suggest what to add to a graph so that it answers more questions: shortcuts, inverses, words.
 
     'askgraph enrich NAME --virtual' adds the marked ones. The definitions can be edited and
     given to 'askgraph enrich NAME --definitions FILE'.
