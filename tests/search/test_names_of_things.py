@@ -48,7 +48,7 @@ JAGUARS = """
         ("Who is the founder of Jaguar?", "The founder of Jaguar."),
         ("Which jaguar has the highest weight?", "The jaguar with the highest weight."),
         ("How many jaguars are there?", "The number of jaguars."),
-        ("tell me about Jaguar", "What the graph says about Jaguar: type, employees, founder."),
+        ("tell me about Jaguar", "What the graph says about Jaguar: type, number of employees, founder."),
         ("jaguars", "Jaguars."),
     ],
 )
@@ -65,7 +65,7 @@ def test_a_thing_and_a_class_of_one_name_are_both_offered_if_nothing_else_is_sai
     assert found["status"] == "clarification"
     assert {one["words"] for one in found["options"]} >= {
         "Jaguars.",
-        "What the graph says about Jaguar: type, employees, founder.",
+        "What the graph says about Jaguar: type, number of employees, founder.",
     }
 
 
