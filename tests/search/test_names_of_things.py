@@ -48,7 +48,10 @@ JAGUARS = """
         ("Who is the founder of Jaguar?", "The founder of Jaguar."),
         ("Which jaguar has the highest weight?", "The heaviest jaguar."),
         ("How many jaguars are there?", "The number of jaguars."),
-        ("tell me about Jaguar", "What the graph says about Jaguar: type, number of employees, founder."),
+        (
+            "tell me about Jaguar",
+            "What the graph says about Jaguar: type, number of employees, founder.",
+        ),
         ("jaguars", "Jaguars."),
     ],
 )
