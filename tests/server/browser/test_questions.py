@@ -979,7 +979,7 @@ def pin_here(page: Page, board: str, *, is_new: bool = True) -> None:
         page.get_by_label("New board").fill(board)
         page.get_by_label("New board").press("Enter")
     else:
-        page.get_by_role("button", name=board, exact=True).click()
+        page.locator(".popover").get_by_role("button", name=board, exact=True).click()
     expect(page.get_by_text(f"Pinned to “{board}”.")).to_be_visible()
 
 

@@ -3,14 +3,14 @@
 import { signal } from "@preact/signals";
 import { problemFrom } from "../api/http.ts";
 import { cancelJob, watchJob } from "../api/jobs.ts";
-import type { AddedView, JobView, Problem } from "../api/types.ts";
+import type { AddedGraphView, JobView, Problem } from "../api/types.ts";
 import { knownGraphs } from "../app/known.ts";
 
 /** How far adding a graph is; `share` between 0 and 1, null if it is not known. */
 export type Adding =
   | { readonly state: "sending"; readonly name: string; readonly share: number | null }
   | { readonly state: "working"; readonly name: string; readonly job: JobView }
-  | { readonly state: "done"; readonly name: string; readonly added: AddedView | null }
+  | { readonly state: "done"; readonly name: string; readonly added: AddedGraphView | null }
   | { readonly state: "cancelled" }
   | { readonly state: "failed"; readonly problem: Problem };
 
