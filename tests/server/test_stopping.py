@@ -51,7 +51,7 @@ def until(true: Callable[[], bool], what: str) -> None:
 
 def at_rest(server: ServedThread) -> bool:
     runs = server.app.state.hub.runs
-    return not runs.running and not runs.waiting
+    return not runs.running_count and not runs.waiting_count
 
 
 def states(server: ServedThread) -> set[str]:

@@ -37,9 +37,9 @@ def becomes(server: ServedThread, *, running: bool) -> bool:
     """Return whether a question is under way, or none is any more, within some seconds."""
     runs = server.app.state.hub.runs
     end = time.monotonic() + 120
-    while bool(runs.running) != running and time.monotonic() < end:
+    while bool(runs.running_count) != running and time.monotonic() < end:
         time.sleep(0.05)
-    return bool(runs.running) == running
+    return bool(runs.running_count) == running
 
 
 def assert_given_up(server: ServedThread, path: str, body: object) -> None:

@@ -1,7 +1,7 @@
 // A button that opens a panel beside it; Escape, or a click elsewhere, closes it.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "./Icon.tsx";
 import { type Offer, Offers } from "./parts.tsx";
 
@@ -26,7 +26,8 @@ export function Popover({ label, icon, title, children, onOpen, ...classes }: Po
     if (panel.current?.contains(document.activeElement)) button.current?.focus();
     setOpen(false);
   };
-  useEffect(() => {
+  // Before the browser paints: the panel is never seen where it does not fit.
+  useLayoutEffect(() => {
     if (!open) return;
     onOpen?.();
     const again = () => place(panel.current);
