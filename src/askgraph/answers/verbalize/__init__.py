@@ -1,6 +1,6 @@
 """Readings: queries read back in plain words, by their trees, without a language model.
 
-What lives here: a lexical model of properties (`lexicon`), what the graph shows of them
+Contents: a lexical model of properties (`lexicon`), facts about them from the graph
 (`schema_facts`), words for terms (`names`), and the grammar: `forms` of a clause in each language,
 `nouns` and `clauses` of a group, `listing` and `sentence` of a query. `labels` fetches the labels
 of terms. Start reading at `in_words`.
@@ -72,11 +72,10 @@ def verbalize_query(
         labels: The labels of its IRIs (see `iris_of`); an IRI without one has the words in it.
         language: English, German, Spanish or French; others read English.
         nouns: The language of the labels if it is another one; empty if unknown.
-        facts: What the graph shows of the terms: which are people, which lead to dates, units.
+        facts: Knowledge of the terms from the graph: people, dates, units.
 
     Returns:
-        The words. A text that is no query, or has more than 10,000 characters, gives a phrase that
-        says so.
+        The words; an error phrase for a text that is no query or exceeds 10,000 characters.
 
     >>> in_words("SELECT ?s { ?s a <http://x/Singer> ; <http://x/country> 'France' }", {})
     'Singers whose country is “France”.'

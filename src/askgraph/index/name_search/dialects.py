@@ -138,7 +138,8 @@ class GraphdbNames(SparqlNameSearch):
     def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
         """Return the pattern for labels, or for the items of a connector and their labels."""
         if not self.settings.location:
-            return f'?name <{_GRAPHDB_PREDICATE}> ({build_lucene_query(words)} "*") . {self.build_name_pattern()}'
+            query = f'({build_lucene_query(words)} "*")'
+            return f"?name <{_GRAPHDB_PREDICATE}> {query} . {self.build_name_pattern()}"
         return (
             f"?q a <{_LUCENE_CONNECTOR_NAMESPACE}/instance#{self.settings.location}> ; <"
             f"{_LUCENE_CONNECTOR_NAMESPACE}#query> {build_lucene_query(words)} ; "
@@ -177,8 +178,8 @@ class WikibaseNames(SparqlNameSearch):
         )
         language_list = ", ".join(format_string(tag) for tag in dict.fromkeys((*tags, "mul")))
         return (
-            f"SERVICE <{WIKIBASE}mwapi> "
-            f"{{ {parameter_triples} ?s <{WIKIBASE}apiOutputItem> <{_MEDIAWIKI_API_NAMESPACE}item> . }} "
+            f"SERVICE <{WIKIBASE}mwapi> {{ {parameter_triples} "
+            f"?s <{WIKIBASE}apiOutputItem> <{_MEDIAWIKI_API_NAMESPACE}item> . }} "
             f"{self.build_name_pattern()} FILTER(LANG(?name) IN ({language_list}))"
         )
 

@@ -226,8 +226,8 @@ def find_nearest(
     """Return the demonstrations most similar to a question, the nearest first.
 
     The question itself is excluded. Similarity is by characters and words, or the cosine with an
-    `embedder` (see `create_embedder`); the nearest wording of an example counts. With `diverse`, only
-    the nearest demonstration of each query is returned. Ties keep the given order.
+    `embedder` (see `create_embedder`); the nearest wording of an example counts. With `diverse`,
+    return only the nearest demonstration of each query. Ties keep the given order.
 
     Raises:
         SetupError: the embedder does not exist.
