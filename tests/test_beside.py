@@ -23,18 +23,18 @@ from askgraph.errors import NoSpace
 DYING = """
 import os, signal, sys
 from pathlib import Path
-from askgraph.atomic_files import OLD, fresh, replaced
+from askgraph.atomic_files import OLD_SUFFIX, make_temporary_path, replace_file
 
 path, how = Path(sys.argv[1]), sys.argv[2]
 if how == "file":
-    with replaced(path) as file:
+    with replace_file(path) as file:
         file.write(b"half")
         file.flush()
         os.kill(os.getpid(), signal.SIGKILL)
-folder = fresh(path)
+folder = make_temporary_path(path)
 folder.mkdir()
 if how == "aside":
-    path.rename(folder.with_name(folder.name + OLD))
+    path.rename(folder.with_name(folder.name + OLD_SUFFIX))
 os.kill(os.getpid(), signal.SIGKILL)
 """
 

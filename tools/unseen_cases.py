@@ -76,19 +76,19 @@ PARTS: dict[str, Part] = {
     "kinds": Part(
         "the kind of thing that is asked for",
         weights="misfit unheld disagrees ungrouped",
-        calls={"resolve_operators:link_asked_kind": lambda linked, *_: linked},
+        calls={"pipeline:link_question_word": lambda linked, *_: linked},
     ),
     "lexicon": Part(
         "the lexicon, and names that are shortened or written otherwise",
         ways=" ".join(["code", *(one.ways for one in SOURCES.values())]),
-        calls={"link:akin": _give(())},
+        calls={"link:find_related_matches": _give(())},
     ),
     "names": Part(
         "what is a name, and of which things",
         weights="parted unnamed turned",
         calls={
-            "expand.beam_search:without_chance": lambda linked, _: linked.links,
-            "expand.beam_search:with_apposition": _give(()),
+            "expand.beam_search:remove_accidental_links": lambda linked, _: linked.links,
+            "expand.beam_search:add_appositions": _give(()),
             "operators.query_builder:is_mirrored": _give(False),
             "operators:show_names": _give(None),
         },
@@ -126,7 +126,7 @@ def left_out(name: str | None) -> Iterator[tuple[frozenset[str], Weights | None]
             of = import_module(f"askgraph.search.{module}")
             patches.enter_context(patch.object(of, function, instead))
         if operators:
-            patches.enter_context(patch("askgraph.search.resolve_operators.resolve_times", resolve))
+            patches.enter_context(patch("askgraph.search.pipeline.resolve_times", resolve))
         left = {one: 0.0 if one in weights else own[one] for one in own}
         yield frozenset(part.ways.split()), left
 

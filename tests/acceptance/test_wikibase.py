@@ -74,7 +74,7 @@ def test_the_query_of_an_answer_has_its_own_property(graph: KnowledgeGraph) -> N
 
     assert told(answer) == {"Q20", "Q22"}
     assert re.search(r"\?river \w+:P1 \w+:Q2 ;  # instance of, river\n", answer.query)
-    assert answer.words.startswith("The rivers")
+    assert answer.words.startswith("Rivers")
 
 
 def test_instances_of_classes_below_are_instances(graph: KnowledgeGraph) -> None:

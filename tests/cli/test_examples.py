@@ -17,9 +17,10 @@ WRITING = f"""
 import sys
 from askgraph.graph.examples import QueryExample
 from askgraph.workspace import Workspace
-from askgraph.workspace.examples import keep
+from askgraph.workspace.examples import store_examples
 for number in range({MANY}):
-    keep(Workspace(sys.argv[1]), "moons", [QueryExample(f"What is {{number}}?", "ASK {{ }}")])
+    example = QueryExample(f"What is {{number}}?", "ASK {{ }}")
+    store_examples(Workspace(sys.argv[1]), "moons", [example])
     if number == 20:
         print("under way", flush=True)
 """

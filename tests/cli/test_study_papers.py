@@ -71,7 +71,7 @@ def pipeline(folder: Path) -> Path:
     from spacy.kb import InMemoryLookupKB
     from spacy.training import Example
 
-    made = spacy.get_blank_variable("en")
+    made = spacy.blank("en")
     made.add_pipe("sentencizer")
     names = ("Mars", "Titan")
     ruler = made.add_pipe("entity_ruler")

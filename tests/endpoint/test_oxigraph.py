@@ -355,7 +355,7 @@ def test_an_endpoint_outlives_event_loops(many: Path) -> None:
 
 SCRIPT = """
 import asyncio, sys
-from askgraph.endpoint.oxigraph import AWAKE, OxigraphEndpoint, keep_awake
+from askgraph.endpoint.oxigraph import MAX_ACTIVE_STORES, OxigraphEndpoint, set_max_active_stores
 async def main():
     endpoint = OxigraphEndpoint(sys.argv[1])
     await endpoint.ask("ASK {}")

@@ -15,9 +15,9 @@ from askgraph.graph.glossary import MAX_NOTE_CHARACTERS, MAX_NOTES, add_note, re
 KEEPING = """
 import sys
 from pathlib import Path
-from askgraph.graph.glossary import keep
+from askgraph.graph.glossary import add_note
 for at in range(8):
-    keep(Path(sys.argv[1]), f"{sys.argv[2]} {at}", "s")
+    add_note(Path(sys.argv[1]), f"{sys.argv[2]} {at}", "s")
 """
 
 

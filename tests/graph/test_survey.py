@@ -49,7 +49,7 @@ async def test_big_classes_are_sampled_and_not_called_known(
     store: Store, exact: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(partitions, "_MAX_COUNTED_INSTANCES", 100)
-    monkeypatch.setattr(partitions, "SAMPLE", 40)
+    monkeypatch.setattr(partitions, "SAMPLE_SIZE", 40)
     with CappedServer(store, cap=100_000) as server:
         server.always = faults.refused_where(r"\{ \?s a \?c \. \?s \?p \?o", "time limit exceeded")
         profile, _ = await profiled(server)

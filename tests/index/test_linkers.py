@@ -146,7 +146,7 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from spacy.kb import InMemoryLookupKB
     from spacy.training import Example
 
-    made = spacy.get_blank_variable("en")
+    made = spacy.blank("en")
     made.add_pipe("sentencizer")
     ruler = made.add_pipe("entity_ruler")
     names = ("Mercury", "Jupiter", "Nibiru")
@@ -187,7 +187,7 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
         made.update(examples, sgd=optimizer, annotates=["sentencizer", "entity_ruler"])
     folder = tmp_path_factory.mktemp("pipelines") / "planets"
     made.to_disk(folder)
-    bare = spacy.get_blank_variable("en")
+    bare = spacy.blank("en")
     bare.add_pipe("sentencizer")
     bare.to_disk(folder.with_name("bare"))
     return folder

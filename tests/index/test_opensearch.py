@@ -73,7 +73,7 @@ def test_what_is_written_of_the_same_source_stays(
 
 def test_vectors_and_words_are_joined(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = HashedEmbedder(4)
-    monkeypatch.setattr(module, "batch_embedder", lambda name: embedder)
+    monkeypatch.setattr(module, "get_batch_embedder", lambda name: embedder)
     with RecordedServer(RECORDED["vectors"]) as server:
         index = OpenSearchIndex.build(MOONS, folder, on=server.url, name="moons", embedder=embedder)
 

@@ -197,7 +197,7 @@ def test_vectors_need_an_extension_of_the_server(
         with pytest.raises(SetupError, match=r"needs the extension 'vector': .* \(it is pgvector"):
             build(MOONS, embedder=HashedEmbedder())
         return
-    monkeypatch.setattr("askgraph.index.postgresql.batch_embedder", lambda name: Meanings())
+    monkeypatch.setattr("askgraph.index.postgresql.get_batch_embedder", lambda name: Meanings())
     index = build(MOONS, embedder=Meanings())
 
     assert labels(index, "satellites", limit=1) == ["Moons of Jupiter"]

@@ -293,13 +293,13 @@ FIRST_PROMPT = """
 import sys
 from dataclasses import replace
 from tests.methods.test_dfsl import GOOD, run, told
-from askgraph.methods.shared.examples import examples_at
+from askgraph.methods.shared.examples import load_examples
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
-graph = replace(Workspace(sys.argv[1]).graph("moons"), examples=examples_at(sys.argv[2]))
+from askgraph.workspace.run_sync import run_coroutine
+graph = replace(Workspace(sys.argv[1]).graph("moons"), examples=load_examples(sys.argv[2]))
 _, model = run([GOOD], graph, question="Which moons orbit planet 700, please?", match=sys.argv[3])
 print(told(model))
-result_of(graph.endpoint.close())
+run_coroutine(graph.endpoint.close())
 """
 
 

@@ -46,10 +46,13 @@ JAGUARS = """
     ("question", "said"),
     [
         ("Who is the founder of Jaguar?", "The founder of Jaguar."),
-        ("Which jaguar has the highest weight?", "The jaguar with the highest weight."),
+        ("Which jaguar has the highest weight?", "The heaviest jaguar."),
         ("How many jaguars are there?", "The number of jaguars."),
-        ("tell me about Jaguar", "What the graph says about Jaguar: type, employees, founder."),
-        ("jaguars", "The jaguars."),
+        (
+            "tell me about Jaguar",
+            "What the graph says about Jaguar: type, number of employees, founder.",
+        ),
+        ("jaguars", "Jaguars."),
     ],
 )
 def test_a_thing_and_a_class_of_one_name_are_told_apart_by_what_is_said(
@@ -64,8 +67,8 @@ def test_a_thing_and_a_class_of_one_name_are_both_offered_if_nothing_else_is_sai
     found = asked("Jaguar", tmp_path)
     assert found["status"] == "clarification"
     assert {one["words"] for one in found["options"]} >= {
-        "The jaguars.",
-        "What the graph says about Jaguar: type, employees, founder.",
+        "Jaguars.",
+        "What the graph says about Jaguar: type, number of employees, founder.",
     }
 
 

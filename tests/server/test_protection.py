@@ -223,7 +223,7 @@ async def test_metrics_count_by_route_and_not_by_address() -> None:
         for name in ("a", "b", "broken"):
             await client.get(f"/items/{name}")
         await client.get("/etc/passwd")
-    told = app.state.metrics.text().decode()
+    told = app.state.metrics.render().decode()
     assert 'askgraph_requests_total{method="GET",route="/items/{name}",status="200"} 2.0' in told
     assert 'route="other",status="404"' in told and "passwd" not in told
 

@@ -31,6 +31,8 @@ def _canonical(node: object) -> object:
     if isinstance(node, CompValue):
         if node.name == "OrderCondition" and node.get("order") is None:
             node["order"] = "ASC"  # what no word says
+        if (inner := _only_subselect(node)) is not None:
+            return _canonical(inner)  # { { SELECT … } } joins nothing to it: { SELECT … }
         parts = [
             (key, _triples(value) if key == "triples" else _canonical(value))
             for key, value in sorted(node.items())
@@ -46,6 +48,13 @@ def _canonical(node: object) -> object:
     if isinstance(node, Literal) and node.datatype == XSD.string:
         return repr(Literal(str(node)))
     return repr(node)
+
+
+def _only_subselect(node: CompValue) -> CompValue | None:
+    parts = list(node.get("part") or ()) if node.name == "GroupGraphPatternSub" else []
+    graphs = list(parts[0].get("graph") or ()) if len(parts) == 1 else []
+    is_subselect = len(graphs) == 1 and graphs[0].name == "SubSelect"
+    return cast(CompValue, graphs[0]) if is_subselect else None
 
 
 def _triples(blocks: Iterable[Iterable[object]]) -> object:

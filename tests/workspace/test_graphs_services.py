@@ -159,13 +159,13 @@ def test_without_service_no_other_graph_is_opened_and_nothing_more_imported(
     script = (
         "import sys\n"
         "from askgraph.workspace import Workspace\n"
-        "from askgraph.workspace.run_sync import result_of\n"
+        "from askgraph.workspace.run_sync import run_coroutine\n"
         f"workspace = Workspace({str(workspace.folder)!r})\n"
         "graph = workspace.graph('visits')\n"
         "workspace.graphs = workspace._service = None\n"
         "query = 'SELECT * { ?s <http://example.org/service> \"SERVICE <askgraph:moons>\" }'\n"
-        "assert not result_of(graph.endpoint.select(query)).rows\n"
-        "result_of(graph.endpoint.close())\n"
+        "assert not run_coroutine(graph.endpoint.select(query)).rows\n"
+        "run_coroutine(graph.endpoint.close())\n"
         "more = {'rdflib', 'httpx2', 'askgraph.sparql.federation.service'} & set(sys.modules)\n"
         "assert not more, more\n"
     )

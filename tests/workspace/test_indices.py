@@ -24,9 +24,9 @@ QUERY = 'SELECT ?iri ("asked" AS ?label) { ?iri a onto:Moon } GROUP BY ?iri'
 OPEN_IN_TWO = """
 import sys
 from askgraph.workspace import Workspace
-from askgraph.workspace.index_operations import ground_of
+from askgraph.workspace.index_operations import load_index_context
 from askgraph.workspace.graphs import GraphIndices
-found = GraphIndices(ground_of(Workspace(sys.argv[1]), None, progress=lambda *_: None))
+found = GraphIndices(load_index_context(Workspace(sys.argv[1]), None, progress=lambda *_: None))
 print([hit.item.iri for hit in found["entities"].search("phobos")])
 """
 

@@ -186,7 +186,7 @@ def test_rows_learn_from_a_file_from_other_folds_or_from_the_graph(place: Worksp
 def test_examples_that_were_picked_by_hand_are_for_the_fixed_rows_alone(place: Workspace) -> None:
     file, own = place.folder / "questions.jsonl", place.folder / "own.jsonl"
     own.write_bytes(file.read_bytes())
-    found = rows(place, "dfsl", "5.5", examples=file, given={"fixed": str(own)})
+    found = rows(place, "dfsl", "5.5", examples=file, resources={"fixed": str(own)})
 
     named = {name: json.loads(one.choice.settings).get("examples") for name, one in found.items()}
     assert named["Few-shot"] == str(own)
@@ -195,7 +195,7 @@ def test_examples_that_were_picked_by_hand_are_for_the_fixed_rows_alone(place: W
 
 
 def test_a_row_has_the_settings_of_the_paper_and_what_it_changes(place: Workspace) -> None:
-    found = rows(place, "multi-stage", "2", given={"ReFinED": "http://127.0.0.1:9/refined"})
+    found = rows(place, "multi-stage", "2", resources={"ReFinED": "http://127.0.0.1:9/refined"})
 
     assert json.loads(found["ReFinED"].choice.settings) == {
         "preset": "paper", "writer": "grown", "predicates": "linked", "entities": "outside",
@@ -206,4 +206,4 @@ def test_a_row_has_the_settings_of_the_paper_and_what_it_changes(place: Workspac
         rows(place, "multi-stage", "5")["Trained elsewhere + ReFinED"].missing.count("--with") == 2
     )
     with pytest.raises(SetupError, match="no row of multi-stage needs that"):
-        rows(place, "multi-stage", "2", given={"GENRE": "x"})
+        rows(place, "multi-stage", "2", resources={"GENRE": "x"})

@@ -164,9 +164,9 @@ def test_glossary_files(fleet: Workspace) -> None:
     # Processes that teach at once lose nothing.
     program = (
         "import sys; from askgraph.workspace import Workspace\n"
-        "from askgraph.graph.glossary import Entry\n"
+        "from askgraph.graph.glossary import GlossaryEntry\n"
         "place = Workspace(sys.argv[1])\n"
-        "for n in range(15): place.teach('fleet', Entry(f'{sys.argv[2]}{n}', ('ship',)))\n"
+        "for n in range(15): place.teach('fleet', GlossaryEntry(f'{sys.argv[2]}{n}', ('ship',)))\n"
     )
     running = [
         subprocess.Popen([sys.executable, "-c", program, str(fleet.folder), name])

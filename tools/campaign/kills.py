@@ -198,7 +198,7 @@ def commands(only: list[str], given: Namespace, folder: Path) -> Iterator[Tried]
             for at in sorted({round(1 + i * (number - 1) / changes) for i in range(changes)}):
                 how = f"change {at} of {number}"
                 waiting.append(pool.submit(try_one, name, how, at, 0.0, stops=False))
-            for at in range(given.moments + given.stop_tokens):
+            for at in range(given.moments + given.stops):
                 stops, moment = at >= given.moments, seconds * chance.uniform(0.3, 1.0)
                 how = f"{'Ctrl-C ' if stops else ''}after {moment:.2f} s"
                 waiting.append(pool.submit(try_one, name, how, 0, moment, stops=stops))

@@ -43,7 +43,7 @@ class TextPiece:
 
 @dataclass(frozen=True)
 class QueryDescription:
-    """A query in words; the joined pieces are the text of `in_words`.
+    """A query in words; the joined pieces are the text of `verbalize_query`.
 
     A part that the words omit, or blend with others ("in 1969" of two dates), has no piece.
     """
@@ -65,7 +65,7 @@ def describe_query(
     nouns: str | None = None,
     facts: SchemaFacts | None = None,
 ) -> QueryDescription:
-    """Return a query in words with its parts; `labels`, `language` and `nouns` as for `in_words`.
+    """Return a query in words with its parts; `labels`, `language` and `nouns` as for `verbalize_query`.
 
     A query that cannot be parsed has one piece with a message, and no parts.
     """

@@ -34,7 +34,7 @@ def annotate(
     no_heads: bool = False,
     json: bool = False,
 ) -> None:
-    """Link the cells of a table to entities, its columns to classes, pairs of them to predicates.
+    """Link a table to a graph: cells to entities, columns to classes, column pairs to predicates.
 
     No language model is used. The first line contains the headers; --no-heads reads it as a row.
     --out FILE.csv is the table with an IRI, its score and the other candidates for each cell;

@@ -42,7 +42,7 @@ def enrich(
     out: Path | None = None,
     json: bool = False,
 ) -> None:
-    """Add what a graph only implies: inverses, shortcuts for paths, comments, names of relations.
+    """Add what a graph implies: inverses, shortcuts for paths, comments, names of relations.
 
     With --virtual the graph stays unchanged: queries with the new predicates are rewritten to
     property paths before they run. Otherwise the new triples go into a file (--out) or a new graph
@@ -151,7 +151,7 @@ def _print_summary(summary: dict[str, object], additions: Definitions, *, json: 
 def advise(
     common: CommonOptions, name: str | None = None, definitions: bool = False, json: bool = False
 ) -> None:
-    """Suggest additions to a graph that help questions: shortcuts, inverses, words.
+    """Suggest what to add to a graph so that it answers more questions: shortcuts, inverses, words.
 
     'askgraph enrich NAME --virtual' adds the marked ones. The definitions can be edited and
     given to 'askgraph enrich NAME --definitions FILE'.

@@ -81,7 +81,7 @@ def evaluate(
     budget: list[str] | None = None,
     out: Path | None = None,
 ) -> None:
-    """Score the answers to questions with known gold answers.
+    """Score the answers to benchmark questions with gold answers.
 
     A failure scores 0 and stays in the mean. If an answer is too uncertain, the best attempt
     counts, unless --abstain. A run with --out can be killed at any time: the same call resumes
@@ -260,7 +260,7 @@ def report(
     out: Path | None = None,
     debug: DebugOption = False,
 ) -> None:
-    """Report the figures of one or several runs, a row for each benchmark and method.
+    """Report the scores of one or more runs, one row per benchmark and method.
 
     Means are over the answerable questions, with failures as 0, and have 95 % bootstrap intervals.
     Unfinished runs are mentioned.
@@ -327,7 +327,7 @@ def compare(
     out: Path | None = None,
     debug: DebugOption = False,
 ) -> None:
-    """Compare two runs, or two methods of one, on their common questions.
+    """Compare two runs, or two methods of one run, on the questions they share.
 
     The mean of the differences B - A has a 95 % bootstrap interval, and p is from a paired
     permutation test. Refuses runs that were scored against different gold.
@@ -356,7 +356,7 @@ def _read_side(name: str) -> ComparisonSide:
 def metrics(
     common: CommonOptions, examples: bool = False, json: bool = False, markdown: bool = False
 ) -> None:
-    """List the metrics that compare an answer with gold; with --examples, show how they differ."""
+    """List the metrics that compare an answer with gold; --examples shows where they disagree."""
     if markdown and json:
         raise SetupError("one form at a time: --markdown and --json were asked for at once")
     if examples:

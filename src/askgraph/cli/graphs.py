@@ -167,7 +167,7 @@ def add(
 
 
 def remove(common: CommonOptions, name: str) -> None:
-    """Remove a graph and its data from the workspace; its sources stay unchanged."""
+    """Remove a graph and its data from the workspace; the source files stay."""
     common.workspace.remove(name)
     typer.echo(f"removed {name}", err=True)
 

@@ -21,7 +21,7 @@ _HIDDEN_SETTINGS = ("model", "further", "others", "prices")  # which the workspa
 
 
 def methods(common: CommonOptions, name: str | None = None, json: bool = False) -> None:
-    """List the methods, or the settings of one: ours, those of its paper, and their sources.
+    """List the methods, or the settings of one method: our defaults and those of its paper.
 
     Explicit settings override both: `--method grasp:preset=paper,hits=5`.
     """
@@ -114,7 +114,7 @@ def _format_value(value: object) -> str:
 
 
 def tools(common: CommonOptions, json: bool = False, set_: str | None = None) -> None:
-    """List the tools that explore a graph, or the schemas of a set as a model receives them.
+    """List the tools that explore a graph, or the schemas that a model gets.
 
     Token counts are estimates, at four bytes each; a model receives the schemas with every turn.
     """

@@ -117,7 +117,7 @@ def mcp(
     timeout: float = 120.0,
     query_timeout: float = 30.0,
 ) -> None:
-    """Serve the Model Context Protocol on standard input and output, for an agent that starts it.
+    """Run an MCP server on standard input and output, for an agent to start.
 
     It offers tools (ask, search, describe, shapes, validate, execute and others), the graphs as
     resources, and prompts; no tool can change a graph. With --graph (repeatable) only these graphs.

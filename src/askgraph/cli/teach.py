@@ -37,7 +37,7 @@ def teach(
     remove: bool = False,
     json: bool = False,
 ) -> None:
-    r"""Define a word of a graph: as classes, a property, an entity, another word, or a query.
+    r"""Teach a word to a graph: it means classes, a property, a thing, another word, or a query.
 
     \b
       askgraph teach fleet vehicles car lorry

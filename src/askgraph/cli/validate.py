@@ -25,7 +25,7 @@ def validate(
     repair: bool = False,
     lang: str | None = None,
 ) -> None:
-    """Check a query against the metadata of a graph; the query does not run.
+    """Check a query against the profile of a graph, without running it.
 
     Each finding has a position, suggestions, and a certainty. Other graphs of the workspace that
     the query calls by SERVICE <askgraph:NAME> are checked against their metadata, too. The exit

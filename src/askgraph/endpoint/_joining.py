@@ -237,8 +237,8 @@ def _replace_blank(term: Term | None, mark: str) -> Term | None:
 class FederatedJoin:
     """One query whose clauses are evaluated on `others`, and the rest on `own`.
 
-    `own` calls the addresses of `direct_services` itself. A clause with more than `most` rows is
-    a `QueryError`, since a part of the rows could silently make the result wrong.
+    `direct_services` are the addresses that `own` calls itself. Each clause may have `most` rows;
+    more are a `QueryError`, as a part of them could silently make the result wrong.
     """
 
     text: str

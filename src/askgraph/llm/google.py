@@ -67,9 +67,7 @@ class GoogleModel(ModelServer[Client]):
                         break
         except errors.APIError as problem:
             headers = getattr(problem.response, "headers", None) or {}
-            raise self._build_status_error(
-                problem.code, problem.iterate_details, headers
-            ) from problem
+            raise self._build_status_error(problem.code, problem.details, headers) from problem
         except (httpx2.HTTPError, errors.UnknownApiResponseError, ValueError) as problem:
             raise self._build_connection_error(problem) from problem
         if not assembly.is_full:

@@ -18,6 +18,7 @@ from fastapi import FastAPI
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from askgraph.server.problems import Problem, to_problem_response
@@ -160,6 +161,8 @@ class RequestLog:
         ):
             try:
                 await self._app(scope, receive, send_with_id)
+            except ClientDisconnect:
+                pass  # before its whole body came
             except Exception:  # noqa: BLE001 - a bug ends one request, not the server
                 _log.exception("a request failed by a bug")
                 if status is None:

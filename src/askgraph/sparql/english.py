@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 
-_PREPOSITION = re.compile(r" (?:of|in|for|at|with|by|to|from|on|per|under|without) |-(?:in|of)-")
+_PREPOSITION = re.compile(
+    r"(?<!-) (?:of|in|for|at|with|by|to|from|on|per|under|without) |-(?:in|of)-"
+)
 _VOWEL_SOUND = re.compile(r"[aeioAEIO]|[uU](?!ni|s[aei]|rl|ti)|[FHLMNRSX](?=[A-Z\d]|\b)")
 _DOUBLED = re.compile(r"(?:refer|prefer|transfer|control|occur|permit|submit|commit|admit|emit)$")
 _SAME_FORMS = frozenset("read cost cut set put hit cast come run split become let hurt".split())

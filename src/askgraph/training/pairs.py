@@ -194,7 +194,7 @@ def open_term_search(graph: KnowledgeGraph) -> Iterator[TermSearch]:
     labels: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         for key in dict.fromkeys(_INDEX_NAMES.values()):
-            resources = list(graph.indices[key].resources())  # type: ignore[attr-defined]
+            resources = list(graph.indices[key].iterate_resources())  # type: ignore[attr-defined]
             labels.update((resource.iri, resource.label) for resource in resources)
             build = plugins.load("index", "bm25").build  # type: ignore[attr-defined]
             indices[key] = build(resources, Path(folder) / key)

@@ -196,7 +196,7 @@ class Models:
             if isinstance(stack, ModelStack)
         }
         pauses = {
-            name: getattr(stack, "direct_services", 0.0) for name, stack in retried_models.items()
+            name: getattr(stack, "pause_seconds", 0.0) for name, stack in retried_models.items()
         }
         return {name: seconds for name, seconds in pauses.items() if seconds}
 

@@ -82,9 +82,9 @@ def test_wordings_of_one_example(tmp_path: Path) -> None:
         "import sys; sys.modules['yaml'] = None\n"
         "from pathlib import Path\n"
         "from askgraph.errors import SetupError\n"
-        "from askgraph.evaluation.benchmarks.formats import detected\n"
-        f"print(detected(Path({str(lines)!r})))\n"
-        f"try: detected(Path({str(other)!r}))\n"
+        "from askgraph.evaluation.benchmarks.formats import detect_format\n"
+        f"print(detect_format(Path({str(lines)!r})))\n"
+        f"try: detect_format(Path({str(other)!r}))\n"
         "except SetupError as error: print(error)\n"
     )
     said = subprocess.run(

@@ -278,7 +278,7 @@ def test_a_word_is_taught_and_the_question_asked_again(watch: Watch, fleet: Work
     assert violations_in_both_themes(page) == []
     again.click()
     sentence = page.locator(".read-back-words")
-    expect(sentence.get_by_role("button", name="lorries")).to_have_text("lorries")
+    expect(sentence.get_by_role("button", name="lorries")).to_have_text("Lorries")
     expect(sentence).to_contain_text("“haulers” means lorries and cars (taught)")
     expect(page.locator(".headline")).to_contain_text("Mule")
     expect(page).not_to_have_url(before)
@@ -395,7 +395,7 @@ def test_labels_that_would_be_more_than_text_stay_text(watch: Watch) -> None:
     ask_anew(page, "What is the ruler of each island?", "islands")
     expect(headline).to_contain_text(IMAGE)
     page.get_by_text(re.compile("^Other readings")).click()
-    reading = page.locator(".drafts li").filter(has_text="islands that have")
+    reading = page.locator(".drafts li").filter(has_text="Islands with a ruler")
     reading.get_by_role("button", name="Open").click()
     expect(headline).to_contain_text("Reverse")
     for fold in ("details.result-fold", "details.steps", "details.query"):

@@ -70,7 +70,7 @@ def test_an_answer_has_its_reading_its_steps_and_other_readings(page: Page) -> N
     first = page.url
     page.get_by_text(re.compile(r"^Other readings")).click()
     readings = page.locator(".drafts p[dir]")
-    expect(readings.first).to_have_text(re.compile(r"^The .*\.$"))
+    expect(readings.first).to_have_text(re.compile(r"^[A-Z].*\.$"))
     texts = readings.all_inner_texts()
     assert len(texts) == len(set(texts)) == 4
     page.locator(".drafts").get_by_role("button", name="Open").first.click()
@@ -517,7 +517,7 @@ def test_a_query_is_completed_looked_over_laid_out_and_run(watch: Watch) -> None
     open_editor(page)
     write(page, "SELECT ?x { ?x ont:orbts space:Mars }")
     run.click()
-    expect(headline).to_contain_text("Nothing in the graph fits")
+    expect(headline).to_contain_text("The graph has no things")
     expect(page.locator(".answer .note.warn")).to_contain_text("ont:orbts")
 
 
@@ -979,7 +979,7 @@ def pin_here(page: Page, board: str, *, is_new: bool = True) -> None:
         page.get_by_label("New board").fill(board)
         page.get_by_label("New board").press("Enter")
     else:
-        page.get_by_role("button", name=board, exact=True).click()
+        page.locator(".popover").get_by_role("button", name=board, exact=True).click()
     expect(page.get_by_text(f"Pinned to “{board}”.")).to_be_visible()
 
 

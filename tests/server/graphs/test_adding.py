@@ -1,6 +1,8 @@
 """Graphs are added over the web by upload and by address, and taken away again."""
 
 import gzip
+import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -148,3 +150,24 @@ def test_a_server_that_stops_leaves_no_half_of_a_graph(
     with ServedThread(place) as server, httpx2.Client(base_url=server.url, timeout=60) as client:
         job = client.get(f"/api/v1/jobs/{id}").json()
     assert job["state"] == "handed_back" and "add it again" in job["problem"]["detail"]
+
+
+def test_an_upload_whose_sender_left_adds_nothing(
+    adding: httpx2.Client, nothing_left: Left, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="askgraph")
+    files = [("files", ("a.ttl", MOONS))]
+    request = adding.build_request(
+        "POST", "/api/v1/graphs/upload", data={"name": "gone"}, files=files
+    )
+    head = "".join(f"{name}: {value}\r\n" for name, value in request.headers.items())
+    with socket.create_connection((request.url.host, request.url.port or 80)) as connection:
+        connection.sendall(f"POST {request.url.path} HTTP/1.1\r\n{head}\r\n".encode())
+        connection.sendall(request.read())
+    deadline = time.monotonic() + 30
+    while "upload" not in str([vars(record) for record in caplog.records]):
+        assert time.monotonic() < deadline
+    assert "failed by a bug" not in caplog.text
+    for job in adding.get("/api/v1/jobs").json()["jobs"]:
+        assert job["graph"] != "gone" or job_ended(adding, job["id"])["state"] != "done"
+    assert nothing_left("gone")

@@ -21,7 +21,7 @@ from askgraph.server.store.tables import RunRow, generate_id
 WRITING = """
 import asyncio, itertools, sys
 from askgraph.server.store import Store
-from askgraph.server.store.tables import Feedback, RunRow, Verified, new_id
+from askgraph.server.store.tables import Feedback, RunRow, VerifiedAnswer, generate_id
 
 async def write(store, worker):
     for at in itertools.count():
@@ -30,7 +30,7 @@ async def write(store, worker):
         await store.finish_run(id, "done", answer={"at": at}, trace="t" * 1000)
         await store.put_feedback(Feedback(id, "user:ann", "right"))
         await store.put_verified(
-            Verified(id, "space", f"Question {id}?", "ASK {}", "user:ann", 1, run=id)
+            VerifiedAnswer(id, "space", f"Question {id}?", "ASK {}", "user:ann", 1, run=id)
         )
         print(id, flush=True)
 

@@ -21,7 +21,7 @@ import asyncio, sys
 from askgraph.server.store import Store
 async def main():
     store = await Store.open(sys.argv[1])
-    await store.beat(sys.argv[2])
+    await store.record_heartbeat(sys.argv[2])
     await store.close()
 asyncio.run(main())
 """

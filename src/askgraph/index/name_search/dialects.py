@@ -138,8 +138,9 @@ class GraphdbNames(SparqlNameSearch):
     def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
         """Return the pattern for labels, or for the items of a connector and their labels."""
         if not self.settings.location:
-            query = f'({build_lucene_query(words)} "*")'
-            return f"?name <{_GRAPHDB_PREDICATE}> {query} . {self.build_name_pattern()}"
+            query = build_lucene_query(words)
+            pattern = self.build_name_pattern()
+            return f'?name <{_GRAPHDB_PREDICATE}> ({query} "*") . {pattern}'
         return (
             f"?q a <{_LUCENE_CONNECTOR_NAMESPACE}/instance#{self.settings.location}> ; <"
             f"{_LUCENE_CONNECTOR_NAMESPACE}#query> {build_lucene_query(words)} ; "
@@ -178,7 +179,8 @@ class WikibaseNames(SparqlNameSearch):
         )
         language_list = ", ".join(format_string(tag) for tag in dict.fromkeys((*tags, "mul")))
         return (
-            f"SERVICE <{WIKIBASE}mwapi> {{ {parameter_triples} "
+            f"SERVICE <{WIKIBASE}mwapi> "
+            f"{{ {parameter_triples} "
             f"?s <{WIKIBASE}apiOutputItem> <{_MEDIAWIKI_API_NAMESPACE}item> . }} "
             f"{self.build_name_pattern()} FILTER(LANG(?name) IN ({language_list}))"
         )

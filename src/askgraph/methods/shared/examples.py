@@ -227,7 +227,7 @@ def find_nearest(
 
     The question itself is excluded. Similarity is by characters and words, or the cosine with an
     `embedder` (see `create_embedder`); the nearest wording of an example counts. With `diverse`,
-    return only the nearest demonstration of each query. Ties keep the given order.
+    only the nearest demonstration of each query is returned. Ties keep the given order.
 
     Raises:
         SetupError: the embedder does not exist.

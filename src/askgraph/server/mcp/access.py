@@ -164,7 +164,7 @@ def format_classes(
     """Return the most frequent classes as lines: `ont:Moon "moon": 55 instances`."""
     return [
         f"{graph.prefixes.shorten(profile_class.iri)} "
-        f'("{get_label(profile_class.names, profile_class.iri, language)}"): '
+        f'"{get_label(profile_class.names, profile_class.iri, language)}": '
         f"{profile_class.instances:,} instances"
         for profile_class in graph.profile.classes[:limit]
     ]

@@ -231,7 +231,9 @@ async def upload_graph(request: Request, hub: HubDep, caller: Manager) -> JobVie
             if isinstance(file, UploadFile)
         ]
         new_graph = NewGraph(name, "upload", (), {"added_by": caller.id}, id)
-        return await hub.jobs.begin(new_graph, caller, lambda: store_files(files, folder))
+        job = await hub.jobs.begin(new_graph, caller, lambda: store_files(files, folder))
+    # Someone who left while the last bytes were on their way does not know the job to cancel it.
+    return await hub.jobs.cancel(job.id, caller) if await request.is_disconnected() else job
 
 
 @router.delete("/graphs/{graph}", status_code=204)

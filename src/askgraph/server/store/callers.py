@@ -117,7 +117,7 @@ class CallerStore(BaseStore):
         """Return the usage of a caller."""
         minute, day = _get_windows(datetime.now(UTC))
         statement = select(usage).where(usage.c.principal == principal)
-        rows_by_window = {row.open_sliced_array: row for row in await self._fetch_rows(statement)}
+        rows_by_window = {row.window: row for row in await self._fetch_rows(statement)}
         current, today = rows_by_window.get(minute), rows_by_window.get(day)
         return CallerUsage(
             current.requests if current else 0,
@@ -333,9 +333,9 @@ def _get_windows(time: datetime) -> tuple[str, str]:
 
 def _delete_old_windows(connection: Connection, principal: str, minute: str, day: str) -> None:
     """Delete the caller's past minutes, and past days of an address."""
-    windows = [usage.c.open_sliced_array.like("minute %") & (usage.c.open_sliced_array < minute)]
+    windows = [usage.c.window.like("minute %") & (usage.c.window < minute)]
     if principal.startswith("address:"):  # of people without an account no more is kept than needed
-        windows.append(usage.c.open_sliced_array.like("day %") & (usage.c.open_sliced_array < day))
+        windows.append(usage.c.window.like("day %") & (usage.c.window < day))
     connection.execute(delete(usage).where(usage.c.principal == principal, or_(*windows)))
 
 

@@ -1,18 +1,18 @@
 // Cells of results for tests.
 
-import type { Cell } from "../src/api/types.ts";
+import type { CellView } from "../src/api/types.ts";
 
 export const XSD = "http://www.w3.org/2001/XMLSchema#";
 
-export const thing = (name: string): Cell => ({
+export const thing = (name: string): CellView => ({
   type: "iri",
   value: `http://x/${name}`,
   label: name,
 });
-export const text = (value: string): Cell => ({ type: "literal", value });
-export const typed = (value: string | number, type: string): Cell => ({
+export const text = (value: string): CellView => ({ type: "literal", value });
+export const typed = (value: string | number, type: string): CellView => ({
   type: "literal",
   value: String(value),
   datatype: XSD + type,
 });
-export const number = (value: string | number): Cell => typed(value, "decimal");
+export const number = (value: string | number): CellView => typed(value, "decimal");

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AnswerView, Cell, RunView } from "../src/api/types.ts";
+import type { AnswerView, CellView, RunView } from "../src/api/types.ts";
 import { diffLines, groups, lettersOf, resultKey } from "../src/compare/agreement.ts";
 import { number, text, thing } from "./cells.ts";
 
 function answer(
   columns: string[],
-  cells: (Cell | null)[][],
+  cells: (CellView | null)[][],
   more: Partial<AnswerView> = {},
 ): AnswerView {
   const usual = {

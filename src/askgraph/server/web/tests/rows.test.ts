@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Cell, Row } from "../src/api/types.ts";
+import type { CellView, Row } from "../src/api/types.ts";
 import { comparisonsOf, parseTyped } from "../src/results/Arranging.tsx";
 import { columnsOf } from "../src/results/columns.ts";
 import { filterRows, nextOrder, sortRows } from "../src/results/sorting.ts";
@@ -155,7 +155,7 @@ test("copied rows are a line each, and no cell is a formula", () => {
 const year = (value: string) => typed(value, "gYear");
 
 function values(
-  cells: (Cell | null)[],
+  cells: (CellView | null)[],
   direction: "ascending" | "descending",
   locale = "en",
 ): (string | null)[] {

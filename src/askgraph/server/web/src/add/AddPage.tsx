@@ -1,7 +1,7 @@
 // Adds a graph, from files or from an address.
 
 import { useEffect, useId, useState } from "preact/hooks";
-import type { AddedView } from "../api/types.ts";
+import type { AddedGraphView } from "../api/types.ts";
 import { knownGraphs, knownMe, knownServer, may } from "../app/known.ts";
 import { graphAddress, navigate } from "../app/router.ts";
 import { chooseGraphs } from "../ask/choices.ts";
@@ -113,7 +113,7 @@ function Bar({ name, doing, share, count = "" }: BarProps) {
   );
 }
 
-function Done({ name, added }: { name: string; added: AddedView | null }) {
+function Done({ name, added }: { name: string; added: AddedGraphView | null }) {
   return (
     <div class="card stack near adding" role="status">
       <h2>

@@ -3,14 +3,14 @@
 import { signal } from "@preact/signals";
 import { problemFrom } from "../api/http.ts";
 import { cancelJob, watchJob } from "../api/jobs.ts";
-import type { AddedView, JobView, Problem } from "../api/types.ts";
+import type { AddedGraphView, JobView, Problem } from "../api/types.ts";
 import { knownGraphs } from "../app/known.ts";
 
 /** How far adding a graph is; `share` between 0 and 1, null if it is not known. */
 export type Adding =
   | { readonly state: "sending"; readonly name: string; readonly share: number | null }
   | { readonly state: "working"; readonly name: string; readonly job: JobView }
-  | { readonly state: "done"; readonly name: string; readonly added: AddedView | null }
+  | { readonly state: "done"; readonly name: string; readonly added: AddedGraphView | null }
   | { readonly state: "cancelled" }
   | { readonly state: "failed"; readonly problem: Problem };
 
@@ -25,6 +25,8 @@ export const draft = {
 };
 
 let leaving = new AbortController();
+/** Cancelled when everything was sent: the job that the server begins must go. */
+let isUnwanted = false;
 
 /** Adds a graph: `sent` sends it and returns its job. */
 export async function add(
@@ -32,6 +34,7 @@ export async function add(
   sent: (told: (share: number) => void, signal: AbortSignal) => Promise<JobView>,
 ): Promise<void> {
   leaving = new AbortController();
+  isUnwanted = false;
   const { signal: left } = leaving;
   const told = (share: number | null) => {
     adding.value = { state: "sending", name, share };
@@ -39,6 +42,7 @@ export async function add(
   told(null);
   try {
     const begun = await sent(told, left);
+    if (isUnwanted) await cancelJob(begun.id);
     adding.value = stateOf(name, begun);
     if (adding.value.state === "working")
       for await (const job of watchJob(begun.id, left)) adding.value = stateOf(name, job);
@@ -56,7 +60,10 @@ export async function add(
 /** Stops the adding. */
 export async function cancel(): Promise<void> {
   const now = adding.value;
-  if (now?.state === "sending") leaving.abort();
+  if (now?.state === "sending") {
+    if (now.share === 1) isUnwanted = true;
+    else leaving.abort();
+  }
   if (now?.state !== "working") return;
   try {
     await cancelJob(now.job.id);

@@ -23,7 +23,8 @@ export const runOf = (id: string) => get<RunView>(`/runs/${encodeURIComponent(id
 export const cancel = (id: string) => post<unknown>(`/runs/${id}/cancel`);
 export const choose = (id: string, option: number) =>
   post<RunView>(`/runs/${id}/choose`, { option });
-export const nextOf = (id: string) => get<api.NextView>(`/runs/${encodeURIComponent(id)}/next`);
+export const nextOf = (id: string) =>
+  get<api.NextQuestionsView>(`/runs/${encodeURIComponent(id)}/next`);
 export const edit = (id: string, query: string) =>
   post<RunView>(`/runs/${encodeURIComponent(id)}/edit`, { query });
 export const feedback = (id: string, verdict: api.Verdict, comment: string) =>

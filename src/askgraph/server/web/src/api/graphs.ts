@@ -36,7 +36,7 @@ const MOST_TERMS = 1000;
 
 /** The largest classes of a graph, and how they are linked. */
 export const pictureOf = (graph: string, signal: AbortSignal) =>
-  ask<api.PictureView>(graph, "/picture", {}, signal);
+  ask<api.DiagramView>(graph, "/picture", {}, signal);
 
 /** At most `MOST_TERMS` classes and predicates; with `search`, those whose name or IRI has it. */
 export const profile = (graph: string, search: string, signal: AbortSignal) =>
@@ -52,7 +52,7 @@ export const search = (
   graph: string,
   wanted: { q: string; kind?: string; limit: number },
   signal: AbortSignal,
-) => ask<api.HitsView>(graph, "/search", wanted, signal);
+) => ask<api.SearchHitsView>(graph, "/search", wanted, signal);
 
 /** The facts about a thing, and those that point at it; or a page of one predicate. */
 export const resource = (
@@ -118,7 +118,7 @@ export const forget = (graph: string, word: string) =>
   remove(withQuery(ofGraph(graph, "/glossary"), { word }));
 
 export const verifiedOf = (graph: string, signal: AbortSignal) =>
-  get<api.VerifiedList>(ofGraph(graph, "/verified"), signal);
+  get<api.VerifiedAnswersView>(ofGraph(graph, "/verified"), signal);
 
 export const withdrawVerified = (graph: string, id: string) =>
   remove(ofGraph(graph, `/verified/${encodeURIComponent(id)}`));

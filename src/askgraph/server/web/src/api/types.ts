@@ -5,7 +5,7 @@ import type * as api from "../../build/api.ts";
 export type * from "../../build/api.ts";
 
 export type Verdict = api.FeedbackView["verdict"];
-export type Row = readonly (api.Cell | null)[];
+export type Row = readonly (api.CellView | null)[];
 
 /** The body of POST /ask, as the page fills it. */
 export type Asking = { readonly [Key in keyof api.AskBody]: NonNullable<api.AskBody[Key]> };

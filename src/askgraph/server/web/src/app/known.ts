@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { graphs, me, methods, server } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
-import type { Problem, VerifiedOne } from "../api/types.ts";
+import type { Problem, VerifiedAnswerView } from "../api/types.ts";
 
 /** A fact and the problem of asking for it. `load` asks (again), `need` asks if that was not done. */
 function known<T>(fetched: () => Promise<T>) {
@@ -43,6 +43,6 @@ export function may(scope: string): boolean {
 }
 
 /** Whether the caller may withdraw a verified answer: its own, or any as an administrator. */
-export function mayWithdraw(one: VerifiedOne): boolean {
+export function mayWithdraw(one: VerifiedAnswerView): boolean {
   return may("confirm") && (one.mine || may("admin"));
 }

@@ -4,12 +4,12 @@ import { useState } from "preact/hooks";
 import { edit } from "../api/ask.ts";
 import { checkQuery, refine } from "../api/graphs.ts";
 import type {
+  AnswerDisplay,
   AnswerView,
   ArrangementView,
   FindingView,
   Problem,
   RunView,
-  Shown,
 } from "../api/types.ts";
 import { may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
@@ -49,7 +49,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   const [attempt, problem, setProblem] = useAttempt();
   const [isBusy, setBusy] = useState(false);
   const [wrong, setWrong] = useState(0);
-  const [shown, setShown] = useState<{ of: AnswerView; how: Shown } | null>(null);
+  const [shown, setShown] = useState<{ of: AnswerView; how: AnswerDisplay } | null>(null);
   const [arranged, setArranged] = useState<{ of: string; how: ArrangementView | null } | null>(
     null,
   );

@@ -1,6 +1,6 @@
 // The answer first and big: its sentence, else a value, a few names, or how many rows there are.
 
-import type { AnswerView, Cell } from "../api/types.ts";
+import type { AnswerView, CellView } from "../api/types.ts";
 import { thingAddress } from "../app/router.ts";
 import { locale } from "../i18n/index.ts";
 import { Named } from "../parts/parts.tsx";
@@ -56,7 +56,7 @@ function spoken(headline: Headline): string {
   }
 }
 
-function Value({ cell, graph }: { cell: Cell; graph: string }) {
+function Value({ cell, graph }: { cell: CellView; graph: string }) {
   return (
     <Named href={cell.type === "iri" ? thingAddress(graph, cell.value) : null} title={cell.value}>
       {formatCell(cell)}
@@ -65,7 +65,7 @@ function Value({ cell, graph }: { cell: Cell; graph: string }) {
 }
 
 /** A cell in the page's language: a label, a number with separators, a day in words. */
-export function formatCell(cell: Cell | null): string {
+export function formatCell(cell: CellView | null): string {
   return cell ? textOf(cell, locale.value) : "";
 }
 
@@ -75,7 +75,7 @@ type Headline =
   | { readonly kind: "boolean"; readonly yes: boolean }
   | {
       readonly kind: "value" | "list";
-      readonly cells: readonly Cell[];
+      readonly cells: readonly CellView[];
       /** The heading of each cell, if a value has several. */
       readonly columns?: readonly string[];
     }
@@ -114,8 +114,8 @@ export function headlineOf(answer: AnswerView): Headline {
 }
 
 /** Returns the sentence of an answer in pieces: text, and the things that it names in turn. */
-export function piecesOf(answer: AnswerView): readonly (string | Cell)[] {
-  const pieces: (string | Cell)[] = [];
+export function piecesOf(answer: AnswerView): readonly (string | CellView)[] {
+  const pieces: (string | CellView)[] = [];
   let rest = answer.sentence;
   for (const cell of answer.cells.slice(0, LONGEST_LIST).flat()) {
     const at = cell?.type === "iri" && cell.label ? rest.indexOf(cell.label) : -1;

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { confirm, feedback, share, withdraw } from "../api/ask.ts";
 import { verifiedOf, withdrawVerified } from "../api/graphs.ts";
-import type { ConfirmedView, Problem, RunView, Shown } from "../api/types.ts";
+import type { AnswerDisplay, ConfirmationView, Problem, RunView } from "../api/types.ts";
 import { may, mayWithdraw } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { useAttempt, useFetched } from "../parts/asking.ts";
@@ -19,7 +19,7 @@ interface VerdictProps {
   readonly turn: Turn;
   readonly run: RunView;
   /** How the result is shown now. */
-  readonly shown: Shown;
+  readonly shown: AnswerDisplay;
   readonly standing: Standing;
   /** Hears at once that the answer is wrong. */
   readonly onWrong: () => void;
@@ -186,7 +186,7 @@ export interface Standing {
   readonly problem: Problem | null;
 }
 
-export function useStanding(graph: string, confirmed: ConfirmedView | null): Standing {
+export function useStanding(graph: string, confirmed: ConfirmationView | null): Standing {
   const [isGone, setGone] = useState(false);
   const [attempt, problem] = useAttempt();
   const isWanted = confirmed !== null && may("confirm");

@@ -1,7 +1,7 @@
 // A pinned answer: its heading and sentence, its view, and what changed since it was seen.
 
 import { useId, useMemo, useState } from "preact/hooks";
-import type { ChangesView, PinView, Row, Shown } from "../api/types.ts";
+import type { AnswerDisplay, ChangesView, PinView, Row } from "../api/types.ts";
 import { graphTitle } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { askAddress } from "../app/router.ts";
@@ -21,7 +21,7 @@ interface PinCardProps {
   readonly isMine: boolean;
   readonly move: (place: number) => Promise<unknown>;
   readonly remove: () => void;
-  readonly change: (change: { title?: string; shown?: Shown }) => Promise<unknown>;
+  readonly change: (change: { title?: string; shown?: AnswerDisplay }) => Promise<unknown>;
 }
 
 export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
@@ -41,7 +41,7 @@ export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
     shown,
     marks,
     wantsMap: answer.total > 1 && wantsPlaces(pin.question),
-    onShown: (next: Shown) => isMine && void change({ shown: next }),
+    onShown: (next: AnswerDisplay) => isMine && void change({ shown: next }),
   };
   const isWanted = Boolean(pin.shown.view) || marks.size > 0;
   const title = pin.title || pin.question;

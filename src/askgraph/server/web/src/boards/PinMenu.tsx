@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { boards, newBoard, pinTo } from "../api/boards.ts";
-import type { BoardView, Shown } from "../api/types.ts";
+import type { AnswerDisplay, BoardView } from "../api/types.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
 import { Button, Field, Form, ProblemNote } from "../parts/parts.tsx";
 import { say } from "./words.ts";
@@ -10,7 +10,7 @@ import { say } from "./words.ts";
 interface PinMenuProps {
   readonly run: string;
   /** How the result is shown now. */
-  readonly shown: Shown;
+  readonly shown: AnswerDisplay;
 }
 
 export function PinMenu({ run, shown }: PinMenuProps) {

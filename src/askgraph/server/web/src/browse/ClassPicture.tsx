@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { pictureOf } from "../api/graphs.ts";
-import type { PictureView } from "../api/types.ts";
+import type { DiagramView } from "../api/types.ts";
 import { classAddress } from "../app/router.ts";
 import { formatNumber, language } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
@@ -23,7 +23,7 @@ export function ClassPicture({ graph }: { graph: string }) {
 
 interface PictureProps {
   readonly graph: string;
-  readonly picture: PictureView;
+  readonly picture: DiagramView;
 }
 
 function Picture({ graph, picture }: PictureProps) {

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { graphOf, profile, search, starters, verifiedOf, withdrawVerified } from "../api/graphs.ts";
-import type { GraphSummary, VerifiedOne } from "../api/types.ts";
+import type { GraphSummary, VerifiedAnswerView } from "../api/types.ts";
 import { knownMe, may, mayWithdraw } from "../app/known.ts";
 import { askAddress, classAddress, propertyAddress, thingAddress } from "../app/router.ts";
 import { formatTime, language, named } from "../i18n/index.ts";
@@ -166,7 +166,7 @@ function VerifiedList({ graph }: { graph: string }) {
   const { value, again } = useFetched(`${graph} ${mayConfirm}`, async (signal) =>
     mayConfirm ? verifiedOf(graph, signal) : null,
   );
-  const withdraw = (one: VerifiedOne) =>
+  const withdraw = (one: VerifiedAnswerView) =>
     attempt(async () => {
       await withdrawVerified(graph, one.id);
       again();

@@ -1,7 +1,7 @@
 // Classes or predicates of a graph: filtered, sorted by name or by how often they occur, in pages.
 
 import { useMemo, useState } from "preact/hooks";
-import type { ClassView, HitView, PredicateView, Cell as Term } from "../api/types.ts";
+import type { ClassView, PredicateView, SearchHitView, CellView as Term } from "../api/types.ts";
 import { formatNumber, locale, named } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { Named, SearchField } from "../parts/parts.tsx";
@@ -149,7 +149,7 @@ export function listed(
 }
 
 /** Hits with the best first; of those that match alike, the shortest name, which says least else. */
-export function rankHits(hits: readonly HitView[]): HitView[] {
+export function rankHits(hits: readonly SearchHitView[]): SearchHitView[] {
   return [...hits].sort(
     (one, other) => other.score - one.score || one.label.length - other.label.length,
   );

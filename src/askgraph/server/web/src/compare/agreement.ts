@@ -1,6 +1,6 @@
 // Groups of equal answers: by their results, not by their queries.
 
-import type { AnswerView, Cell, RunView } from "../api/types.ts";
+import type { AnswerView, CellView, RunView } from "../api/types.ts";
 
 /** Runs with one and the same result, the largest group first. */
 interface Group {
@@ -45,7 +45,7 @@ export function resultKey(answer: AnswerView): string {
   ]);
 }
 
-function cellKey(cell: Cell | null): string {
+function cellKey(cell: CellView | null): string {
   if (!cell) return "";
   if (cell.type !== "literal") return `<${cell.value}>`;
   const number = Number(cell.value);

@@ -1,7 +1,7 @@
 // A cell of a result: its label or value, the IRI behind it, links in and out.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Cell as CellOf } from "../api/types.ts";
+import type { CellView as CellOf } from "../api/types.ts";
 import { thingAddress } from "../app/router.ts";
 import { onEscape } from "../app/shortcuts.ts";
 import { language, locale } from "../i18n/index.ts";

@@ -2,7 +2,7 @@
 
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
-import type { AnswerView, Cell, Row, Shown } from "../api/types.ts";
+import type { AnswerDisplay, AnswerView, CellView, Row } from "../api/types.ts";
 import { knownGraphs, knownServer, may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { locale as formatLocale } from "../i18n/index.ts";
@@ -35,9 +35,9 @@ export interface ResultViewProps {
   /** Whether places that the result does not say are shown at first, too. */
   readonly wantsMap?: boolean;
   /** How it is shown at first; without it as its kind is shown best. */
-  readonly shown?: Shown;
+  readonly shown?: AnswerDisplay;
   /** Hears how the reader wants it to be shown. */
-  readonly onShown?: (shown: Shown) => void;
+  readonly onShown?: (shown: AnswerDisplay) => void;
   /** Rows that are new (null), or what they were before. */
   readonly marks?: ReadonlyMap<number, Row | null>;
 }
@@ -65,7 +65,7 @@ export function ResultView({ answer, runId, graph, wantsMap, ...looks }: ResultV
   const pins =
     said.length > 0
       ? said
-      : pinsAt(known, columns, result.cells, (row, at) => textOf(row[at] as Cell, locale));
+      : pinsAt(known, columns, result.cells, (row, at) => textOf(row[at] as CellView, locale));
   const drawing = useMemo(() => {
     if (drawn) return drawEvidence([drawn], drawn.labels ?? result.labels, locale);
     if (isTriples) return drawTriples(result.cells.slice(0, MOST_DRAWN), locale);

@@ -1,6 +1,6 @@
 // Kinds of columns, which decide how they are sorted, aligned and drawn.
 
-import type { Cell, Row } from "../api/types.ts";
+import type { CellView, Row } from "../api/types.ts";
 import { language, locale } from "../i18n/index.ts";
 import { shortName, stripControls, textOf } from "./texts.ts";
 import { checkPlace, momentOf, numberOf, type Place, pictureOf, placeOf } from "./values.ts";
@@ -86,12 +86,12 @@ function placeIn(row: Row, { latitude, longitude }: Degrees): Place | null {
   return typeof north === "number" && typeof east === "number" ? checkPlace(east, north) : null;
 }
 
-function degreeOf(cell: Cell | null): number | null {
+function degreeOf(cell: CellView | null): number | null {
   const isText = cell?.type === "literal" && /^\s*[+-]?\d{1,3}(\.\d+)?\s*$/.test(cell.value);
   return numberOf(cell) ?? (isText ? Number(cell.value) : null);
 }
 
-function kindOf(name: string, cells: readonly (Cell | null)[]): Kind {
+function kindOf(name: string, cells: readonly (CellView | null)[]): Kind {
   const kinds = new Set(cells.filter((cell) => cell !== null).map((cell) => kindOfCell(cell)));
   if (kinds.size === 0) return "empty";
   if (kinds.size > 1)
@@ -102,7 +102,7 @@ function kindOf(name: string, cells: readonly (Cell | null)[]): Kind {
     : (kind ?? "mixed");
 }
 
-function kindOfCell(cell: Cell): Kind {
+function kindOfCell(cell: CellView): Kind {
   if (pictureOf(cell)) return "picture";
   if (cell.type !== "literal") return "thing";
   if (numberOf(cell) !== null) return "number";
@@ -111,7 +111,7 @@ function kindOfCell(cell: Cell): Kind {
   return cell.datatype?.endsWith("#boolean") ? "boolean" : "text";
 }
 
-function isYear(cell: Cell | null): boolean {
+function isYear(cell: CellView | null): boolean {
   return cell === null || /^-?\d{1,4}$/.test(cell.value);
 }
 

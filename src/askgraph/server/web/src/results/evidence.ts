@@ -1,6 +1,6 @@
 // The triples behind a result as a drawing: things and values, joined by predicates.
 
-import type { Cell, EvidenceView, FactsView, ResourceView, Row } from "../api/types.ts";
+import type { CellView, EvidenceView, FactsView, ResourceView, Row } from "../api/types.ts";
 import { shortName, stripControls, textOf } from "./texts.ts";
 
 export interface Node {
@@ -54,7 +54,7 @@ export function drawTriples(rows: readonly Row[], locale: string): Drawing {
 
 /** Returns the drawing of a thing with the first facts about it, and those that point at it. */
 export function drawAround(around: ResourceView, locale: string): Drawing {
-  const middle: Cell = { type: "iri", value: around.iri, label: around.label };
+  const middle: CellView = { type: "iri", value: around.iri, label: around.label };
   const triples = (facts: readonly FactsView[], isOut: boolean): Row[] =>
     facts.flatMap(({ predicate, values }) =>
       values
@@ -77,7 +77,12 @@ export function joinDrawings(parts: readonly Drawing[]): Drawing {
 }
 
 /** One triple as a drawing of two nodes and an edge. */
-export function drawTriple(subject: Cell, predicate: Cell, object: Cell, locale: string): Drawing {
+export function drawTriple(
+  subject: CellView,
+  predicate: CellView,
+  object: CellView,
+  locale: string,
+): Drawing {
   const source = nodeOf(subject, "", locale);
   const isClass = predicate.value === TYPE;
   const triple = `${source.id} ${predicate.value} `;
@@ -92,7 +97,7 @@ export function drawTriple(subject: Cell, predicate: Cell, object: Cell, locale:
 }
 
 /** A term of N-Triples, or a path between two, as a cell. */
-export function parseTerm(text: string, labels: Labels): Cell {
+export function parseTerm(text: string, labels: Labels): CellView {
   if (/^<[^<>]*>$/.test(text)) {
     const value = text.slice(1, -1);
     return { type: "iri", value, label: labels[value] ?? null };
@@ -108,7 +113,7 @@ export function parseTerm(text: string, labels: Labels): Cell {
 }
 
 /** Things are one node wherever they occur, values one for each triple. */
-function nodeOf(cell: Cell, triple: string, locale: string): Node {
+function nodeOf(cell: CellView, triple: string, locale: string): Node {
   const { type, value } = cell;
   if (type === "iri") return { id: value, label: textOf(cell, locale), iri: value, kind: "thing" };
   if (type === "blank") return { id: value, label: "·", iri: null, kind: "thing" };

@@ -1,7 +1,7 @@
 // Places of the things of a result that the graph knows and the result does not say.
 
 import { tableOf } from "../api/graphs.ts";
-import type { Cell, Row, TableView } from "../api/types.ts";
+import type { CellView, Row, TableView } from "../api/types.ts";
 import { type Column, columnsOf, type Pin, pairsOf, pinsOf } from "./columns.ts";
 import { shortName } from "./texts.ts";
 import type { Place } from "./values.ts";
@@ -93,7 +93,7 @@ function pins({ columns, cells }: TableView): Pin[] {
 }
 
 /** Degrees in one text as the point that they are. */
-function parsePoint(cell: Cell | null): Cell | null {
+function parsePoint(cell: CellView | null): CellView | null {
   const found = cell && new RegExp(DEGREES).exec(cell.value);
   return found ? { type: "literal", value: `POINT(${found[2]} ${found[1]})` } : cell;
 }

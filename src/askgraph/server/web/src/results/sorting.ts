@@ -1,6 +1,6 @@
 // Rows in another order and fewer of them: typed comparison of cells, search in all columns.
 
-import type { Cell, Row } from "../api/types.ts";
+import type { CellView, Row } from "../api/types.ts";
 import type { Column } from "./columns.ts";
 import { textOf } from "./texts.ts";
 import { momentOf, numberOf } from "./values.ts";
@@ -59,7 +59,7 @@ export function foldText(text: string): string {
   return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
-function searchable(cell: Cell | null, locale: string): string {
+function searchable(cell: CellView | null, locale: string): string {
   return cell ? `${textOf(cell, locale)}\n${cell.value}` : "";
 }
 
@@ -69,7 +69,7 @@ type Key =
   | { rank: 2; value: string }
   | null;
 
-function keyOf(cell: Cell | null): Key {
+function keyOf(cell: CellView | null): Key {
   if (!cell) return null;
   const number = numberOf(cell);
   if (number !== null) return { rank: 0, value: number };

@@ -1,6 +1,6 @@
 // Values written for readers of a language: numbers grouped, dates spelled out.
 
-import type { Cell } from "../api/types.ts";
+import type { CellView } from "../api/types.ts";
 import { type Moment, momentOf, numberOf } from "./values.ts";
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -8,7 +8,7 @@ const CONTROLS = /\p{Cc}+/gu;
 const OVERRIDES = /[\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Returns the text of a cell: its label, or its value as people write it. */
-export function textOf(cell: Cell, locale: string): string {
+export function textOf(cell: CellView, locale: string): string {
   if (cell.label) return stripControls(cell.label);
   if (cell.type === "iri") return stripControls(shortName(cell.value));
   if (cell.type === "blank") return "…";
@@ -72,7 +72,7 @@ export function shortName(iri: string): string {
 /** Rows as text with tabs between the cells, as spreadsheets paste it. */
 export function toTabSeparated(
   head: readonly string[],
-  rows: readonly (readonly (Cell | null)[])[],
+  rows: readonly (readonly (CellView | null)[])[],
 ): string {
   const lines = rows.map((row) =>
     row.map((cell) => (cell ? flattenText(cell.label ?? cell.value) : "")),

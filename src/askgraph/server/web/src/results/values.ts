@@ -1,6 +1,6 @@
 // Values of cells beyond their text: a number, a time, a place, a picture.
 
-import type { Cell } from "../api/types.ts";
+import type { CellView } from "../api/types.ts";
 
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 const NUMERIC = new Set(
@@ -36,14 +36,14 @@ export interface Place {
 }
 
 /** The finite number that a literal of a numeric datatype holds, else null. */
-export function numberOf(cell: Cell | null): number | null {
+export function numberOf(cell: CellView | null): number | null {
   if (cell?.type !== "literal" || !cell.datatype || !NUMERIC.has(cell.datatype)) return null;
   const value = Number(cell.value);
   return cell.value.trim() !== "" && Number.isFinite(value) ? value : null;
 }
 
 /** The time that a literal of a date or year datatype holds, else null. */
-export function momentOf(cell: Cell | null): Moment | null {
+export function momentOf(cell: CellView | null): Moment | null {
   if (cell?.type !== "literal" || !cell.datatype || !TIMES.has(cell.datatype)) return null;
   return parseMoment(cell.value);
 }
@@ -64,7 +64,7 @@ export function parseMoment(text: string): Moment | null {
 }
 
 /** The place that a point in well-known text names, else null; points off Earth are none. */
-export function placeOf(cell: Cell | null): Place | null {
+export function placeOf(cell: CellView | null): Place | null {
   if (cell?.type !== "literal" || (cell.datatype && cell.datatype !== WKT && !isPlain(cell)))
     return null;
   const found = POINT.exec(cell.value);
@@ -82,7 +82,7 @@ export function checkPlace(longitude: number, latitude: number): Place | null {
 }
 
 /** Returns the address of a picture if a cell is one of http or https, else null. */
-export function pictureOf(cell: Cell | null): string | null {
+export function pictureOf(cell: CellView | null): string | null {
   const address = cell && linkOf(cell.value);
   if (!cell || !address || (cell.type !== "iri" && !cell.datatype?.endsWith("#anyURI")))
     return null;
@@ -97,7 +97,7 @@ export function linkOf(value: string): string | null {
   return address.username || address.password ? null : address.href;
 }
 
-function isPlain(cell: Cell): boolean {
+function isPlain(cell: CellView): boolean {
   return cell.datatype === `${XSD}string`;
 }
 
