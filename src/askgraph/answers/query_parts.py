@@ -65,7 +65,7 @@ def describe_query(
     nouns: str | None = None,
     facts: SchemaFacts | None = None,
 ) -> QueryDescription:
-    """Return a query in words with its parts; `labels`, `language` and `nouns` as for `verbalize_query`.
+    """Return a query in words with its parts; arguments are those of `verbalize_query`.
 
     A query that cannot be parsed has one piece with a message, and no parts.
     """

@@ -69,7 +69,7 @@ def verbalize_query(
 
     Args:
         query: The query, or its text.
-        labels: The labels of its IRIs (see `list_query_iris`); an IRI without one has the words in it.
+        labels: The labels of its IRIs (see `list_query_iris`); other IRIs are split into words.
         language: English, German, Spanish or French; others read English.
         nouns: The language of the labels if it is another one; empty if unknown.
         facts: Knowledge of the terms from the graph: people, dates, units.
@@ -107,7 +107,7 @@ def verbalize_with_names(query: Query | str, names: Names) -> str:
 
 
 def list_query_iris(query: Query | str) -> tuple[str, ...]:
-    """Return the IRIs in a query that `verbalize_query` names, each once, in order; none if unreadable."""
+    """Return the distinct IRIs that `verbalize_query` names, in order; none if unreadable."""
     try:
         return list_iris(to_tree(query))
     except QuerySyntaxError:
