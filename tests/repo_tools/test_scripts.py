@@ -32,7 +32,7 @@ def test_a_question_passes_few_files_and_no_query_of_ours_is_read(
     assert not any(name.startswith("server/") for name in passed)
     assert len(passed) <= files
     assert sum(caller < called and (called, caller) in calls for caller, called in calls) <= pairs
-    assert functions.get("sparql/lexer.py:tokens", 0) == texts
+    assert functions.get("sparql/lexer.py:split_tokens", 0) == texts
 
 
 TOOL = Path(__file__).parents[2] / "tools" / "virtuoso.sh"
