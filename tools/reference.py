@@ -400,7 +400,7 @@ def methods_page() -> str:
         file = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
         table = f"\n\n{fields_table(file, kind)}"
         sections.append(_section(name.replace("_", "-"), page, table))
-    shared = ("SpendingSettings", "ModelSettings", "FallbackSettings")
+    shared = ("SpendingSettings", "ModelMethodSettings", "FallbackSettings")
     files = dict.fromkeys(shared, "settings") | {"ExplorerSettings": "shared/exploration"}
     sections += [
         f"## {name}\n\n" + fields_table(PACKAGE / f"methods/{file}.py", name)

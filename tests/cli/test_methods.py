@@ -13,14 +13,14 @@ from askgraph.answers.console import to_text
 from askgraph.cli import app
 from askgraph.errors import SetupError
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.methods.settings import ModelSettings
+from askgraph.methods.settings import ModelMethodSettings
 from askgraph.methods.tools import TOOL_SETS
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer
 from askgraph.workspace import Workspace
 
-SHARED = {one.name for one in fields(ModelSettings)}
+SHARED = {one.name for one in fields(ModelMethodSettings)}
 
 
 @pytest.fixture(autouse=True)

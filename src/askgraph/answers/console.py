@@ -114,7 +114,7 @@ def _format_confirmation(confirmed: ConfirmedQuestion) -> str:
 def _render_rows(
     answer: Answer, prefixes: PrefixMap, limit: int | None
 ) -> Iterator[RenderableType]:
-    """Yield what the sentence does not cover: a table, a single value, or the IRI of a resource."""
+    """Yield the parts that the sentence omits: a table, a single value, or an IRI."""
     result, has_sentence = answer.result, bool(answer.sentence)
     if answer.boolean is not None:
         yield from () if has_sentence else [Text("Yes" if answer.boolean else "No", style="bold")]

@@ -39,7 +39,7 @@ _MARK = "ask_part"
 
 @dataclass(frozen=True)
 class _RowEvidence:
-    """The patterns behind one row, a remark, and groups that the graph must not have."""
+    """The patterns behind one row, a remark, and the patterns that must be absent."""
 
     patterns: tuple[Pattern, ...]
     remark: str
@@ -54,18 +54,18 @@ class _RowEvidence:
 
 @dataclass(frozen=True)
 class EvidenceTriples:
-    """The patterns behind the first rows of a result, filled in: triples still without words."""
+    """The triples behind the first rows of a result, not yet in words."""
 
     solutions: tuple[_RowEvidence, ...] = ()
     where: Group | None = None
 
     @property
     def iris(self) -> tuple[str, ...]:
-        """The IRIs that the words name, each once."""
+        """The distinct IRIs of the triples."""
         return list_iris(tuple((row.patterns, row.absent) for row in self.solutions))
 
     def describe(self, labels: Mapping[str, str]) -> tuple[Evidence, ...]:
-        """Return the evidence for each row, read out by `labels` (IRI -> label)."""
+        """Describe the evidence for each row with `labels` (IRI -> label)."""
         reader = TripleReader(labels, self.where)
         return tuple(
             Evidence(number, tuple(map(_write_triple, row.patterns)), row.read(reader))
@@ -78,11 +78,11 @@ async def fetch_evidence(
 ) -> EvidenceTriples:
     """Fetch the triples behind each of the first rows of a SELECT result, by one request.
 
-    A path gives its ends, with the path as SPARQL writes it as the predicate. Groups give a few of
-    the counted solutions. Groups that must be absent are told in words. A row may have nothing.
+    A path is shown as one triple with the SPARQL path as its predicate. Groups show a few of the
+    counted solutions, absent groups appear in words, and a row may have no triples.
 
     Returns:
-        The triples; empty if the query has a construct that cannot be taken apart.
+        The triples; empty if the query has an unsupported construct.
 
     Raises:
         ServiceError: The endpoint failed.
@@ -98,7 +98,7 @@ async def fetch_evidence(
     bindings_of_rows = [_RowBinding.from_row(tree, result, row) for row in result.rows[:rows]]
     if not bindings_of_rows:
         return EvidenceTriples()
-    # One query for all rows: a sub-select a row, joined by UNION.
+    # One query for all rows: one sub-select per row, joined by UNION.
     limit = _MAX_SOLUTIONS_PER_GROUP + 1 if tree.is_aggregate else 1
     row, names = Variable(_ROW), tuple((name, None) for name in parts.list_variables())
     selects = []
@@ -116,13 +116,13 @@ async def fetch_evidence(
     bindings = [{name: term for name, term in cells if term is not None} for cells in pairs]
     row_evidence = []
     for number, bound in enumerate(bindings_of_rows):
-        row_bindings = [found for found in bindings if found[_ROW] == _make_integer(number)]
+        row_bindings = [terms for terms in bindings if terms[_ROW] == _make_integer(number)]
         row_evidence.append(_fill_row(parts, row_bindings, bound, is_aggregate=tree.is_aggregate))
     return EvidenceTriples(tuple(row_evidence), tree.where)
 
 
 def _find_main_query(query: Query) -> Query:
-    """Return the query whose patterns are behind the rows, perhaps a lone sub-select."""
+    """Return the query that produces the rows: the query itself or its only sub-select."""
     match query.where.elements:
         case (Query() as inner,) if not query.is_aggregate:
             return _find_main_query(inner)
@@ -132,7 +132,7 @@ def _find_main_query(query: Query) -> Query:
 
 @dataclass(frozen=True)
 class _MarkedPattern:
-    """A pattern, and the marks that show whether its OPTIONAL or UNION branch was taken."""
+    """A pattern and the marks that a solution binds if it took the OPTIONAL or UNION branch."""
 
     pattern: Pattern
     marks: tuple[str, ...]
@@ -190,13 +190,13 @@ class _PatternCollector:
         return Group((*inner.elements, mark_bind))
 
     def open_select(self, select: Query, marks: tuple[str, ...]) -> Nested:
-        """Return a sub-select without its SELECT, so that its inner variables are seen outside."""
+        """Replace a sub-select by its group to expose the inner variables."""
         inner = self.mark_group(select.where, marks)
         binds = [Bind(value, name) for name, value in select.columns if value is not None]
         return Nested("", Group((*inner.elements, *binds)))
 
     def list_variables(self) -> list[Variable]:
-        """Return all variables of the patterns, and the marks."""
+        """Return the variables of all patterns, then the marks."""
         names = [name for part in self.patterns for name in find_variables(part.pattern)]
         marks = [Variable(f"{_MARK}{number + 1}") for number in range(self.marks)]
         return list(dict.fromkeys([*names, *marks]))
@@ -214,7 +214,7 @@ def _list_joined(node: object) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class _RowBinding:
-    """The variables of a query that a row of its result gives."""
+    """The terms that a row assigns to variables of the query."""
 
     terms: Mapping[str, NamedNode | Literal]
     counted: int | None = None
@@ -237,7 +237,7 @@ class _RowBinding:
 
 
 def _find_column_variable(expression: Expression) -> Variable | None:
-    """Return the variable that gives a column its value."""
+    """Return the variable behind a column."""
     match expression:
         case Variable():
             return expression
@@ -254,27 +254,27 @@ def _fill_row(
     *,
     is_aggregate: bool,
 ) -> _RowEvidence:
-    """Put the solutions of one row into the patterns that were taken."""
+    """Fill the patterns of the branches taken with the solutions of one row."""
     patterns = [
-        _fill_pattern(part.pattern, found)
-        for found in row_bindings[:_MAX_SOLUTIONS_PER_GROUP]
+        _fill_pattern(part.pattern, terms)
+        for terms in row_bindings[:_MAX_SOLUTIONS_PER_GROUP]
         for part in parts.patterns
-        if all(mark in found for mark in part.marks)
+        if all(mark in terms for mark in part.marks)
     ]
-    triples = (one for one in patterns if not any(True for _ in find_variables(one)))
+    triples = (p for p in patterns if not any(True for _ in find_variables(p)))
     remark = ""
     if is_aggregate and len(row_bindings) > _MAX_SOLUTIONS_PER_GROUP:
         count_text = f" of {bound.counted}" if bound.counted is not None else ""
         remark = f"({_MAX_SOLUTIONS_PER_GROUP}{count_text} that were counted; there are more)"
     first: Mapping[str, Term] = row_bindings[0] if row_bindings else bound.terms
-    absent = tuple(tuple(_fill_pattern(one, first) for one in group) for group in parts.absent)
+    absent = tuple(tuple(_fill_pattern(p, first) for p in group) for group in parts.absent)
     return _RowEvidence(tuple(dict.fromkeys(triples)), remark, absent)
 
 
 def _fill_pattern(pattern: Pattern, terms: Mapping[str, Term]) -> Pattern:
-    """Return a pattern with the terms of a solution in place of its variables."""
+    """Replace the variables of a pattern by the terms of a solution."""
 
-    def term(part: Term | Variable) -> NamedNode | BlankNode | Literal | Variable:
+    def fill_term(part: Term | Variable) -> NamedNode | BlankNode | Literal | Variable:
         value = terms.get(part.value, part) if isinstance(part, Variable) else part
         if isinstance(value, NamedNode | BlankNode | Literal | Variable):
             return value
@@ -284,7 +284,7 @@ def _fill_pattern(pattern: Pattern, terms: Mapping[str, Term]) -> Pattern:
     if isinstance(predicate, Variable):
         predicate_term = terms.get(predicate.value)
         predicate = predicate_term if isinstance(predicate_term, NamedNode) else predicate
-    return Pattern(term(pattern.subject), predicate, term(pattern.object))
+    return Pattern(fill_term(pattern.subject), predicate, fill_term(pattern.object))
 
 
 def _write_triple(pattern: Pattern) -> tuple[str, str, str]:

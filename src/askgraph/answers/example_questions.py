@@ -39,18 +39,18 @@ from askgraph.sparql.prefixes import (
 )
 
 COORDINATE_NAMES = (frozenset(["lat", "latitude"]), frozenset(["long", "lon", "lng", "longitude"]))
-"""What a latitude and a longitude are called."""
+"""Local names of properties for a latitude and for a longitude."""
 SIZES = {"length": "greatest", "mass": "greatest", "area": "greatest", "time": "longest"}
-"""What the most of a measure is called in English, by its dimension; else it is the highest."""
+"""English adjectives of the highest value of a measure by dimension; `highest` if missing."""
 
 MAX_LISTED_ROWS = 30
-"""Things that people would read as a list."""
+"""Largest number of things that people read as a list."""
 
 _MAX_NAME_CHARACTERS = 40
 _MAX_NAMED_CLASSES = 5  # classes that a sentence names
 _MAX_ABBREVIATION_CHARACTERS = 4  # capitals that may be an abbreviation
 _CODE = re.compile(r"\d{3}|[_/#:@]|^\W|[A-Za-z]\d|\d[A-Za-z]|\d\.\d|[.?!]$")
-"""What a name has that is a key, a number, an address or a question."""
+"""Match in names that are keys, numbers, addresses or questions."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class Examples:
 
 @dataclass(frozen=True)
 class Starter:
-    """A question to start with, the term that its query must have, and the rows worth showing.
+    """A question to start with, whose query must contain the IRI `about`.
 
-    Questions that differ only in what they are about are of one kind.
+    Questions of one `kind` differ only in their subject. Show results of `least` to `most` rows.
     """
 
     text: str
@@ -84,17 +84,17 @@ def make_examples(
     *,
     most: int = 3,
 ) -> Examples:
-    """Return labels, values and at most `most` questions that nobody has asked yet.
+    """Return labels, values and at most `most` questions.
 
-    A remote graph has no values, since its triples are elsewhere. Labels are in `languages`,
-    questions in the language of `list_starters`.
+    A remote graph has no values. Labels are in `languages`, questions in the language of
+    `choose_language`.
     """
     reader = _ArrayReader(profile, arrays, languages)
     labels = {item.iri: reader.find_label(item) for item in profile.classes}
     labels |= {item.iri: reader.find_label(item) for item in profile.predicates}
     values = list_values([p.iri for p in profile.predicates], profile, arrays, prefixes, languages)
     starters = islice(list_starters(profile, arrays, choose_language(profile, languages)), most)
-    return Examples(labels, values, tuple(one.text for one in starters))
+    return Examples(labels, values, tuple(starter.text for starter in starters))
 
 
 def list_values(
@@ -104,45 +104,45 @@ def list_values(
     prefixes: PrefixMap,
     languages: Sequence[str],
 ) -> dict[str, str]:
-    """Return a value of each of some predicates, by name and shortened; none of a remote graph."""
+    """Return one shortened value per predicate; none for a remote graph."""
     reader = _ArrayReader(profile, arrays, languages)
     return {iri: value for iri in predicates if (value := reader.find_value(iri, prefixes))}
 
 
 def describe_content(profile: Profile, language: str) -> str:
-    """Return a sentence on a graph's largest classes; empty if it has none.
+    """Describe a graph's largest classes in a sentence; empty if it has none.
 
     "Holds moons, missions, astronauts and 12 more kinds of things."
     """
-    classes = [one for one in select_largest_classes(profile) if not one.nary]
+    classes = [cls for cls in select_largest_classes(profile) if not cls.nary]
     languages_of_names = (
-        one
-        for one in (language, "en")
-        if any(name_in_language(c, one) for c in classes[:_MAX_NAMED_CLASSES])
+        tag
+        for tag in (language, "en")
+        if any(name_in_language(cls, tag) for cls in classes[:_MAX_NAMED_CLASSES])
     )
     phrases = load_phrases(language, next(languages_of_names, ""))
-    labels = (choose_label(one.names, [language]) for one in classes)
+    labels = (choose_label(cls.names, [language]) for cls in classes)
     nouns = [
-        phrases.pluralize(label or split_local_name(one.iri))
-        for one, label in zip(classes, labels, strict=True)
+        phrases.pluralize(label or split_local_name(cls.iri))
+        for cls, label in zip(classes, labels, strict=True)
     ]
     named_nouns = list(dict.fromkeys(nouns))[:_MAX_NAMED_CLASSES]
-    others = (
+    remainder = (
         [phrases.say("about more", len(classes) - len(named_nouns))]
         if len(classes) > _MAX_NAMED_CLASSES + 1
         else []
     )
     return (
-        phrases.punctuate(phrases.say("about", phrases.join_list([*named_nouns, *others])))
+        phrases.punctuate(phrases.say("about", phrases.join_list([*named_nouns, *remainder])))
         if named_nouns
         else ""
     )
 
 
 def choose_language(profile: Profile, languages: Sequence[str]) -> str:
-    """Return the language of questions on a graph: the first of `languages`, or else English.
+    """Return the language for questions on a graph: the first of `languages`, else English.
 
-    It is German, Spanish or French only if the graph's classes have names in it.
+    German, Spanish and French need classes with names in that language.
     """
     language = load_phrases(languages[0] if languages else "en").language
     classes = [cls for cls in profile.classes if not is_schema_term(cls.iri)]
@@ -150,20 +150,20 @@ def choose_language(profile: Profile, languages: Sequence[str]) -> str:
 
 
 def list_starters(profile: Profile, arrays: GraphArrays | None, language: str) -> Iterator[Starter]:
-    """Yield questions of many kinds in turns, about the central classes of a graph.
+    """Yield questions about the central classes of a graph, alternating between kinds.
 
-    The things in them are those with the most links. Questions on a remote graph name none.
+    They mention the things with the most links; questions on a remote graph mention none.
     """
     reader = _ArrayReader(profile, arrays, [language])
     about = _list_central_classes(profile, reader, language)
-    questions = [[iter(kind(one)) for one in about] for kind in _KINDS]
-    famous = {at: -one.fame for at, one in enumerate(about)}
+    questions = [[iter(kind(subject)) for subject in about] for kind in _KINDS]
+    famous = {at: -subject.fame for at, subject in enumerate(about)}
     used, texts = Counter[int](), set[str]()
     while sum(map(len, questions)):
         for kind, kind_function in zip(questions, _KINDS, strict=True):
             rank = famous if kind_function is _ClassSubject.ask_fact else {}
             for at in sorted(range(len(kind)), key=lambda at: (used[at], rank.get(at, at))):
-                starter = next((one for one in kind[at] if one.text not in texts), None)
+                starter = next((s for s in kind[at] if s.text not in texts), None)
                 if starter is not None:
                     used[at] += 1
                     texts.add(starter.text)
@@ -174,7 +174,7 @@ def list_starters(profile: Profile, arrays: GraphArrays | None, language: str) -
 
 
 class _ArrayReader:
-    """Reads names and values out of the arrays, if there are any."""
+    """Reads names and values from the arrays; finds none without arrays."""
 
     def __init__(
         self, profile: Profile, arrays: GraphArrays | None, languages: Sequence[str]
@@ -189,7 +189,7 @@ class _ArrayReader:
         return choose_label(item.names, self._languages) or split_local_name(item.iri)
 
     def find_value(self, predicate: str, prefixes: PrefixMap) -> str | None:
-        """Return an object of a predicate, by name, shortened."""
+        """Return the shortened name of an object of a predicate."""
         number = self.arrays.get_predicate_number(predicate) if self.arrays else None
         if self.arrays is None or number is None:
             return None
@@ -200,36 +200,36 @@ class _ArrayReader:
         return text if len(text) <= _MAX_NAME_CHARACTERS else text[: _MAX_NAME_CHARACTERS - 1] + "…"
 
     def list_members(self, cls: str) -> Ids:
-        """Return the things of a class; none of a remote graph."""
+        """Return the instances of a class; none for a remote graph."""
         number = self.arrays.get_predicate_number(self._kind) if self.arrays else None
         class_node = self.arrays.terms.find_iri(cls) if self.arrays else None
         if self.arrays is None or number is None or class_node is None:
             return np.zeros(0, dtype=np.int32)
         return self.arrays.step(np.array([class_node], dtype=np.int32), number, inverse=True)
 
-    def count_classes(self, things: Ids) -> Mapping[str, float]:
-        """Return the classes of things, each with its share of them."""
-        class_nodes, counts = tally_ids(self.list_pairs(things, self._kind)[1])
+    def count_classes(self, nodes: Ids) -> Mapping[str, float]:
+        """Return the share of the nodes in each of their classes."""
+        class_nodes, counts = tally_ids(self.list_pairs(nodes, self._kind)[1])
         iris = self.arrays.terms.iterate_values(class_nodes) if self.arrays else ()
-        return {iri: int(n) / len(things) for iri, n in zip(iris, counts, strict=False)}
+        return {iri: int(n) / len(nodes) for iri, n in zip(iris, counts, strict=False)}
 
-    def sort_by_links(self, things: Ids) -> list[int]:
-        """Return things, those with the most links first."""
+    def sort_by_links(self, nodes: Ids) -> list[int]:
+        """Sort nodes by their number of links, highest first."""
         if self.arrays is None:
             return []
         leaving, entering = self.arrays.out_offsets, self.arrays.in_offsets
-        degrees = leaving[things + 1] - leaving[things] + entering[things + 1] - entering[things]
-        return [int(one) for one in things[np.argsort(-degrees, kind="stable")]]
+        degrees = leaving[nodes + 1] - leaving[nodes] + entering[nodes + 1] - entering[nodes]
+        return [int(node) for node in nodes[np.argsort(-degrees, kind="stable")]]
 
-    def list_pairs(self, things: Ids, predicate: str) -> tuple[Ids, Ids]:
-        """Return things with the objects that a predicate gives them."""
+    def list_pairs(self, subjects: Ids, predicate: str) -> tuple[Ids, Ids]:
+        """Return the edges of a predicate that start at some subjects, as subjects and objects."""
         number = self.arrays.get_predicate_number(predicate) if self.arrays else None
         if self.arrays is None or number is None:
-            return things[:0], things[:0]
-        return self.arrays.get_edges(things, number)
+            return subjects[:0], subjects[:0]
+        return self.arrays.get_edges(subjects, number)
 
     def find_name(self, node: int, cls: str = "") -> str | None:
-        """Return the name of a thing, by the name predicate of a class if it is one of them."""
+        """Return the name of a node; prefer the name predicate of `cls`."""
         if self.arrays is None or self.arrays.terms.is_literal(node):
             return None
         names = []
@@ -242,45 +242,43 @@ class _ArrayReader:
         return choose_label(names, self._languages)
 
 
-_MAX_CLASSES = 8  # that are asked about
-_MIN_SHARED_RATIO = (
-    0.8  # of the things of a class that another one has too: one of the two is asked about
-)
+_MAX_CLASSES = 8  # classes with questions
+_MIN_SHARED_RATIO = 0.8  # classes that share this part of their things are asked about once
 _SAMPLE_SIZE = 500
-_MAX_NAMED_THINGS = 30  # things that are looked at for names to ask for
-_MAX_TIES = 3  # things that may share the first place
+_MAX_NAMED_THINGS = 30  # candidates for names in questions
+_MAX_TIES = 3  # rows that share the first rank
 
 
 def _list_central_classes(
     profile: Profile, reader: _ArrayReader, language: str
 ) -> list["_ClassSubject"]:
-    """Return the classes with the most statements and links, without those that share things.
+    """Return the classes with the most statements and links, without overlapping ones.
 
-    Of a class and its subclasses that have all its things, the subclasses stay.
+    Subclasses that cover a class replace it.
     """
     predicates, leading = defaultdict[str, list[tuple[int, PredicateProfile]]](list), Counter[str]()
     for p in profile.predicates:
-        for cls, number in () if p.naming or is_schema_term(p.iri) else p.subject_classes:
-            predicates[cls].append((number, p))
+        for iri, number in () if p.naming or is_schema_term(p.iri) else p.subject_classes:
+            predicates[iri].append((number, p))
         leading.update(dict(p.object_classes))
     member_counts = Counter[str]()
-    for one in profile.classes:
-        member_counts.update(dict.fromkeys(one.parents, one.instances))
-    nouns = frozenset(reader.find_label(one).casefold() for one in profile.classes)
+    for cls in profile.classes:
+        member_counts.update(dict.fromkeys(cls.parents, cls.instances))
+    nouns = frozenset(reader.find_label(cls).casefold() for cls in profile.classes)
     subjects = [
         _ClassSubject(
-            one, predicates[one.iri], leading[one.iri], nouns, reader, load_phrases(language)
+            cls, predicates[cls.iri], leading[cls.iri], nouns, reader, load_phrases(language)
         )
-        for one in profile.classes
+        for cls in profile.classes
         if not (
-            one.nary
-            or is_schema_term(one.iri)
-            or member_counts[one.iri] >= _MIN_SHARED_RATIO * one.instances
+            cls.nary
+            or is_schema_term(cls.iri)
+            or member_counts[cls.iri] >= _MIN_SHARED_RATIO * cls.instances
         )
     ]
     subjects.sort(key=lambda about: (-about.weight, about.cls.iri))
     chosen: list[_ClassSubject] = []
-    for about in (*filter(lambda one: one.is_known, subjects), *subjects):
+    for about in (*filter(lambda subject: subject.is_known, subjects), *subjects):
         if len(chosen) == _MAX_CLASSES:
             break
         if about.noun and not any(about.is_alike(other) for other in chosen):
@@ -290,103 +288,103 @@ def _list_central_classes(
 
 @dataclass(frozen=True)
 class _ClassSubject:
-    """A class and its properties: makes questions about its things, by kind."""
+    """Asks questions about the instances of a class, by kind."""
 
     cls: ClassProfile
     predicates: Sequence[tuple[int, PredicateProfile]]
     leading: int
-    others: frozenset[str]  # nouns of the classes of the graph
+    class_nouns: frozenset[str]  # of all classes of the graph
     reader: _ArrayReader
     phrases: Phrases
 
     def ask_highest(self) -> Iterator[Starter]:
-        """The first one by a measure."""
-        own = () if self._is_plural(self.noun) else self.nouns
+        """Ask for the highest by a measure."""
+        nouns = () if self._is_plural(self.noun) else self.nouns
         measures = [
             (find_unit(p, self.reader.arrays), p, label)
-            for p, label in own
+            for p, label in nouns
             if self._is_measure(p, label)
         ]
-        for unit, p, label in sorted(measures, key=lambda one: one[0] is None):
+        for unit, p, label in sorted(measures, key=lambda measure: measure[0] is None):
             size = name_highest(unit)
             yield self._make_starter(
                 "next class highest", self.noun, label, size, of=p.iri, most=_MAX_TIES
             )
 
     def ask_verbs(self) -> Iterator[Starter]:
-        """Those that do something to one thing, of which much is said."""
+        """Ask which things do something to a well-linked object."""
         for p in self._links:
             for name in self._list_hubs(p) if (verb := self._find_verb(p)) else ():
-                said = self.phrases.agree(verb)
-                yield self._make_starter("start verb", self.many, said, name, of=p.iri, least=2)
+                verb = self.phrases.agree(verb)
+                yield self._make_starter("start verb", self.many, verb, name, of=p.iri, least=2)
 
     def ask_links(self) -> Iterator[Starter]:
-        """Those that have one thing in common, of which much is said."""
+        """Ask which things share a well-linked object."""
         for p in self._links:
             for name in self._list_hubs(p) if (label := dict(self.nouns).get(p, "")) else ():
                 yield self._make_starter("start with", self.many, label, name, of=p.iri, least=2)
 
     def ask_fact(self) -> Iterator[Starter]:
-        """A property of a thing of which much is said."""
-        told = [(p, label) for p, label in self.nouns if p.object_classes or _is_dated(p)]
-        told.sort(key=lambda one: not one[0].object_classes)
+        """Ask for a property of a well-linked thing."""
+        properties = [(p, label) for p, label in self.nouns if p.object_classes or _is_dated(p)]
+        properties.sort(key=lambda pair: not pair[0].object_classes)
         for name, node in self.named_things:
-            for at, (p, label) in enumerate(told):
+            for at, (p, label) in enumerate(properties):
                 values = self.reader.list_pairs(np.array([node], dtype=np.int32), p.iri)[1]
-                if len(values) and all(self._is_telling(int(one), p, name) for one in values):
+                if len(values) and all(self._is_telling(int(n), p, name) for n in values):
                     yield self._make_starter("next value", label, name, of=p.iri, most=_MAX_TIES)
-                    told.append(told.pop(at))
+                    properties.append(properties.pop(at))
                     break
 
     def ask_counts(self) -> Iterator[Starter]:
-        """How many there are by what several have in common."""
+        """Ask for the number per value of a shared property."""
         for p, label in self.nouns if self.many else ():
             shared = p.object_classes and 1 < p.objects <= p.subjects / 2
             if shared and (next(self._list_hubs(p), "") or not self.reader.arrays):
                 yield self._make_starter("next per", self.many, label, of=p.iri, least=2)
 
     def ask_map(self) -> Iterator[Starter]:
-        """Those that have coordinates."""
-        said = {split_local_name(p.iri).lower() for _, p in self.predicates}
-        if self.many and all(said & words for words in COORDINATE_NAMES):
+        """Ask for a map of things with coordinates."""
+        names = {split_local_name(p.iri).lower() for _, p in self.predicates}
+        if self.many and all(names & words for words in COORDINATE_NAMES):
             yield self._make_starter("start map", self.many, least=2)
 
     def ask_years(self) -> Iterator[Starter]:
-        """How many there are in each year."""
+        """Ask for the number per year."""
         dated = any(_is_dated(p) and n >= self.cls.instances / 2 for n, p in self.predicates)
         if dated and self.many and self.cls.instances > _MAX_TIES**2:
             yield self._make_starter("start year", self.many, least=2)
 
     def ask_all(self) -> Iterator[Starter]:
-        """All, if they are few."""
+        """Ask for all instances if they are few."""
         if self.many and 1 < self.cls.instances <= MAX_LISTED_ROWS:
             yield self._make_starter("start list", self.many, least=2)
 
     def ask_number(self) -> Iterator[Starter]:
-        """How many there are."""
+        """Ask for the number of instances."""
         if self.many and self.cls.instances > 1:
             yield self._make_starter("start number", self.many)
 
     @property
     def weight(self) -> float:
-        """How much is said of its things, and how much leads to them."""
+        """A score that grows with instances, common properties and incoming links."""
         number = max(1, self.cls.instances)
-        told = sum(n >= number / 2 for n, p in self.predicates if self._name_predicate(p))
-        return told * log2(1 + number) * (1 + log2(1 + self.leading / number))
+        common_count = sum(n >= number / 2 for n, p in self.predicates if self._name_predicate(p))
+        return common_count * log2(1 + number) * (1 + log2(1 + self.leading / number))
 
     @property
     def is_known(self) -> bool:
-        """Whether things of it have names that people say; of a remote graph nobody knows."""
+        """Whether instances have pronounceable names; true for a remote graph."""
         return self.reader.arrays is None or bool(self.named_things)
 
     @property
     def fame(self) -> int:
-        """The number of links of the thing of which most is said."""
+        """The number of links of the first named thing."""
         arrays = self.reader.arrays
         return arrays.get_degree(self.named_things[0][1]) if arrays and self.named_things else 0
 
     def is_alike(self, other: "_ClassSubject") -> bool:
-        """Whether most of its things are those of another class, or the other way round."""
+        """Return whether two classes share most instances of either, or the noun."""
         ours, theirs = (self.shares.get(other.cls.iri, 0), other.shares.get(self.cls.iri, 0))
         return max(ours, theirs) >= _MIN_SHARED_RATIO or other.noun == self.noun
 
@@ -398,23 +396,24 @@ class _ClassSubject:
 
     @cached_property
     def noun(self) -> str:
-        """What a thing of the class is called; empty if nobody would say it."""
-        said = name_in_language(self.cls, self.phrases.language) or self.reader.find_label(self.cls)
-        noun = self.phrases.singularize(said)
+        """The singular noun of the class; empty if it is unpronounceable."""
+        name = name_in_language(self.cls, self.phrases.language) or self.reader.find_label(self.cls)
+        noun = self.phrases.singularize(name)
         return noun if is_spoken(noun) and not is_keyword(noun) and not is_vague(noun) else ""
 
     @cached_property
     def many(self) -> str:
-        """What the things of the class are called; empty if they are not counted."""
+        """The plural noun of the class; empty if it is uncountable."""
         return "" if is_uncounted(self.noun) else self.phrases.pluralize(self.noun)
 
     @cached_property
     def nouns(self) -> list[tuple[PredicateProfile, str]]:
-        """What things of the class have, by nouns, what most have first."""
-        ordered = sorted(self.predicates, key=lambda one: (-one[0], one[1].iri))
-        found = ((p, self._name_predicate(p)) for n, p in ordered if n >= self.cls.instances / 3)
-        said = ((p, label) for p, label in found if is_noun(label, self.phrases.language))
-        return [(p, label) for p, label in said if not self._is_plural(label)]
+        """Properties whose labels are singular nouns, most frequent first."""
+        ordered = sorted(self.predicates, key=lambda pair: (-pair[0], pair[1].iri))
+        frequent = (p for n, p in ordered if n >= self.cls.instances / 3)
+        labels = ((p, self._name_predicate(p)) for p in frequent)
+        language = self.phrases.language
+        return [(p, n) for p, n in labels if is_noun(n, language) and not self._is_plural(n)]
 
     def _is_plural(self, noun: str) -> bool:
         return self.phrases.language == "en" and is_plural(noun.split(" ")[-1])
@@ -425,78 +424,77 @@ class _ClassSubject:
 
     @cached_property
     def shares(self) -> Mapping[str, float]:
-        """The classes of its things, with their shares of these."""
+        """The share of a sample of instances in each of their classes."""
         return self.reader.count_classes(self.members[:: max(1, len(self.members) // _SAMPLE_SIZE)])
 
     @cached_property
     def named_things(self) -> list[tuple[str, int]]:
-        """Names of things of the class, of which most is said."""
+        """Names and nodes of the instances with the most links, proper names first."""
         arrays = self.reader.arrays
         if (
             not self.noun
             or arrays is None
             or np.isin(self.members[:_SAMPLE_SIZE], arrays.predicates).any()
         ):
-            return []  # of predicates nobody asks
+            return []  # questions about predicates are useless
         first = self.reader.sort_by_links(self.members)[:_MAX_NAMED_THINGS]
-        found = [(name, one) for one in first if (name := self._find_name(one, self.cls.iri))]
-        return sorted(found, key=lambda one: not one[0][:1].isupper())
+        pairs = [(name, node) for node in first if (name := self._find_name(node, self.cls.iri))]
+        return sorted(pairs, key=lambda pair: not pair[0][:1].isupper())
 
     @property
     def _links(self) -> list[PredicateProfile]:
-        """What leads from its things to others, what most have first; none if nobody counts it."""
-        found = [(-n, p.iri, p) for n, p in self.predicates if p.object_classes and self.many]
-        return [p for _, _, p in sorted(found)]
+        """Predicates to other things, most frequent first; empty for an uncountable noun."""
+        links = [(-n, p.iri, p) for n, p in self.predicates if p.object_classes and self.many]
+        return [p for _, _, p in sorted(links)]
 
     def _list_hubs(self, p: PredicateProfile) -> Iterator[str]:
-        """What a few of its things share, by name, what most is said of first."""
-        found, counts = tally_ids(self.reader.list_pairs(self.members, p.iri)[1])
-        for one in self.reader.sort_by_links(found[(counts > 1) & (counts <= MAX_LISTED_ROWS)])[
-            :_MAX_NAMED_THINGS
-        ]:
-            if name := self._find_name(one, p.object_classes[0][0]):
+        """Yield names of objects that a few instances share, most links first."""
+        objects, counts = tally_ids(self.reader.list_pairs(self.members, p.iri)[1])
+        hubs = objects[(counts > 1) & (counts <= MAX_LISTED_ROWS)]
+        for node in self.reader.sort_by_links(hubs)[:_MAX_NAMED_THINGS]:
+            if name := self._find_name(node, p.object_classes[0][0]):
                 yield name
 
     def _find_name(self, node: int, cls: str) -> str:
-        """The name of a thing of a class, if it is not that of this class with a number."""
+        """Return the name of a node; empty if it begins with the noun or is unpronounceable."""
         name = self.reader.find_name(node, cls) or ""
-        own = name.casefold().startswith(self.noun.casefold())
-        return name if is_spoken(name) and not own else ""
+        has_noun = name.casefold().startswith(self.noun.casefold())
+        return name if is_spoken(name) and not has_noun else ""
 
     def _name_predicate(self, p: PredicateProfile) -> str:
-        """What a predicate is called; one that leads to things is called without "ID" and "ref"."""
-        said = name_in_language(p, self.phrases.language)
-        if not said and self.phrases.language == "en":
-            said = self.reader.find_label(p)
-        words = said.split(" ")
+        """Return the name of a predicate; drop "ID" and "ref" if it leads to things."""
+        name = name_in_language(p, self.phrases.language)
+        if not name and self.phrases.language == "en":
+            name = self.reader.find_label(p)
+        words = name.split(" ")
         links = [word for word in words if not (p.object_classes and is_keyword(word))]
-        said = " ".join(links or words)
-        return lower_first_letter(said) if self.phrases.language == "en" else said
+        name = " ".join(links or words)
+        return lower_first_letter(name) if self.phrases.language == "en" else name
 
     def _find_verb(self, p: PredicateProfile) -> str:
-        said = self._name_predicate(p)
-        relation = Names({p.iri: said}, self.phrases).find_entry(NamedNode(p.iri))
-        return said if relation.kind == "verb" else ""
+        name = self._name_predicate(p)
+        relation = Names({p.iri: name}, self.phrases).find_entry(NamedNode(p.iri))
+        return name if relation.kind == "verb" else ""
 
     def _is_telling(self, node: int, p: PredicateProfile, of: str) -> bool:
-        """Whether a value tells something: a date, or another name that is spoken."""
+        """Return whether a value is informative: a date or another pronounceable name."""
         if not p.object_classes:
             return True
         name = self.reader.find_name(node, p.object_classes[0][0]) or ""
         return is_spoken(name) and name.casefold() not in ("", of.casefold())
 
     def _is_measure(self, p: PredicateProfile, label: str) -> bool:
-        """Whether a predicate measures: a thing has one number, no place, key, code or year."""
-        if label.casefold() in self.others:
+        """Return whether a predicate is a measure, not a coordinate, key, code or year."""
+        if label.casefold() in self.class_nouns:
             return False
         if not p.functional or not v.NUMERIC_DATATYPES & dict(p.datatypes).keys():
             return False
-        if any(split_local_name(p.iri).lower() in place for place in COORDINATE_NAMES):
+        if any(split_local_name(p.iri).lower() in names for names in COORDINATE_NAMES):
             return False
         terms = self.reader.list_pairs(self.members, p.iri)[1][:_SAMPLE_SIZE]
         if self.reader.arrays is None or not len(terms):
             return self.reader.arrays is None
-        values = [self.reader.arrays.terms.get_term(int(one)) for one in terms]
+        values = [self.reader.arrays.terms.get_term(int(node)) for node in terms]
         return is_measurable(values) and not is_identifier_list(values, p)
 
 
@@ -527,7 +525,7 @@ def name_in_language(item: ClassProfile | PredicateProfile, language: str) -> st
 
 
 def name_highest(unit: Unit | None) -> str:
-    """Return the adjective of the highest value of a measure in English: a diameter is great."""
+    """Return the English adjective of the highest value of a measure, such as `greatest`."""
     return SIZES.get(unit.dimension, "highest") if unit else "highest"
 
 
@@ -536,7 +534,7 @@ def _is_dated(p: PredicateProfile) -> bool:
 
 
 def is_spoken(name: str) -> bool:
-    """Return whether people would say a name: it is short, and no key, number or address."""
+    """Return whether a name is pronounceable: short, and no key, number or address."""
     return len(name) <= _MAX_NAME_CHARACTERS and not _CODE.search(name)
 
 

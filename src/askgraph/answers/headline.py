@@ -32,7 +32,7 @@ _MAX_COMPARED_ROWS = 20
 _MAX_DECIDING_ROWS = 200
 _MAX_LISTED, _MAX_SHOWN = 10, 8
 """Items that are all listed; of more than these, the first of them that are shown."""
-_FEWER_WITH_VALUES = 3
+_COUNT_REDUCTION_WITH_VALUES = 3
 """Items fewer where each has values beside it."""
 _MAX_VALUES = 3
 """Values beside one item."""
@@ -171,7 +171,7 @@ class Headline:
         nouns: The language of the labels if it is another one.
         units: The units of the query's variables, by name.
         decided: The result of the query for what decided; None if there is none.
-        facts: What the graph shows of the query's terms.
+        facts: Knowledge of the query's terms from the graph.
     """
 
     query: Query
@@ -426,7 +426,7 @@ class Headline:
             return self.say("said alike", self._join_cut(names), items[names[0]][0])
         texts = [_add_values(name, items[name]) for name in names]
         key = "said most" if call.name.startswith(("COUNT", "SUM")) else "said highest"
-        rest = self._join_cut(texts[1:], _FEWER_WITH_VALUES)
+        rest = self._join_cut(texts[1:], _COUNT_REDUCTION_WITH_VALUES)
         return self.say(key, self.say("said then", texts[0], rest))
 
     def _combine(
@@ -481,7 +481,7 @@ class Headline:
         )
 
     def _join_items(self, items: Mapping[str, list[str]]) -> str:
-        fewer = _FEWER_WITH_VALUES if any(items.values()) else 0
+        fewer = _COUNT_REDUCTION_WITH_VALUES if any(items.values()) else 0
         return self._join_cut([_add_values(*item) for item in items.items()], fewer)
 
     def _join_cut(self, texts: Sequence[str], fewer: int = 0) -> str:
@@ -517,7 +517,7 @@ def write_term(
 ) -> str:
     """Return a term in words: a resource by its label, a value as people write it.
 
-    Empty for what has no words: a blank node, a triple, nothing.
+    Empty for a blank node, a triple or None.
     """
     match term:
         case NamedNode():

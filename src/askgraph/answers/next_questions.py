@@ -68,14 +68,14 @@ async def propose_next_questions(
 ) -> tuple[str, ...]:
     """Return up to three questions that may follow the answer to a question.
 
-    `ask` answers each surely, as a follow-up, with another result; at least one stands alone if the
-    graph has any such. No question is tried after `seconds`.
+    `ask` answers each question with confidence and with another result. At least one question
+    stands alone if the graph allows. No question is tried after `seconds`.
     """
     try:
         tree = await asyncio.to_thread(to_tree, answer.query)
     except QueryError:
         return ()
-    iris = [one.value for one in walk(tree) if isinstance(one, NamedNode)]
+    iris = [node.value for node in walk(tree) if isinstance(node, NamedNode)]
     labels = {**await fetch_term_labels(iris, graph, [language]), **answer.labels}
     about = _AnswerSubject(answer, tree, graph, labels, language, question)
     neighbours = await asyncio.to_thread(about.find_neighbours)
@@ -100,7 +100,7 @@ async def propose_next_questions(
             if (
                 is_sure(outcome)
                 and fits(outcome)
-                and not any(_is_same(outcome, one) for one in earlier_answers)
+                and not any(_is_same(outcome, earlier) for earlier in earlier_answers)
             ):
                 answers[text] = outcome
                 break
@@ -122,7 +122,7 @@ def _is_same(first: Answer, second: Answer) -> bool:
 
 @dataclass(frozen=True)
 class _AnswerSubject:
-    """The subject of an answer, and the schema around it: makes questions by kind."""
+    """Asks questions about the subject of an answer and its schema, by kind."""
 
     answer: Answer
     tree: Query
@@ -131,41 +131,40 @@ class _AnswerSubject:
     language: str
     question: str
 
-    def list_leaning_kinds(self, others: Sequence[str]) -> list[tuple[list[str], Fits]]:
-        """Return questions that lean on the answer, best first, with a test of their answers.
-
-        `others` are the names of neighbours.
-        """
+    def list_leaning_kinds(self, neighbour_names: Sequence[str]) -> list[tuple[list[str], Fits]]:
+        """Return questions that depend on the answer, best first, with a test of their answers."""
         class_names = {
             text.casefold() for cls in self.graph.profile.classes for text, _ in cls.names
         }
         spoken_names = [
-            name for name in others if is_spoken(name) and name.casefold() not in class_names
+            name
+            for name in neighbour_names
+            if is_spoken(name) and name.casefold() not in class_names
         ]
         kinds: list[tuple[list[str], Fits]]
         kinds = [([self.say("next other", name) for name in spoken_names], self.is_alike)]
         if len(self.things) > 1:
             highest = [
-                self.say("next highest", label, self.name_extreme(one))
-                for one, label in self.measures
-                if not self.tree.limit and one.iri not in self.query_iris and self.is_bare(label)
+                self.say("next highest", label, self.name_extreme(p))
+                for p, label in self.measures
+                if not self.tree.limit and p.iri not in self.query_iris and self.is_bare(label)
             ]
-            map_kinds = [(one, _is_any) for one in self.list_map_kinds()]
+            map_kinds = [(kind, _is_any) for kind in self.list_map_kinds()]
             kinds = [(highest, self.is_among), *map_kinds, *kinds]
             if len(self.answer.result.rows) > _MIN_LONG_ROWS:
                 kinds.append(([self.say("next first")], _is_any))
         return kinds
 
     def is_alike(self, other: Answer) -> bool:
-        """Return whether an answer has the same classes and properties, with other things."""
-        schema = {one.iri for one in self.graph.profile.predicates}
-        schema |= {one.iri for one in self.graph.profile.classes}
+        """Return whether an answer uses the same classes and properties."""
+        schema = {p.iri for p in self.graph.profile.predicates}
+        schema |= {cls.iri for cls in self.graph.profile.classes}
         return list_answer_iris(other.query) & schema == self.query_iris & schema
 
     def is_among(self, other: Answer) -> bool:
-        """Return whether an answer is one of the things of this answer."""
-        things = {row[0].value for row in other.result.rows if isinstance(row[0], NamedNode)}
-        return bool(things) and things <= set(self.things)
+        """Return whether all things of an answer are things of this answer."""
+        iris = {row[0].value for row in other.result.rows if isinstance(row[0], NamedNode)}
+        return bool(iris) and iris <= set(self.things)
 
     def list_independent_kinds(self) -> list[list[str]]:
         """Return questions that stand alone, best first in each kind."""
@@ -176,18 +175,18 @@ class _AnswerSubject:
         values = [
             self.say("next value", label, name)
             for name in self.names[:1]
-            for one, label in self.properties
-            if one.iri not in self.query_iris and len(label.split()) <= _MAX_LABEL_WORDS
+            for p, label in self.properties
+            if p.iri not in self.query_iris and len(label.split()) <= _MAX_LABEL_WORDS
         ]
-        # By what several things have in common, they can be counted.
+        # Count things by a property that several share.
         counts = [
             self.say("next per", many, label)
-            for one, label in self.properties
-            if noun and is_counted and one.object_classes and 1 < one.objects <= one.subjects / 2
+            for p, label in self.properties
+            if noun and is_counted and p.object_classes and 1 < p.objects <= p.subjects / 2
         ]
         highest = [
-            self.say("next class highest", noun, label, self.name_extreme(one))
-            for one, label in self.measures
+            self.say("next class highest", noun, label, self.name_extreme(p))
+            for p, label in self.measures
             if noun
         ]
         few = cls is not None and 1 < cls.instances <= MAX_LISTED_ROWS and is_counted
@@ -197,22 +196,22 @@ class _AnswerSubject:
         kinds += [values[1:], highest[1:]]
         if choose_language(self.graph.profile, [self.language]) == self.language:
             first = list_starters(self.graph.profile, self.graph.arrays, self.language)
-            kinds += [[one.text] for one in islice(first, _MAX_QUESTIONS)]
+            kinds += [[starter.text] for starter in islice(first, _MAX_QUESTIONS)]
         return kinds
 
     def list_map_kinds(self) -> list[list[str]]:
-        """Return the wish for a map, if things of the class have coordinates and it is new."""
+        """Return a request for a map if things have coordinates and the question wants no map."""
         if tokenize(self.question, self.language).is_map_request:
             return []
-        names = {_name_predicate(one) for one, _ in self.properties}
-        return [[self.say("next map")]] if all(names & place for place in COORDINATE_NAMES) else []
+        names = {_name_predicate(p) for p, _ in self.properties}
+        return [[self.say("next map")]] if all(names & words for words in COORDINATE_NAMES) else []
 
     def name_extreme(self, measure: PredicateProfile) -> str:
         """Return the adjective of the highest value of a measure in English."""
         return name_highest(find_unit(measure, self.graph.arrays))
 
     def is_bare(self, label: str) -> bool:
-        """Return whether a noun stands as it is behind "by": no German adjective precedes it."""
+        """Return whether "by" can precede a label as it is: German needs a noun in front."""
         return self.language != "de" or label[:1].isupper()
 
     def say(self, key: str, *parts: str) -> str:
@@ -223,53 +222,51 @@ class _AnswerSubject:
     @cached_property
     def query_iris(self) -> set[str]:
         """The IRIs of the query."""
-        return {one.value for one in walk(self.tree) if isinstance(one, NamedNode)}
+        return {node.value for node in walk(self.tree) if isinstance(node, NamedNode)}
 
     @cached_property
     def things(self) -> list[str]:
-        """The things of the first column of things, else those that the query names."""
-        wanted = self.answer.answer_columns
+        """The things of the first column with things, else the first constant of the query."""
+        columns = self.answer.answer_columns
         for name in self.answer.result.variables:
-            column = self.answer.result.get_column(name) if name in wanted else ()
-            if found := [term.value for term in column if isinstance(term, NamedNode)]:
-                return list(dict.fromkeys(found))
+            column = self.answer.result.get_column(name) if name in columns else ()
+            if iris := [term.value for term in column if isinstance(term, NamedNode)]:
+                return list(dict.fromkeys(iris))
         return self.constants[:1]
 
     @cached_property
     def names(self) -> list[str]:
-        """The names of the first things, as far as people say them, best known first."""
+        """Pronounceable names of the first things, best linked first."""
         first, arrays = self.things[:_MAX_THINGS], self.graph.arrays
         if arrays is not None:
             nodes = {iri: arrays.terms.find_iri(iri) for iri in first}
             degrees = {iri: arrays.get_degree(at) for iri, at in nodes.items() if at is not None}
             first = sorted(first, key=lambda iri: -degrees.get(iri, 0))
-        found = (self.labels.get(iri, "") for iri in first)
-        return [name for name in found if name and is_spoken(name)]
+        names = (self.labels.get(iri, "") for iri in first)
+        return [name for name in names if name and is_spoken(name)]
 
     @cached_property
     def constants(self) -> list[str]:
-        """The things that the query names: no classes, no predicates."""
-        classes = {one.iri for one in self.graph.profile.classes}
+        """IRIs of the query at ends of patterns, without classes."""
+        classes = {cls.iri for cls in self.graph.profile.classes}
         ends = chain.from_iterable(
-            (one.subject, one.object) for one in walk(self.tree) if isinstance(one, Pattern)
+            (p.subject, p.object) for p in walk(self.tree) if isinstance(p, Pattern)
         )
-        found = dict.fromkeys(end.value for end in ends if isinstance(end, NamedNode))
-        return [iri for iri in found if iri not in classes and not iri.startswith(_SCHEMA)]
+        iris = dict.fromkeys(end.value for end in ends if isinstance(end, NamedNode))
+        return [iri for iri in iris if iri not in classes and not iri.startswith(_SCHEMA)]
 
     @cached_property
     def cls(self) -> ClassProfile | None:
-        """The class that the things are of: the smallest that has nearly all of them."""
+        """The smallest class that contains nearly all things."""
         counted = Counter(
-            one.iri
-            for thing in self.things[:_MAX_THINGS]
-            for one in list_classes(thing, self.graph)
+            cls.iri for iri in self.things[:_MAX_THINGS] for cls in list_classes(iri, self.graph)
         )
         enough = 0.9 * min(len(self.things), _MAX_THINGS)
-        known = {one.iri: one for one in self.graph.profile.classes if not _is_schema(one.iri)}
-        fitting = [known[i] for i, number in counted.items() if i in known and number >= enough]
+        classes = {c.iri: c for c in self.graph.profile.classes if not _is_schema(c.iri)}
+        fitting = [classes[i] for i, number in counted.items() if i in classes and number >= enough]
         if not counted:
-            fitting = [known[iri] for iri in self.query_iris if iri in known]
-        return min(fitting, key=lambda one: (one.instances, one.iri), default=None)
+            fitting = [classes[iri] for iri in self.query_iris if iri in classes]
+        return min(fitting, key=lambda cls: (cls.instances, cls.iri), default=None)
 
     def name_item(self, item: ClassProfile | PredicateProfile) -> str:
         """Return the noun of a class or predicate in the asker's language; empty without any."""
@@ -282,53 +279,53 @@ class _AnswerSubject:
 
     @cached_property
     def properties(self) -> list[tuple[PredicateProfile, str]]:
-        """What things of the class are said to have, by nouns, what most have first."""
+        """Properties of the class whose labels are nouns, most frequent first."""
         if self.cls is None:
             return []
-        cls, found = self.cls.iri, list[tuple[int, PredicateProfile, str]]()
-        for one in self.graph.profile.predicates:
-            number, label = dict(one.subject_classes).get(cls, 0), self.name_item(one)
-            if one.naming or _is_schema(one.iri) or not number or not label:
+        cls, rows = self.cls.iri, list[tuple[int, PredicateProfile, str]]()
+        for p in self.graph.profile.predicates:
+            number, label = dict(p.subject_classes).get(cls, 0), self.name_item(p)
+            if p.naming or _is_schema(p.iri) or not number or not label:
                 continue
             if is_noun(label, self.language):
-                found.append((number, one, label))
-        found.sort(key=lambda item: (-item[0], item[1].iri))
-        return [(one, label) for _, one, label in found]
+                rows.append((number, p, label))
+        rows.sort(key=lambda row: (-row[0], row[1].iri))
+        return [(p, label) for _, p, label in rows]
 
     @property
     def measures(self) -> list[tuple[PredicateProfile, str]]:
-        """Those that are numbers, of which a thing has one."""
+        """The numeric properties with one value per thing."""
         return [
-            (one, label)
-            for one, label in self.properties
-            if one.functional
-            and v.NUMERIC_DATATYPES & dict(one.datatypes).keys()
-            and not any(_name_predicate(one) in place for place in COORDINATE_NAMES)
+            (p, label)
+            for p, label in self.properties
+            if p.functional
+            and v.NUMERIC_DATATYPES & dict(p.datatypes).keys()
+            and not any(_name_predicate(p) in names for names in COORDINATE_NAMES)
         ]
 
     def find_neighbours(self) -> list[str]:
-        """Return well-known things of the same class as a thing that the question names."""
+        """Return well-linked things of the same class as a thing in the question."""
         arrays = self.graph.arrays
-        for thing in self.constants if arrays else ():
-            classes = list_classes(thing, self.graph)
-            name = self.labels.get(thing, "").casefold()
+        for iri in self.constants if arrays else ():
+            classes = list_classes(iri, self.graph)
+            name = self.labels.get(iri, "").casefold()
             if classes and name and name in self.question.casefold():
-                return self.find_similar(thing, classes[0].iri)
+                return self.find_similar(iri, classes[0].iri)
         return []
 
-    def find_similar(self, thing: str, cls: str) -> list[str]:
-        """Return things of a class that have what the query asks of one, best known first."""
+    def find_similar(self, subject: str, cls: str) -> list[str]:
+        """Return instances of a class that match the patterns on `subject`, best linked first."""
         arrays = self.graph.arrays
         assert arrays is not None
         kind, class_node = arrays.get_predicate_number(v.RDF_TYPE), arrays.terms.find_iri(cls)
         if kind is None or class_node is None:
             return []
         nodes_found = arrays.step(np.array([class_node], dtype=np.int32), kind, inverse=True)
-        for one in walk(self.tree):
-            match one:
-                case Pattern(NamedNode(value=iri), NamedNode(value=predicate), _) if iri == thing:
+        for node in walk(self.tree):
+            match node:
+                case Pattern(NamedNode(value=iri), NamedNode(value=predicate), _) if iri == subject:
                     inverse = False
-                case Pattern(_, NamedNode(value=predicate), NamedNode(value=iri)) if iri == thing:
+                case Pattern(_, NamedNode(value=predicate), NamedNode(value=iri)) if iri == subject:
                     inverse = True
                 case _:
                     continue
@@ -351,11 +348,11 @@ def _is_schema(iri: str) -> bool:
 
 
 ORIGIN_RANKS = {"confirmed": 0, "written": 1, "generated": 2}
-"""Which questions of a graph come before others, by their origin."""
+"""Ranks of questions of a graph by origin, best first."""
 
 _MAX_OFFERED_QUESTIONS = 3
-_MAX_TRIES_PER_QUESTION = 3  # for each question that is wanted
-_MIN_CONFIDENCE = 0.7  # confidence from which an answer counts
+_MAX_TRIES_PER_QUESTION = 3
+_MIN_CONFIDENCE = 0.7  # of an answer
 
 AskOver = Callable[[Question, KnowledgeGraph], Awaitable[Outcome]]
 
@@ -368,12 +365,12 @@ async def answer_greeting(
     for graph in graphs:
         questions = list_known_questions(graph, language, most=_MAX_OFFERED_QUESTIONS)
         outcomes = [(text, await ask(Question(text, language), graph)) for text in questions]
-        answers = [(text, one) for text, one in outcomes if is_sure(one)]
+        answers = [(text, outcome) for text, outcome in outcomes if is_sure(outcome)]
         answers += await find_starters(
             graph, language, ask, most=_MAX_OFFERED_QUESTIONS - len(answers)
         )
         if answers:
-            options = [Option(text, len(one.result.rows), one.query) for text, one in answers]
+            options = [Option(text, len(a.result.rows), a.query) for text, a in answers]
             message = load_phrases(language).say("welcome" if is_thanks(question.text) else "greet")
             return Clarification(message, tuple(options), None)
     return Refusal(load_phrases(language).say("refuse nothing"))
@@ -381,11 +378,11 @@ async def answer_greeting(
 
 def list_known_questions(graph: KnowledgeGraph, language: str, *, most: int) -> list[str]:
     """Return some questions in a language that were asked of a graph, spread over all."""
-    examples = sorted(graph.examples, key=lambda one: ORIGIN_RANKS[one.origin])
+    examples = sorted(graph.examples, key=lambda example: ORIGIN_RANKS[example.origin])
     texts = [
         wording.text
-        for one in examples
-        for wording in one.wordings
+        for example in examples
+        for wording in example.wordings
         if is_same_language(wording.language, language)
     ]
     return texts[:: max(1, len(texts) // most)][:most]
@@ -394,7 +391,7 @@ def list_known_questions(graph: KnowledgeGraph, language: str, *, most: int) -> 
 async def find_starters(
     graph: KnowledgeGraph, language: str, ask: AskOver, *, most: int, seconds: float = 10.0
 ) -> list[tuple[str, Answer]]:
-    """Return up to `most` questions to start with and their answers, of which `ask` is sure.
+    """Return up to `most` questions to start with and their confident answers.
 
     They are in the language if the graph has names in it, else in English. No question is tried
     after `seconds`.
@@ -406,13 +403,13 @@ async def find_starters(
     answers: list[tuple[str, Answer]] = []
     again = False
     while waiting and len(answers) < most and asyncio.get_running_loop().time() < end:
-        one = waiting.pop(0)
-        outcome = await ask(Question(one.text, language_of_names), graph)
-        if is_sure(outcome) and _is_fitting(outcome, one):
-            answers.append((one.text, outcome))
+        starter = waiting.pop(0)
+        outcome = await ask(Question(starter.text, language_of_names), graph)
+        if is_sure(outcome) and _is_fitting(outcome, starter):
+            answers.append((starter.text, outcome))
             again = False
-        elif not again:  # another one of its kind, once
-            same_kind = [other for other in waiting if other.kind == one.kind][:1]
+        elif not again:  # try another question of this kind once
+            same_kind = [other for other in waiting if other.kind == starter.kind][:1]
             waiting = [*same_kind, *(other for other in waiting if other not in same_kind)]
             again = bool(same_kind)
         else:
@@ -421,18 +418,18 @@ async def find_starters(
 
 
 def _is_fitting(answer: Answer, starter: Starter) -> bool:
-    """Return whether an answer is about the asked term, and has few enough rows."""
+    """Return whether an answer uses the term of a starter and has a fitting number of rows."""
     is_about = starter.about in list_answer_iris(answer.query)
     return is_about and starter.least <= len(answer.result.rows) <= starter.most
 
 
 def is_sure(outcome: Outcome) -> TypeGuard[Answer]:
-    """Return whether an outcome is an answer: confident, of all words, and not empty."""
+    """Return whether an outcome is a confident answer with rows that uses all words."""
     if not isinstance(outcome, Answer) or outcome.is_empty or outcome.unused_words:
         return False
     return outcome.confidence >= _MIN_CONFIDENCE
 
 
 def list_answer_iris(query: str) -> set[str]:
-    """Return the IRIs of a query; `QueryError` if it is none."""
-    return {one.value for one in walk(to_tree(query)) if isinstance(one, NamedNode)}
+    """Return the IRIs of a query; raise `QueryError` if it cannot be parsed."""
+    return {node.value for node in walk(to_tree(query)) if isinstance(node, NamedNode)}

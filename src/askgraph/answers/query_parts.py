@@ -43,7 +43,7 @@ class TextPiece:
 
 @dataclass(frozen=True)
 class QueryDescription:
-    """A query in words; the joined pieces are the text of `in_words`.
+    """A query in words; the joined pieces are the text of `verbalize_query`.
 
     A part that the words omit, or blend with others ("in 1969" of two dates), has no piece.
     """
@@ -65,9 +65,9 @@ def describe_query(
     nouns: str | None = None,
     facts: SchemaFacts | None = None,
 ) -> QueryDescription:
-    """Return a query in words with its parts; `labels`, `language` and `nouns` as for `in_words`.
+    """Return a query in words with its parts; arguments are those of `verbalize_query`.
 
-    A query that cannot be parsed has one piece that says so, and no parts.
+    A query that cannot be parsed has one piece with a message, and no parts.
     """
     text = verbalize_query(query, labels, language=language, nouns=nouns, facts=facts)
     phrases = load_phrases(language, nouns)
@@ -187,8 +187,9 @@ def _iterate_predicates(predicate: object) -> Iterator[ReplaceableTerm]:
 MAX_TERMS = 1000
 """Maximum number of terms that can be marked."""
 
-_FIRST_MARK, _END_MARK = 0xE000, "\uf8ff"
-_MARK = re.compile(f"[{chr(_FIRST_MARK)}-{chr(_FIRST_MARK + MAX_TERMS - 1)}{_END_MARK}]")
+_MARK_BASE = 0xE000
+_END_MARK = "\uf8ff"
+_MARK = re.compile(f"[{chr(_MARK_BASE)}-{chr(_MARK_BASE + MAX_TERMS - 1)}{_END_MARK}]")
 
 
 class MarkedPhrases(Phrases):
@@ -277,7 +278,7 @@ class MarkedNames(Names):
 
     def _add_marks(self, term: NamedNode | Literal, text: str) -> str:
         number = self._marks.get(term)
-        return text if number is None else f"{chr(_FIRST_MARK + number)}{text}{_END_MARK}"
+        return text if number is None else f"{chr(_MARK_BASE + number)}{text}{_END_MARK}"
 
 
 def remove_marks(text: str) -> str:
@@ -292,19 +293,19 @@ def split_at_marks(text: str) -> list[tuple[str, int | None]]:
     for mark in _MARK.finditer(text + _END_MARK):
         if mark.start() > position:
             pieces.append((text[position : mark.start()], number))
-        number, position = None if mark[0] == _END_MARK else ord(mark[0]) - _FIRST_MARK, mark.end()
+        number, position = None if mark[0] == _END_MARK else ord(mark[0]) - _MARK_BASE, mark.end()
     return pieces
 
 
 def _apply_through_marks(change: Callable[[str], str], marked: str) -> str:
-    """Apply a text change to a text with marks; what it inserts before words lies outside of them.
+    """Apply a text change to a text with marks; text inserted before words stays outside of them.
 
-    What it inserts after words belongs to them, like a plural s. If changing each of several
+    Text inserted after words joins them, like a plural s. If changing each of several
     words separately gives the same text ("lorries or cars"), each keeps its own change.
     """
     pieces_with_terms = split_at_marks(marked)
     changed_apart = "".join(
-        text if number is None else f"{chr(_FIRST_MARK + number)}{change(text)}{_END_MARK}"
+        text if number is None else f"{chr(_MARK_BASE + number)}{change(text)}{_END_MARK}"
         for text, number in pieces_with_terms
     )
     if len(pieces_with_terms) > 2 and remove_marks(changed_apart) == change(remove_marks(marked)):

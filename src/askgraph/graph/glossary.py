@@ -78,7 +78,7 @@ _MAX_ENTRIES: Final = 5_000
 
 
 @dataclass(frozen=True)
-class Wording:
+class TermWording:
     """How answers speak of a property or class, where its label is not enough.
 
     Attributes:
@@ -98,7 +98,7 @@ class Wording:
     person: bool = False
 
     def __bool__(self) -> bool:
-        return self != Wording()
+        return self != TermWording()
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class GlossaryEntry:
     means: tuple[str, ...] = ()
     same_as: str = ""
     query: str = ""
-    wording: Wording = Wording()
+    wording: TermWording = TermWording()
 
     @cached_property
     def key(self) -> tuple[str, ...]:
@@ -153,7 +153,7 @@ class Glossary:
         return {entry.key: entry for entry in self.entries}
 
     @cached_property
-    def wordings(self) -> Mapping[str, Wording]:
+    def wordings(self) -> Mapping[str, TermWording]:
         """The wordings of terms, by their IRIs."""
         return {entry.means[0]: entry.wording for entry in self.entries if entry.wording}
 
@@ -245,7 +245,7 @@ def parse_entry(table: Mapping[str, Any], position: str) -> GlossaryEntry:
     person = table.get("person", False)
     if not isinstance(person, bool):
         raise SetupError(f"{position}: 'person' is true or false")
-    wording = Wording(**{key: texts[key] for key in _WORDING_KEYS}, person=person)
+    wording = TermWording(**{key: texts[key] for key in _WORDING_KEYS}, person=person)
     iris = tuple(dict.fromkeys(meanings))
     entry = GlossaryEntry(texts["word"], iris, texts["same_as"], texts["query"], wording)
     if wording and len(iris) != 1:

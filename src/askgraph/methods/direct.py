@@ -19,7 +19,7 @@ from askgraph.index.names import split_tokens
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import BudgetAccount
 from askgraph.llm.structured import StructuredReply, parse_structured
-from askgraph.methods.settings import ModelSettings
+from askgraph.methods.settings import ModelMethodSettings
 from askgraph.methods.shared import Conversation, format_earlier_questions
 from askgraph.methods.shared.follow_up import answer_over_first_graph
 from askgraph.methods.tools import Context
@@ -55,7 +55,7 @@ _MAX_HITS = 10
 
 
 @dataclass(frozen=True)
-class Direct(ModelSettings):
+class Direct(ModelMethodSettings):
     """A model that answers without a graph; the fields are its settings.
 
     If the model does not know the answer, the outcome is a refusal.

@@ -54,7 +54,7 @@ class SpendingSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelSettings(SpendingSettings):
+class ModelMethodSettings(SpendingSettings):
     """Sampling settings of a model, and limits on what a question may cost.
 
     Attributes:
@@ -72,7 +72,7 @@ class ModelSettings(SpendingSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FallbackSettings(ModelSettings):
+class FallbackSettings(ModelMethodSettings):
     """Settings of a method that falls back to graph search when its model fails.
 
     Attributes:

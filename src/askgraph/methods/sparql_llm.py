@@ -26,7 +26,7 @@ from askgraph.llm import Choice, LanguageModel, System, User
 from askgraph.llm.budget import BudgetAccount
 from askgraph.llm.structured import StructuredReply, parse_structured
 from askgraph.methods import PaperPreset, PaperSetting, apply_presets
-from askgraph.methods.settings import ModelSettings, check_minimum
+from askgraph.methods.settings import ModelMethodSettings, check_minimum
 from askgraph.methods.shared import (
     Conversation,
     build_columns_rule,
@@ -123,7 +123,7 @@ PAPER_PRESET = PaperPreset(
 
 @apply_presets
 @dataclass(frozen=True)
-class SparqlLlm(ModelSettings):
+class SparqlLlm(ModelMethodSettings):
     """One prompt, revised if necessary; the fields are its settings.
 
     With `preset` paper, unset settings take the published values.

@@ -51,7 +51,7 @@ Status = Literal["same", "changed", "failed", "gone", "not compared"]
 
 @dataclass(frozen=True)
 class ExampleCheck:
-    """The outcome of a recheck; `detail` tells how the result changed, or why the query failed."""
+    """The outcome of a recheck; `detail` explains the changed result or the failure."""
 
     graph: str
     stored: StoredExample

@@ -34,7 +34,7 @@ from askgraph.workspace.settings import GraphSettings, write_graph_settings
 
 @dataclass(frozen=True)
 class IndexInfo:
-    """An index on disk; `problem` tells why it cannot be used as it is.
+    """An index on disk; `problem` explains why it is unusable as it is.
 
     `kind`, `items`, `source` and `created` are None if there is no index. `bytes` counts
     all of its files, and its data on a server.

@@ -29,7 +29,7 @@ MAX_CHECKED_CHARACTERS = 200_000
 MIN_WRONG_CERTAINTY = 0.5
 """A finding with at least this certainty makes its query count as wrong."""
 
-UNCHECKED_CERTAINTY = 0.3
+UNCHECKED_PROBABILITY = 0.3
 """Certainty of the finding that a query was not checked: no evidence against it exists."""
 
 
@@ -200,7 +200,7 @@ class PredicateUse:
     """The sorts of the subjects and objects of a predicate.
 
     `links` maps a sort of subjects to the sorts of their objects; a missing sort is unknown.
-    The shares, 0 to 1, tell how much of the data the sorts cover: 1 is all, and below
+    The shares, 0 to 1, are the parts of the data that the sorts cover: 1 is all, and below
     `Knowledge.min_share` the checks conclude nothing from them.
     """
 

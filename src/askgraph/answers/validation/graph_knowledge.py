@@ -165,7 +165,7 @@ def _freeze_links(links: Mapping[str, set[str]]) -> dict[str, Sorts]:
     return {sort: frozenset(reached) for sort, reached in links.items()}
 
 
-_TRUNCATED_COMPLETENESS = (
+_TRUNCATED_SHARE = (
     0.6  # how sure it is that a name does not exist which a bounded look did not find
 )
 _UNCOUNTED_SHARE = 0.9  # the same of classes that are listed without a number of triples each
@@ -180,8 +180,8 @@ def build_profile_knowledge(
     `graphs` are profiles of single named graphs; `name` is the named graph of this profile.
     """
     known_shares = [p.share for p in profile.completeness if p.name in ("classes", "predicates")]
-    shares = [share if share is not None else _TRUNCATED_COMPLETENESS for share in known_shares]
-    completeness = min(shares) if shares else (_TRUNCATED_COMPLETENESS if profile.cuts else 1.0)
+    shares = [share if share is not None else _TRUNCATED_SHARE for share in known_shares]
+    completeness = min(shares) if shares else (_TRUNCATED_SHARE if profile.cuts else 1.0)
     partitions: dict[str, list[Partition]] = defaultdict(list)
     for part in profile.partitions:
         partitions[part.predicate].append(part)

@@ -60,7 +60,7 @@ _MAX_EXPLAINED = 8
 _COMMON_NAMESPACES = tuple(WELL_KNOWN_PREFIXES[name] for name in ("rdf", "rdfs", "owl", "skos"))
 _MAX_LISTED_SORTS = 3
 _NUMBER_CERTAINTY_FACTOR = 0.4
-_ALTERNATIVE_CERTAINTY = 0.4  # of several names one is there, or of a class only those below are
+_ALTERNATIVE_PROBABILITY = 0.4  # one of several names exists, or a subclass has the property
 
 
 def diagnose_block(
@@ -117,7 +117,9 @@ def _check_long_paths(block: Block, text: str, knowledge: Knowledge) -> Iterator
                     pattern.subject, (PathStep(iri),), pattern.object, pattern, single=False
                 )
                 for finding in _StepMismatch(path_step, knowledge, text, {}).list_findings():
-                    certainty = finding.certainty if finding.is_misprint else _ALTERNATIVE_CERTAINTY
+                    certainty = (
+                        finding.certainty if finding.is_misprint else _ALTERNATIVE_PROBABILITY
+                    )
                     yield replace(finding, certainty=min(finding.certainty, certainty))
 
 
@@ -192,7 +194,7 @@ class _StepMismatch:
             step,
             self._find_similar_steps(step),
             certainty=min(
-                self.knowledge.completeness, _ALTERNATIVE_CERTAINTY if has_alternative else 1.0
+                self.knowledge.completeness, _ALTERNATIVE_PROBABILITY if has_alternative else 1.0
             ),
         )
 
@@ -354,7 +356,7 @@ def _check_class(
         kind, message = FaultKind.CLASS, f"{_name_graph(knowledge)} has no instances of {name}"
         certainty = knowledge.completeness
         if constraint.subclasses and knowledge.hierarchy is None:
-            certainty = min(certainty, _ALTERNATIVE_CERTAINTY)
+            certainty = min(certainty, _ALTERNATIVE_PROBABILITY)
     else:
         kind, message = FaultKind.SUBJECT, f"{name} has not what is asked of {constraint.subject}"
         certainty = 0.9 * knowledge.completeness

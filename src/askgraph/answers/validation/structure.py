@@ -10,7 +10,7 @@ from pyoxigraph import Literal, NamedNode, Store, Variable
 
 from askgraph.answers.validation import (
     MAX_CHECKED_CHARACTERS,
-    UNCHECKED_CERTAINTY,
+    UNCHECKED_PROBABILITY,
     CheckInput,
     FaultKind,
     Finding,
@@ -53,12 +53,11 @@ from askgraph.sparql.vocabulary import RDF_LANG_STRING, RDF_TYPE, XSD_STRING
 
 __all__ = ["filters", "structure", "syntax"]
 
-_PRODUCT_CERTAINTY = 0.6  # a product may be meant
-_COMPARISON_CERTAINTY = (
-    0.4  # more often it is where both are asked for, and one is of a thing that is named
-)
+# How probably a finding is a fault.
+_PRODUCT_PROBABILITY = 0.6  # some questions need a product
+_COMPARISON_PROBABILITY = 0.4  # a product that compares with a named thing is often intended
 _CONSTANT_MARK = "="  # stands in a block that is about something named
-_SUBQUERY_CERTAINTY = 0.4  # a column of a query within another that nothing fills does no harm
+_SUBQUERY_PROBABILITY = 0.4  # an unbound column of a sub-query does no harm
 
 
 def structure(subject: CheckInput, /) -> Iterator[Finding]:
@@ -67,7 +66,9 @@ def structure(subject: CheckInput, /) -> Iterator[Finding]:
         return
     for query in (node for node in walk(subject.tree) if isinstance(node, Query)):
         yield from _check_unbound(
-            query, subject.text, certainty=1.0 if query is subject.tree else _SUBQUERY_CERTAINTY
+            query,
+            subject.text,
+            certainty=1.0 if query is subject.tree else _SUBQUERY_PROBABILITY,
         )
         yield from _check_grouping(query, subject.text)
         yield from _check_joins(query)
@@ -167,9 +168,9 @@ def _check_group_joins(
             "nothing joins " + " and ".join(names[:3]) + ": each solution of one meets all of the"
             " other",
             term=names[1],
-            certainty=_COMPARISON_CERTAINTY
+            certainty=_COMPARISON_PROBABILITY
             if _is_intended(blocks, selected_names)
-            else _PRODUCT_CERTAINTY,
+            else _PRODUCT_PROBABILITY,
         )
     around = [_list_bound_names(group), *outside]
     for element in group.elements:
@@ -251,7 +252,7 @@ def syntax(subject: CheckInput, /) -> Iterator[Finding]:
             f"it has {len(subject.text):,} characters; at most "
             f"{MAX_CHECKED_CHARACTERS:,} are looked at"
         )
-        yield Finding(FaultKind.SYNTAX, message, certainty=UNCHECKED_CERTAINTY)
+        yield Finding(FaultKind.SYNTAX, message, certainty=UNCHECKED_PROBABILITY)
         return
     namespaces = subject.services.queried_graph.prefixes.namespaces
     yield from _check_prefixes(subject.text, namespaces)
@@ -286,7 +287,7 @@ def _check_syntax(subject: CheckInput, namespaces: Mapping[str, str]) -> Iterato
             yield Finding(FaultKind.SYNTAX, str(error), _locate_error(error, text))
             return
     message = "it has what SPARQL 1.1 does not know, and was not looked at any further"
-    yield Finding(FaultKind.SYNTAX, message, certainty=UNCHECKED_CERTAINTY)
+    yield Finding(FaultKind.SYNTAX, message, certainty=UNCHECKED_PROBABILITY)
 
 
 def _locate_error(error: QueryError, text: str) -> SourceRange | None:
@@ -324,7 +325,7 @@ def _can_parse(text: str) -> bool:
     return True
 
 
-_TYPE_CERTAINTY = 0.9  # some stores compare what SPARQL does not
+_MAX_TYPE_CERTAINTY = 0.9  # some stores compare more types than SPARQL
 
 
 def filters(subject: CheckInput, /) -> Iterator[Finding]:
@@ -339,7 +340,7 @@ def filters(subject: CheckInput, /) -> Iterator[Finding]:
         values = _ConditionChecker(block, env, block.knowledge)
         for condition in block.filters:
             for reason, forms in values.explain_failures(condition.condition):
-                certainty = _TYPE_CERTAINTY * block.knowledge.completeness
+                certainty = _MAX_TYPE_CERTAINTY * block.knowledge.completeness
                 yield _build_filter_finding(condition, reason, forms, subject, certainty=certainty)
 
 

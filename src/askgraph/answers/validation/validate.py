@@ -8,7 +8,7 @@ from askgraph import plugins
 from askgraph.answers.validation import (
     MAX_CHECKED_CHARACTERS,
     MIN_WRONG_CERTAINTY,
-    UNCHECKED_CERTAINTY,
+    UNCHECKED_PROBABILITY,
     Check,
     CheckInput,
     FaultKind,
@@ -85,7 +85,7 @@ def find_faults(
     try:
         return _run_checks(CheckInput(text, tree, services), checks)
     except RecursionError:
-        return (Finding(FaultKind.SYNTAX, _TOO_DEEP_MESSAGE, certainty=UNCHECKED_CERTAINTY),)
+        return (Finding(FaultKind.SYNTAX, _TOO_DEEP_MESSAGE, certainty=UNCHECKED_PROBABILITY),)
 
 
 def _run_checks(subject: CheckInput, checks: Sequence[str]) -> tuple[Finding, ...]:

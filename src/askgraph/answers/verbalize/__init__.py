@@ -1,9 +1,9 @@
 """Readings: queries read back in plain words, by their trees, without a language model.
 
-What lives here: a lexical model of properties (`lexicon`), what the graph shows of them
+Contents: a lexical model of properties (`lexicon`), facts about them from the graph
 (`schema_facts`), words for terms (`names`), and the grammar: `forms` of a clause in each language,
 `nouns` and `clauses` of a group, `listing` and `sentence` of a query. `labels` fetches the labels
-of terms. Start reading at `in_words`.
+of terms. Start reading at `verbalize_query`.
 """
 
 from __future__ import annotations
@@ -69,16 +69,15 @@ def verbalize_query(
 
     Args:
         query: The query, or its text.
-        labels: The labels of its IRIs (see `iris_of`); an IRI without one has the words in it.
+        labels: The labels of its IRIs (see `list_query_iris`); other IRIs are split into words.
         language: English, German, Spanish or French; others read English.
         nouns: The language of the labels if it is another one; empty if unknown.
-        facts: What the graph shows of the terms: which are people, which lead to dates, units.
+        facts: Knowledge of the terms from the graph: people, dates, units.
 
     Returns:
-        The words. A text that is no query, or has more than 10,000 characters, gives a phrase that
-        says so.
+        The words; an error phrase for a text that is no query or exceeds 10,000 characters.
 
-    >>> in_words("SELECT ?s { ?s a <http://x/Singer> ; <http://x/country> 'France' }", {})
+    >>> verbalize_query("SELECT ?s { ?s a <http://x/Singer> ; <http://x/country> 'France' }", {})
     'Singers whose country is “France”.'
     """
     return verbalize_with_names(query, Names(labels, load_phrases(language, nouns), facts=facts))
@@ -108,7 +107,7 @@ def verbalize_with_names(query: Query | str, names: Names) -> str:
 
 
 def list_query_iris(query: Query | str) -> tuple[str, ...]:
-    """Return the IRIs in a query that `in_words` names, each once, in order; none if unreadable."""
+    """Return the distinct IRIs that `verbalize_query` names, in order; none if unreadable."""
     try:
         return list_iris(to_tree(query))
     except QuerySyntaxError:

@@ -200,7 +200,7 @@ class ClauseWriter(ValueWords):
         return f"{'who' if person else 'that'} {verb} {rest}"
 
     def list_link_clauses(self, variable: Term, *, many: bool, is_plain: bool = False) -> list[str]:
-        """Return a clause for every pattern at the variable that is not told yet.
+        """Return a clause for every pending pattern at the variable.
 
         If `is_plain`, all have the form "whose noun is value".
         """
@@ -221,7 +221,7 @@ class ClauseWriter(ValueWords):
         return clauses
 
     def write_forward(self, pattern: Pattern, entry: LexicalEntry, *, many: bool) -> str:
-        """Return the clause of a pattern on its subject; empty if there is nothing to tell."""
+        """Return the clause of a pattern on its subject; empty if it needs none."""
         target, head = pattern.object, self.make_head(pattern.subject, many=many)
         if not isinstance(target, Variable):
             value = self.write_value(target, entry)
@@ -576,7 +576,7 @@ class ClauseWriter(ValueWords):
         return self.say("not those", text) if is_negative else text
 
     def write_lack_back(self, pattern: Pattern, own: str, head: Head) -> str:
-        """Return `that no moon orbits`, `without any climber`; empty where no phrase says it."""
+        """Return `that no moon orbits`, `without any climber`; empty without a fitting phrase."""
         source, entry = pattern.subject, self.names.find_entry(pattern.predicate)
         if entry.steps or entry.kind == "any" or not isinstance(source, Variable):
             return ""

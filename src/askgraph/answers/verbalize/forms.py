@@ -100,7 +100,7 @@ class Forms:
         return self.say("none", text)
 
     def differ(self, entry: LexicalEntry, value: str, head: Head) -> str:
-        """Return the clause of a value that is not there; empty if no phrase says it."""
+        """Return the clause of an absent value; empty without a fitting phrase."""
         if entry.is_noun and head.is_many and self.phrases.has_phrase("is not"):
             return self.say("is not", entry.text, value)
         return self.say("cond", entry.text, self.say("!=", value)) if entry.is_noun else ""

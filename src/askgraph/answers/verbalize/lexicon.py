@@ -16,7 +16,7 @@ from askgraph.answers.verbalize.phrases import (
     load_lexicon,
 )
 from askgraph.answers.verbalize.schema_facts import NO_FACTS, PropertyFacts
-from askgraph.graph.glossary import Wording
+from askgraph.graph.glossary import TermWording
 from askgraph.graph.measures import detect_unit, parse_unit
 from askgraph.sparql import english
 
@@ -47,23 +47,23 @@ _NO_WORDS = re.compile(r"[.;:?!]|(?:\S+ ){7}")
 class LexicalEntry:
     """How a reading speaks of a property.
 
-    A `noun` is what its subject has, a `count` how many of something, a `verb` what it does; a
-    `participle` (`published by`), a `relation` (`part of`) and a `place` are what it is. `dated`
-    is a participle with a date: `founded`.
+    A subject has a `noun`, or a `count` of something, and does a `verb`. A `participle`
+    (`published by`), a `relation` (`part of`) and a `place` follow "is". `dated` is a participle
+    with a date: `founded`.
 
     Attributes:
         kind: The part of speech.
         text: The noun, or the words before the value: `mass`, `orbits`, `published by`, `part of`.
         plural: The plural of the noun; the verb after several subjects.
-        past: What the value did to the subject: `wrote`.
+        past: The verb in the past with the value as its subject: `wrote`.
         passive: What happened to the subject, before the value: `written by`.
         most: The adjective of the thing with the highest value: `largest`.
         least: The adjective of the thing with the lowest value.
-        is_exact: Whether these adjectives alone tell the property.
+        is_exact: Whether these adjectives alone identify the property.
         high: The adjective of the highest value itself: `longest`.
         low: The adjective of the lowest value itself.
         event: What happened at the date that it gives, with its verb: `born`, `that died`.
-        values: What the graph shows of its values: see `PropertyFacts`.
+        values: The kind of its values: see `PropertyFacts`.
         unit: The unit behind its numbers.
         object_noun: The noun that a verb has before its value: `provides service`.
         value_noun: The class of everything that it leads to.
@@ -129,7 +129,7 @@ def make_entry(
     *,
     is_own: bool = True,
     facts: PropertyFacts = NO_FACTS,
-    wording: Wording | None = None,
+    wording: TermWording | None = None,
 ) -> LexicalEntry:
     """Return the entry of a property by its label in a language.
 
@@ -159,7 +159,7 @@ def make_entry(
     return entry if wording is None else _apply_wording(entry, wording)
 
 
-def _apply_wording(entry: LexicalEntry, wording: Wording) -> LexicalEntry:
+def _apply_wording(entry: LexicalEntry, wording: TermWording) -> LexicalEntry:
     """Return an entry with what a glossary prescribes."""
     return replace(
         entry,
@@ -289,7 +289,7 @@ def _make_noun(text: str, facts: PropertyFacts) -> LexicalEntry:
 
 
 def is_event(participle: str) -> bool:
-    """Return whether a participle tells of something that happened once: `born in`."""
+    """Return whether a participle describes a single event: `born in`."""
     return bool(_EVENTS.search(participle))
 
 

@@ -93,7 +93,7 @@ class Listing(ABC):
         return {name.value for name in spoken}
 
     def find_root(self) -> Term | None:
-        """What the sentence is about."""
+        """Return the subject of the sentence."""
         aggregated = [v for value in self.list_computed() for v in find_variables(value)]
         having = [v for value in self.query.having for v in find_variables(value)]
         for variable in [
@@ -199,7 +199,7 @@ class Listing(ABC):
         return "highest" if down else "lowest"
 
     def counts(self, value: Expression, root: Term | None) -> bool:
-        """Whether an expression is the number of rows, or of what the sentence is about."""
+        """Return whether an expression counts the rows or the subject of the sentence."""
         if not isinstance(value, Call) or not value.name.startswith("COUNT"):
             return False
         return not value.arguments or self.resolve(value.arguments[0]) == root
@@ -282,7 +282,7 @@ class Listing(ABC):
         return isinstance(value, Call) and value.name.startswith("COUNT")
 
     def name_order(self, value: Expression, root: Term | None) -> str:
-        """What is sorted by, without whose it is."""
+        """Return the noun of the sort key without its owner."""
         value = self.find_order_value(value)
         if isinstance(value, Variable):
             return strip_article(self.name_value(self.scope.resolve(value)), self.phrases)
@@ -380,7 +380,7 @@ class Listing(ABC):
         return [self.phrases.pluralize(noun) for noun in nouns]
 
     def add_root(self, nouns: str, subject: str, root: Term | None) -> str:
-        """What is of the root: `Masse von Mars`, `Masse der Planeten`."""
+        """Return a noun with the root as its owner: `Masse von Mars`, `Masse der Planeten`."""
         one = not isinstance(root, Variable) or (self.cuts_root() and self.query.limit == 1)
         key = "of" if one or not self.phrases.has_phrase("of the") else "of the"
         return self.say(key, nouns, subject)
@@ -474,7 +474,7 @@ class Listing(ABC):
         return self.writer.write_of_node(nouns, root)
 
     def name_their(self, nouns: Sequence[str], *, plain: bool = False) -> str:
-        """Return columns of what the sentence is about: `their mass and the city they live in`."""
+        """Return columns of the subject: `their mass and the city they live in`."""
         required, optional = ([*nouns], []) if plain else self.split_optional(nouns)
         text = self.possess(required) if required else ""
         if not optional:
@@ -539,9 +539,9 @@ class Listing(ABC):
         return self.say("of", noun, self.say("the", far))
 
     def is_plain(self, variable: Variable) -> bool:
-        """Whether a value is only asked for: nothing but its class and its columns is said of it.
+        """Return whether a value has only a class and columns, and mark these as done.
 
-        Then its class counts as told, and the link to it, as the column tells of both.
+        The column then covers the class and the link to it.
         """
         touching = [p for p in self.scope.patterns if variable in (p.subject, p.object)]
         objects = [pattern for pattern in touching if pattern.subject == variable]
@@ -578,5 +578,5 @@ class Listing(ABC):
 
 
 def _is_possessed(noun: str) -> bool:
-    """Return whether a column tells itself to whom it belongs: `city they live in`."""
+    """Return whether a column names its owner itself: `city they live in`."""
     return bool(re.search(r"\b(?:they|their)\b", noun))

@@ -39,7 +39,7 @@ class Names:
     Attributes:
         labels: The label of each IRI that has one.
         phrases: The phrases of the reader's language.
-        facts: What the graph shows of the terms.
+        facts: Knowledge of the terms from the graph.
         values: Values of variables, in words, that stand behind their nouns.
         keeps_case: Whether labels keep their first letters.
     """
@@ -63,10 +63,10 @@ class Names:
         self._replacements = 0
 
     def count_replacement(self) -> None:
-        """Count a variable that is replaced by what it stands for; it may name others twice.
+        """Count a variable that its definition replaces; the definition may repeat others.
 
         Raises:
-            QuerySyntaxError: There are too many for words that anybody would read.
+            QuerySyntaxError: There are too many for a readable text.
         """
         self._replacements += 1
         if self._replacements > _MAX_REPLACEMENTS:
@@ -103,9 +103,9 @@ class Names:
         return self.phrases.quote(" ".join(literal.value.split()))
 
     def describe_flag(self, entry: LexicalEntry, condition: str) -> str:
-        """Return what a thing is of which a property is true or false: `is (not) contagious`.
+        """Return the predicate of a true or false property: `is (not) contagious`.
 
-        `condition` is what the value is: `is true`. Empty for any other property or condition.
+        `condition` is `is true` or `is false` in words. Empty for any other property or condition.
         """
         label = entry.label or entry.text
         adjective = to_adjective(label) if self.phrases.is_english else ""

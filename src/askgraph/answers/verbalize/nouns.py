@@ -33,7 +33,7 @@ class Nouns:
             sort keys): a plain link to one of those needs no clause.
         known: The nouns by which the sentence has introduced variables.
         write_select: Puts a column of a sub-select into words.
-        done: The patterns that the sentence has told.
+        done: The patterns that the sentence covers.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Nouns:
         self.depth = 0
 
     def list_classes(self, variable: Term) -> list[str]:
-        """Return the classes of a variable in words; their patterns count as told."""
+        """Return the classes of a variable in words and mark their patterns as done."""
         classes = []
         for pattern in self.scope.patterns:
             is_type = pattern.predicate == NamedNode(RDF_TYPE)
@@ -70,7 +70,7 @@ class Nouns:
         return list(dict.fromkeys(classes))
 
     def find_noun(self, variable: Variable) -> str:
-        """Return a singular noun for a variable: its class, or what it is to something else."""
+        """Return a singular noun for a variable: its class, or its role for another term."""
         if variable.value in self.known:
             return self.known[variable.value]
         if classes := self.list_classes(variable):
@@ -129,7 +129,7 @@ class Nouns:
         return self.name_object(pattern)
 
     def name_object(self, pattern: Pattern) -> str:
-        """Return what the object of a pattern is to its subject."""
+        """Return the role of the object of a pattern for its subject."""
         entry = self.names.find_entry(pattern.predicate)
         if entry.kind == "any":
             return self.say("thing")
@@ -153,7 +153,7 @@ class Nouns:
         return next((pattern for pattern in patterns if pattern.object == variable), None)
 
     def take_owner(self, variable: Variable, noun: str) -> Pattern | None:
-        """Return the pattern by which a variable is the `noun` of another; it counts as told."""
+        """Return the pattern by which a variable is the `noun` of another; mark it as done."""
         for pattern in self.list_open(variable):
             entry = self.names.find_entry(pattern.predicate)
             if pattern.object == variable and entry.is_noun and entry.text == noun:
@@ -162,7 +162,7 @@ class Nouns:
         return None
 
     def list_open(self, term: Term | None) -> list[Pattern]:
-        """Return the patterns with a term at an end that no clause has told yet."""
+        """Return the pending patterns with a term at an end."""
         ends = ((pattern, (pattern.subject, pattern.object)) for pattern in self.scope.patterns)
         return [pattern for pattern, both in ends if term in both and pattern not in self.done]
 
@@ -185,7 +185,7 @@ class ValueWords(Nouns, ABC):
         return Conditions(self.write, self.phrases)
 
     def describe_conditions(self, variable: Term) -> str:
-        """Return all conditions on one variable, as what it `is`; they count as told."""
+        """Return all conditions on one variable, to follow "is", and mark them as done."""
         if not isinstance(variable, Variable):
             return ""
         conditions = []

@@ -48,7 +48,7 @@ def _place_labels() -> frozenset[str]:
 
 
 def is_place_label(label: str) -> bool:
-    """Return whether a property's label tells, in any language, in which place something lies."""
+    """Return whether a property's label names a location in any language."""
     return label.lower() in _place_labels()
 
 

@@ -8,7 +8,7 @@ from askgraph.answers.verbalize.labels import list_texts
 from askgraph.answers.verbalize.phrases import is_person_noun
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
-from askgraph.graph.glossary import Wording
+from askgraph.graph.glossary import TermWording
 from askgraph.graph.measures import Unit, detect_unit
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.sparql import vocabulary as v
@@ -31,7 +31,7 @@ class PropertyFacts:
     """What a graph shows of a property.
 
     Attributes:
-        values: What it leads to: `thing`, `integer`, `number`, `date`, `boolean`, `text`;
+        values: The kind of its values: `thing`, `integer`, `number`, `date`, `boolean`, `text`;
             empty if unknown.
         noun: The class of everything that it leads to, as a noun; empty if there are several.
         leads_to_person: Whether everything that it leads to is a person.
@@ -65,7 +65,7 @@ class SchemaFacts:
     properties: Mapping[str, PropertyFacts] = field(default_factory=dict)
     persons: frozenset[str] = frozenset()
     types: Mapping[str, str] = field(default_factory=dict)
-    wordings: Mapping[str, Wording] = field(default_factory=dict)
+    wordings: Mapping[str, TermWording] = field(default_factory=dict)
 
 
 def collect_facts(
@@ -152,7 +152,7 @@ def _name_class(cls: ClassProfile, language: str) -> str:
 
 
 def _is_person(
-    iri: str, classes: Mapping[str, ClassProfile], wordings: Mapping[str, Wording]
+    iri: str, classes: Mapping[str, ClassProfile], wordings: Mapping[str, TermWording]
 ) -> bool:
     """Return whether a class has people, by vocabulary, glossary, noun or superclass."""
     waiting, seen = [iri], set[str]()

@@ -151,7 +151,7 @@ _KINDS = (NamedNode(RDF_TYPE), NamedNode(RDFS_SUB_CLASS_OF))
 
 
 def _split_steps(pattern: Pattern, number: int) -> Iterator[Pattern]:
-    """A pattern with a path as patterns of its steps, as far as steps can be told apart."""
+    """Split a pattern with a path into patterns of single steps where possible."""
     match pattern.predicate:
         case Path(operator="^", parts=(inner,)):
             yield from _split_steps(Pattern(pattern.object, inner, pattern.subject), number)
@@ -182,7 +182,7 @@ def _rename(scope: Scope) -> None:
 
 
 def _turn_unbound_optionals(scope: Scope) -> None:
-    """`OPTIONAL { … ?x } FILTER(!BOUND(?x))` says that there is no such thing."""
+    """`OPTIONAL { … ?x } FILTER(!BOUND(?x))` means absence."""
     for condition in list(scope.filters):
         match condition:
             case Call(

@@ -1,4 +1,4 @@
-"""A whole query as a sentence: its groups and form, its order, and what no clause has told."""
+"""A whole query as a sentence: its groups and form, its order, and the remaining parts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from askgraph.sparql import (
 )
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-_LISTED = 6
+_MAX_LISTED_NOUNS = 6
 """So many properties of a description are named."""
 _COUNTED = frozenset(["=", "<", ">", "<=", ">="])
 
@@ -121,7 +121,7 @@ class Grouping(Listing):
         return ""
 
     def name_counted(self, value: Expression, root: Term | None, *, many: bool = True) -> str:
-        """What is counted, in the plural if `many`, with all that holds of it."""
+        """Return the counted noun with its clauses, in the plural if `many`."""
         if self.counts(self.find_order_value(value), root):
             if not many and isinstance(root, Variable) and not self.root_said:
                 self.root_said = True
@@ -152,7 +152,7 @@ class Grouping(Listing):
         return self.write_subject(root)
 
     def write_aggregates(self, root: Term | None) -> str:
-        """All computed columns; what they are taken over is told once."""
+        """Return all computed columns; name their common argument once."""
         texts, nouns = [], []
         for value in self.list_computed():
             if self.counts(value, root):
@@ -195,7 +195,7 @@ class Grouping(Listing):
         return ""
 
     def write_of_root(self, value: Expression, root: Term | None) -> str:
-        """What is computed of aggregates, with what these are taken over if that is not told."""
+        """Return a computation on aggregates, with their argument unless it is already named."""
         text = self.write_expression(value, root)
         told = root is None or root in self.keys or self.root_said
         calls = [one for one in walk(value) if isinstance(one, Call) and one.is_aggregate]
@@ -203,7 +203,7 @@ class Grouping(Listing):
         return text if told else self.add_root(text, self.write_root(root), root)
 
     def name_keys(self, root: Term | None) -> list[str]:
-        """What the groups are made by; values of one thing together."""
+        """Return the keys of the groups; join values of one thing."""
         nouns: list[str] = []
         far: dict[Variable, list[str]] = {}
         given = {name for select in self.scope.selects for name, _ in select.columns}
@@ -250,7 +250,7 @@ class Grouping(Listing):
         return phrase
 
     def is_only_key(self, variable: Variable, root: Term | None) -> bool:
-        """Whether nothing is said of a thing but its class, its columns and the root's link."""
+        """Return whether a thing has only a class, columns and the link of the root."""
         return all(
             pattern.predicate == NamedNode(RDF_TYPE)
             or root in (pattern.subject, pattern.object)
@@ -325,7 +325,7 @@ class Sentence(Grouping):
         return self.add_order(text, root)
 
     def write_described(self) -> str | None:
-        """All that is said of one thing by some properties, a row for each value; else None."""
+        """Describe one thing by some properties, one row per value; None for other queries."""
         match self.scope.patterns, self.scope.values:
             case [Pattern(subject, Variable() as name, Variable() as value)], [
                 Values((given,), rows)
@@ -334,9 +334,9 @@ class Sentence(Grouping):
                 if name == given and not isinstance(subject, Variable) and shown == {name, value}:
                     iris = [row[0] for row in rows if isinstance(row[0], NamedNode)]
                     nouns = [self.names.find_entry(iri).text.strip("“”„«» ") for iri in iris]
-                    more = " …" if len(nouns) > _LISTED else ""
+                    more = " …" if len(nouns) > _MAX_LISTED_NOUNS else ""
                     about = self.say("describe", self.names.name_term(subject))
-                    return f"{about}: {', '.join(nouns[:_LISTED])}{more}"
+                    return f"{about}: {', '.join(nouns[:_MAX_LISTED_NOUNS])}{more}"
         return None
 
     def write_picked(self) -> str | None:
@@ -366,9 +366,9 @@ class Sentence(Grouping):
         return None
 
     def write_crowned(self) -> str | None:
-        """All that have the most or the fewest of what is counted in sub-queries; else None.
+        """Describe the things with the highest or lowest count of sub-queries; else None.
 
-        They are told as the first of an order, or as what belongs to the first.
+        Phrase them as the first of an order, or as owned by the first.
         """
         match self.scope.selects, self.query.where.elements:
             case [
@@ -408,7 +408,7 @@ class Sentence(Grouping):
         return None
 
     def write_first(self, first: Query, counts: Mapping[Variable, Expression]) -> str:
-        """What is asked of the first of some groups, which have numbers."""
+        """Describe the columns of the first group by a number."""
         key = first.columns[0][0]
         columns = tuple((name, counts.get(name, value)) for name, value in self.query.columns)
         plain = [name for name, value in columns if value is None]
@@ -493,7 +493,7 @@ class Sentence(Grouping):
         return text
 
     def add_leftovers(self, text: str) -> str:
-        """What no clause has told: parts without a link, free conditions, other alternatives."""
+        """Add the remaining parts: unlinked patterns, free conditions, other alternatives."""
         for variable in self.list_open_subjects():
             if variable.value not in self.writer.known:
                 about = self.writer.describe(variable, many=False)
@@ -510,7 +510,7 @@ class Sentence(Grouping):
         return text
 
     def list_open_subjects(self) -> list[Variable]:
-        """Variables of patterns that no clause has told, and no column either."""
+        """Return the variables of pending patterns that are no columns."""
         known, silent = (
             set(map(Variable, self.writer.known)),
             set(map(Variable, self.writer.silent)),
@@ -624,7 +624,7 @@ class Sentence(Grouping):
         return self.say(key, claim)
 
     def make_claim(self) -> tuple[str, str]:
-        """What is asked, as the key of the question and what stands in it."""
+        """Return the key of the question and its parts."""
         patterns = self.scope.patterns
         if patterns and not any(True for p in patterns for _ in find_variables(p)):
             facts = [_state(p, self.names) for p in patterns]
@@ -643,7 +643,7 @@ class Sentence(Grouping):
         return "is true", self.join_list(statements)
 
     def list_statements(self) -> list[str]:
-        """What an ASK query without unknown subjects says."""
+        """Return the statements of an ASK query without unknown subjects."""
         texts = [
             self.describe_flag_of(condition) or self.writer.write(condition)
             for condition in self.scope.filters
@@ -677,7 +677,7 @@ class Sentence(Grouping):
         return self.say("triples", self.join_list(list(dict.fromkeys(nouns))), self.write_source())
 
     def write_source(self) -> str:
-        """Return what the patterns of a query are about."""
+        """Return the subject of the patterns of a query."""
         root = self.find_source()
         about = self.write_subject(root) if root is not None else self.say("things")
         return self.add_leftovers(about)

@@ -33,8 +33,8 @@ def rows(predicted: ResultTable, gold: ResultTable) -> Score:
 
     Does not punish the names and order of columns, the order of rows, duplicates, another datatype
     or language tag of the same value, or extra columns. Duplicates do not count because gold
-    queries often lack a DISTINCT; so a query that must count duplicates is not told from one that
-    drops them. As credit is for cells, a column with one value throughout, such as a class, is
+    queries often lack a DISTINCT; so a query that drops necessary duplicates
+    passes too. As credit is for cells, a column with one value throughout, such as a class, is
     worth its share of every row. As one gold row answers for one predicted row, a predicted row
     that is almost right is superfluous beside the right one: with three columns or more it may then
     cost more than the right one brings.

@@ -36,7 +36,7 @@ def dfsl(predicted: ResultTable, gold: ResultTable) -> Score:
     The measure of D'Abramo, "Dynamic Few-Shot Learning for Knowledge Graph Question Answering"
     (thesis, 2024; arXiv 2407.01409), section 5.4.4. It does not say what one result of several
     columns is; here it is each value. By this definition it is the same as `flattened`, and has a
-    name of its own so that a report can say whose figures it stands beside.
+    name of its own so that a report can cite the figures beside it.
 
     Compare the two sets of all bound values; both empty is 1, one empty is 0.
     """

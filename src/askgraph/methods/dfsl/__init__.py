@@ -31,7 +31,7 @@ from askgraph.methods.dfsl.prompt import (
     link_terms,
     remove_terms,
 )
-from askgraph.methods.settings import ModelSettings, check_choices, check_minimum
+from askgraph.methods.settings import ModelMethodSettings, check_choices, check_minimum
 from askgraph.methods.shared import Conversation
 from askgraph.methods.shared.examples import (
     MATCH_MODES,
@@ -100,7 +100,7 @@ PAPER_PRESET = PaperPreset(
 
 @apply_presets
 @dataclass(frozen=True)
-class Dfsl(ModelSettings):
+class Dfsl(ModelMethodSettings):
     """One prompt with demonstrations; the fields are its settings.
 
     With `preset` paper, unset settings take the published values.

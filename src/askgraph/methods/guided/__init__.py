@@ -1,7 +1,7 @@
 """Guided: graph search proposes candidates, a language model decides, and results vote.
 
-This method is ours. The candidates of graph search go into one prompt, together with what the graph
-knows near the question. The model chooses a candidate, edits one, writes a query or asks back. Its
+This method is ours. The candidates of graph search go into one prompt, together with the graph's
+schema near the question. The model chooses a candidate, edits one, writes a query or asks back. Its
 reply is validated, repaired and run without further calls; only if something is doubtful is the
 model asked again, with the evidence, and then with functions to look things up. Several opinions
 are put to a vote by their results.

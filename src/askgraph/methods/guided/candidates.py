@@ -322,7 +322,7 @@ def _declare_prefixes(question_graph: QuestionGraph, iris: Sequence[str]) -> Que
 
 
 async def gather_or_fail(coroutines: Iterable[Coroutine[None, None, Item]]) -> list[Item]:
-    """Return the results of the coroutines in order; raise what the first failing one raises."""
+    """Return the results of the coroutines in order; raise the first error."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(coroutine) for coroutine in coroutines]

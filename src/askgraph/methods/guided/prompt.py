@@ -406,7 +406,7 @@ _SAME_REPLY = "same"  # the reply of a model that keeps to what it said
 class GuidedReply:
     """A parsed reply of the model.
 
-    A reply with only a thought says that there is no answer.
+    A reply with only a thought means that there is no answer.
 
     Attributes:
         chosen: the number of a candidate, 0 for none.

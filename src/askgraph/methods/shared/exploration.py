@@ -288,7 +288,7 @@ class Exploration(ABC):
 
     @abstractmethod
     async def look_up_opening(self) -> Sequence[ToolUse]:
-        """Look up what the model is shown first."""
+        """Run the lookups for the first prompt."""
 
     @abstractmethod
     def start_conversation(self, uses: Sequence[ToolUse]) -> Conversation:

@@ -1,7 +1,7 @@
 """The graphs of a question, and the queries that a model writes for them.
 
 Several graphs have one set of prefixes and are joined by SERVICE. Each query is parsed, validated,
-repaired, run and judged. The model is told about certain faults before a query runs, but only once:
+repaired, run and judged. The model learns of certain faults before a query runs, but only once:
 findings may be wrong, and a query that comes again is run. An empty result is also reported once.
 """
 

@@ -234,7 +234,7 @@ async def choose_answer_columns(
 ) -> tuple[str, ...]:
     """Return the columns that the question asks for; all if that is unclear.
 
-    For a follow-up question all columns answer, since its own words tell only a part.
+    For a follow-up question all columns answer, since its own words cover only a part.
     """
     question = context.question
     if len(result.variables) < 2 or question.before:

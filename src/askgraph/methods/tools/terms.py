@@ -1,7 +1,7 @@
 """Resolve terms that a language model writes: `a:Titan`, `<http://…>`, `"x"@en`.
 
-Arrays or the profile tell which IRIs a graph contains, else one request does. Errors about unknown
-IRIs name the nearest names.
+Arrays, the profile or one request decide which IRIs a graph contains. Errors about unknown IRIs
+name the nearest names.
 """
 
 import asyncio

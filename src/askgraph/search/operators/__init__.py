@@ -463,7 +463,7 @@ def _is_code_requested(query: QueryBuilder, slot: Slot, attachment: Attachment) 
 
 
 def _is_aggregate_restriction(query: QueryBuilder, position: int) -> bool:
-    """Return whether a noun after an aggregate only restricts what is aggregated.
+    """Return whether a noun after an aggregate only restricts the aggregated values.
 
     "How many X have Y" and "the average X of Y" do not ask for a row for each Y.
     """

@@ -164,7 +164,7 @@ def get_cast(query: QueryBuilder, variable: Variable) -> str:
 
 
 def group_for_count(query: QueryBuilder, variable: Variable, operator: Operator) -> None:
-    """Group the rows by the things that have several of what is counted.
+    """Group the rows by the things with several counted values.
 
     These are at the root, or at another vertex named before the operator if the root has no name.
     If each thing has only one, group by the shown columns.

@@ -681,7 +681,7 @@ class _QueryPart:
         return (self.shape, *[colours[number] for number in self.variables])
 
     def hash_for_variable(self, variable: int, colours: Mapping[int, int]) -> int:
-        """Return a hash of what the part requires of one of its variables."""
+        """Return a hash of the requirements of the part on one of its variables."""
         return hash(
             (
                 self.shape,

@@ -519,7 +519,7 @@ class FitScorer:
 
     @cached_property
     def is_plural_expected(self) -> bool | None:
-        """Whether the question asks for several things rather than one; None if no word tells."""
+        """Whether the question asks for several things rather than one; None if unknown."""
         question = self.linked.reading
         nouns = self.nouns
         expected = self.expected
@@ -564,7 +564,7 @@ class FitScorer:
         return 1.0 if rows > _MAX_FEW_ROWS else _FEW_ROWS_PENALTY
 
     def _estimate_rows(self, candidate: QueryCandidate) -> int | None:
-        """Estimate the number of rows; None if only running the query would tell."""
+        """Estimate the number of rows; None if unknown before a run."""
         tree = candidate.tree
         if tree.limit is not None:
             return tree.limit

@@ -115,7 +115,7 @@ class RequestCredentials:
 
     @property
     def is_forwarded(self) -> bool:
-        """Whether the headers say that a proxy forwarded the request."""
+        """Return whether the headers show that a proxy forwarded the request."""
         return any(name in self.headers for name in _FORWARDING_HEADERS)
 
 

@@ -33,10 +33,10 @@ from askgraph.sparql.lexer import tokenize
 from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-NAMED_SELECTIVITY = 3
+NAMED_TERM_SCORE = 3
 """Selectivity of patterns with a fixed subject, object or row: few solutions are expected."""
 
-_COMPARISON_SELECTIVITY, _CLASS_SELECTIVITY, _NO_SELECTIVITY = 2, 1, 0
+_COMPARISON_SCORE, _CLASS_SCORE, _MIN_SCORE = 2, 1, 0
 _SELECTIVE_FUNCTIONS = frozenset(["=", "IN", "CONTAINS", "REGEX", "STRSTARTS", "STRENDS"])
 
 
@@ -49,25 +49,25 @@ def estimate_selectivity(group: str, prologue: str = "") -> int:
     try:
         return _estimate_query(parse_tree(f"{prologue}SELECT * WHERE {{ {group} }}"))
     except QuerySyntaxError:
-        return _NO_SELECTIVITY  # a guess at the order in which to ask, no judgement of the query
+        return _MIN_SCORE  # a guess at the order in which to ask, no judgement of the query
 
 
 def _estimate_query(query: Query) -> int:
-    return NAMED_SELECTIVITY if query.limit is not None else _estimate_group(query.where)
+    return NAMED_TERM_SCORE if query.limit is not None else _estimate_group(query.where)
 
 
 def _estimate_group(group: Group) -> int:
-    return max((_estimate_element(element) for element in group.elements), default=_NO_SELECTIVITY)
+    return max((_estimate_element(element) for element in group.elements), default=_MIN_SCORE)
 
 
 def _estimate_element(element: object) -> int:
     match element:
         case Values():
-            return NAMED_SELECTIVITY
+            return NAMED_TERM_SCORE
         case Pattern():
             return _estimate_pattern(element)
         case Filter():
-            return _COMPARISON_SELECTIVITY if _is_selective(element.condition) else _NO_SELECTIVITY
+            return _COMPARISON_SCORE if _is_selective(element.condition) else _MIN_SCORE
         case Union():
             return min(_estimate_group(group) for group in element.groups)
         case Nested(word="" | "GRAPH"):
@@ -75,15 +75,15 @@ def _estimate_element(element: object) -> int:
         case Query():
             return _estimate_query(element)
         case _:
-            return _NO_SELECTIVITY
+            return _MIN_SCORE
 
 
 def _estimate_pattern(pattern: Pattern) -> int:
     if not isinstance(pattern.subject, Variable):
-        return NAMED_SELECTIVITY
+        return NAMED_TERM_SCORE
     if isinstance(pattern.object, Variable):
-        return _NO_SELECTIVITY
-    return _CLASS_SELECTIVITY if str(pattern.predicate) == f"<{RDF_TYPE}>" else NAMED_SELECTIVITY
+        return _MIN_SCORE
+    return _CLASS_SCORE if str(pattern.predicate) == f"<{RDF_TYPE}>" else NAMED_TERM_SCORE
 
 
 def _is_selective(condition: Expression) -> bool:
@@ -339,7 +339,7 @@ def _build_restriction(
     text = " ".join(piece.text for piece in pieces)
     if any(piece.evaluated_position is not None for piece in pieces):
         position = pieces[0].evaluated_position if len(pieces) == 1 else None
-        return Restriction(text, shared_variables, NAMED_SELECTIVITY, position)
+        return Restriction(text, shared_variables, NAMED_TERM_SCORE, position)
     return Restriction(text, shared_variables, estimate_selectivity(text, prologue))
 
 
