@@ -59,6 +59,10 @@ def states(server: ServedThread) -> set[str]:
         return {run["state"] for run in client.get("/api/v1/runs?limit=200").json()["runs"]}
 
 
+def read_events(response: httpx2.Response) -> Iterator[dict[str, Any]]:
+    return (json.loads(line[6:]) for line in response.iter_lines() if line.startswith("data: "))
+
+
 VISITOR = {"askgraph_visitor": generate_visitor()}
 STREAM = {"Accept": "text/event-stream"}
 ASK: dict[str, Any] = {"json": {"question": QUESTION}, "headers": STREAM}
@@ -84,25 +88,21 @@ def test_stopping_and_deleting(server: ServedThread) -> None:
     # A caller stops a question.
     with httpx2.Client(base_url=server.url, cookies=VISITOR, timeout=60) as client:
         with client.stream("POST", "/api/v1/ask", **ASK) as response:
-            lines = (line for line in response.iter_lines() if line.startswith("data: "))
-            id = json.loads(next(lines)[6:])["id"]
+            id = next(events := read_events(response))["id"]
+            cancel = f"{server.url}/api/v1/runs/{id}/cancel"
             stopped = threading.Thread(
-                target=lambda: httpx2.post(
-                    f"{server.url}/api/v1/runs/{id}/cancel", cookies=VISITOR, timeout=60
-                ).raise_for_status()
+                target=lambda: httpx2.post(cancel, cookies=VISITOR, timeout=60).raise_for_status()
             )
             stopped.start()
-            assert [json.loads(line[6:])["event"] for line in lines][-1] == "cancelled"
+            assert [event["event"] for event in events][-1] == "cancelled"
             stopped.join()
         assert client.get(f"/api/v1/runs/{id}").json()["state"] == "cancelled" and at_rest(server)
-    # A history deleted while a question runs leaves nothing running.
-    with httpx2.Client(base_url=server.url, cookies=VISITOR, timeout=60) as client:
+        # A history deleted while a question runs leaves nothing running.
         with client.stream("POST", "/api/v1/ask", **ASK) as response:
-            lines = (line for line in response.iter_lines() if line.startswith("data: "))
-            next(lines)
+            next(events := read_events(response))
             deleted = httpx2.delete(f"{server.url}/api/v1/runs", cookies=VISITOR, timeout=60)
             assert at_rest(server), "it goes on, and counts for nobody"
-            assert [json.loads(line[6:])["event"] for line in lines][-1] == "cancelled"
+            assert [event["event"] for event in events][-1] == "cancelled"
         assert deleted.json()["deleted"] >= 1 and states(server) == set()
 
 
@@ -120,11 +120,7 @@ def test_a_server_that_ends_hands_its_questions_back(place: Workspace, slow: Spa
             cookies=VISITOR,
             timeout=60,
         ) as response:
-            told.extend(
-                json.loads(line[6:])["event"]
-                for line in response.iter_lines()
-                if line.startswith("data: ")
-            )
+            told.extend(event["event"] for event in read_events(response))
 
     with ServedProcess.start(place.folder, env=settings) as served, ThreadPoolExecutor() as pool:
         listening = pool.submit(listen, served.url)

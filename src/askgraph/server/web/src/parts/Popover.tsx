@@ -26,7 +26,6 @@ export function Popover({ label, icon, title, children, onOpen, ...classes }: Po
     if (panel.current?.contains(document.activeElement)) button.current?.focus();
     setOpen(false);
   };
-  // Before the browser paints: the panel is never seen where it does not fit.
   useLayoutEffect(() => {
     if (!open) return;
     onOpen?.();
@@ -129,7 +128,7 @@ function farthest(panel: HTMLElement): number {
   return Math.min(window, page.getBoundingClientRect().right - inner);
 }
 
-/** Moves the panel to where it fits: on the side with room for it, and not over the window's edge. */
+/** Moves the panel, before it is painted, to the side with room, and not over the window's edge. */
 function place(panel: HTMLElement | null): void {
   const button = panel?.previousElementSibling?.getBoundingClientRect();
   if (!panel || !button) return;
