@@ -13,8 +13,7 @@ from tests.readings import read_readings
 
 from askgraph import api, sample
 from askgraph.answers import AnswerBuilder, arrange_rows
-from askgraph.answers.verbalize.phrases import load_phrases
-from askgraph.answers.verbalize.values import ValueWriter
+from askgraph.answers.verbalize.phrases import ValueWriter, load_phrases
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.measures import parse_unit
 from askgraph.sparql.results import SelectResult

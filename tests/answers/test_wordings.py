@@ -3,7 +3,7 @@
 import pytest
 
 from askgraph.answers.verbalize import verbalize_query
-from askgraph.answers.verbalize.schema_facts import SchemaFacts
+from askgraph.answers.verbalize.labels import SchemaFacts
 from askgraph.errors import SetupError
 from askgraph.graph.glossary import format_glossary, parse_glossary
 

@@ -32,7 +32,7 @@ from askgraph.answers.verbalize import (
     list_query_iris,
     verbalize_query_for_graph,
 )
-from askgraph.answers.verbalize.schema_facts import collect_facts
+from askgraph.answers.verbalize.labels import collect_facts
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays

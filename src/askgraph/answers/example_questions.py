@@ -11,6 +11,7 @@ from math import log2
 import numpy as np
 from pyoxigraph import NamedNode
 
+from askgraph.answers.verbalize.labels import find_unit
 from askgraph.answers.verbalize.names import Names
 from askgraph.answers.verbalize.phrases import (
     Phrases,
@@ -19,7 +20,6 @@ from askgraph.answers.verbalize.phrases import (
     is_vague,
     load_phrases,
 )
-from askgraph.answers.verbalize.schema_facts import find_unit
 from askgraph.graph.arrays import GraphArrays, Ids, tally_ids
 from askgraph.graph.examples.drafts import is_identifier_list, is_measurable
 from askgraph.graph.measures import Unit

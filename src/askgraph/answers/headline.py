@@ -12,12 +12,17 @@ from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.answers.verbalize.conditions import unwrap
+from askgraph.answers.verbalize import Sentence
+from askgraph.answers.verbalize.labels import SchemaFacts, find_unit
 from askgraph.answers.verbalize.names import Names, without_article
-from askgraph.answers.verbalize.phrases import Phrases, load_phrases
-from askgraph.answers.verbalize.schema_facts import SchemaFacts, find_unit
-from askgraph.answers.verbalize.sentence import Sentence
-from askgraph.answers.verbalize.values import ValueWriter, remove_controls, shorten_line
+from askgraph.answers.verbalize.phrases import (
+    Phrases,
+    ValueWriter,
+    load_phrases,
+    remove_controls,
+    shorten_line,
+)
+from askgraph.answers.verbalize.scope import unwrap
 from askgraph.errors import QuerySyntaxError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays

@@ -30,8 +30,8 @@ from askgraph.answers.example_questions import (
 )
 from askgraph.answers.resource import list_classes
 from askgraph.answers.verbalize import fetch_term_labels
+from askgraph.answers.verbalize.labels import find_unit
 from askgraph.answers.verbalize.phrases import is_uncounted, load_phrases
-from askgraph.answers.verbalize.schema_facts import find_unit
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import is_same_language

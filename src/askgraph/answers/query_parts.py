@@ -10,10 +10,10 @@ from typing import Literal as Choice
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.answers.verbalize import verbalize_query, verbalize_with_names
+from askgraph.answers.verbalize.labels import SchemaFacts
 from askgraph.answers.verbalize.lexicon import LexicalEntry
 from askgraph.answers.verbalize.names import Names
 from askgraph.answers.verbalize.phrases import Phrases, load_phrases
-from askgraph.answers.verbalize.schema_facts import SchemaFacts
 from askgraph.answers.verbalize.scope import LABEL_SERVICE
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql import Call, Nested, Path, Pattern, Query, get_children

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.answers.verbalize import TripleReader, verbalize_query
-from askgraph.answers.verbalize.conditions import split_condition, unwrap
+from askgraph.answers.verbalize.scope import split_condition, unwrap
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
 from askgraph.sparql import (

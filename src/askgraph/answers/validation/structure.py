@@ -24,7 +24,7 @@ from askgraph.answers.validation import (
 )
 from askgraph.answers.validation._blocks import Block, StepConstraint, VariableSorts, build_block
 from askgraph.answers.validation._blocks import walk_blocks as walk_blocks
-from askgraph.answers.verbalize.conditions import split_condition
+from askgraph.answers.verbalize.scope import split_condition
 from askgraph.errors import QueryError, QuerySyntaxError
 from askgraph.sparql import (
     AGGREGATE_NAMES,

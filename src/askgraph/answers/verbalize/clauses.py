@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.answers.verbalize.forms import Head
-from askgraph.answers.verbalize.lexicon import LexicalEntry
-from askgraph.answers.verbalize.nouns import Nouns, ValueWords, shorten_repeated_noun
-from askgraph.answers.verbalize.schema_facts import NO_FACTS
+from askgraph.answers.verbalize.labels import NO_FACTS
+from askgraph.answers.verbalize.lexicon import Head, LexicalEntry
+from askgraph.answers.verbalize.names import Nouns, ValueWords, shorten_repeated_noun
 from askgraph.answers.verbalize.scope import Scope, make_scope
 from askgraph.sparql import Call, Pattern, Query, Term, find_variables
 from askgraph.sparql.vocabulary import RDF_TYPE

@@ -1,4 +1,4 @@
-"""Nouns for the columns, sort keys and counts of a query, and a query that lists."""
+"""Queries that list things, and queries that group and count them: columns, sort keys, counts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from dataclasses import replace
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.answers.verbalize.clauses import ClauseWriter
-from askgraph.answers.verbalize.conditions import unwrap
-from askgraph.answers.verbalize.forms import is_gerund, make_forms
-from askgraph.answers.verbalize.lexicon import LexicalEntry
+from askgraph.answers.verbalize.lexicon import LexicalEntry, is_gerund, make_forms
 from askgraph.answers.verbalize.names import Names, strip_article, without_article
 from askgraph.answers.verbalize.phrases import is_date
-from askgraph.answers.verbalize.scope import Scope, make_scope
+from askgraph.answers.verbalize.scope import Scope, make_scope, unwrap
 from askgraph.sparql import (
     AGGREGATE_NAMES,
     Call,
@@ -25,12 +23,14 @@ from askgraph.sparql import (
     Term,
     find_variables,
     rename_iris,
+    walk,
 )
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _AGGREGATE_PHRASES = {"SUM": "sum", "AVG": "avg", "MIN": "min", "MAX": "max", "SAMPLE": "sample"}
 _HUNDRED = Literal(100)
 _SYMBOLS = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"])
+_COUNTED = frozenset(["=", "<", ">", "<=", ">="])
 
 
 class Listing(ABC):
@@ -575,6 +575,232 @@ class Listing(ABC):
         if self.phrases.is_english and (what := self.write_what(entry, f"that {subject}")):
             return what
         return self.say("own", self.say("the", self.writer.name_object(owner)), subject)
+
+
+class Grouping(Listing):
+    """A query whose rows are groups, or computed."""
+
+    def write_computed(self, root: Term | None) -> str:
+        """Aggregates over everything, or expressions beside plain columns."""
+        if not self.list_asked() or self.query.is_aggregate:
+            return self.write_aggregates(root)
+        texts = [self.write_expression(value, root) for value in self.list_computed()]
+        return self.say("with columns", self.write_listing(root), self.join_list(texts))
+
+    def write_groups(self, root: Term | None) -> str:
+        """`for each country: the number of singers`."""
+        if isinstance(root, Variable):
+            self.writer.known[root.value] = self.writer.find_noun(root)
+        keys = self.name_keys(root)
+        shown = [self.writer.find_noun(v) for v in self.list_asked() if v not in self.keys]
+        texts = [self.name_the(shown)] if shown else []
+        if self.list_computed():
+            texts.append(self.write_aggregates(root))
+        if texts:
+            return self.say("each", self.join_list(keys), self.join_list(texts))
+        if root in self.keys:
+            return self.write_root(root)
+        if owner := self.find_unshown_key(root):
+            return self.write_unshown(owner, root)
+        if counted := self.write_counted(root):
+            single = len(self.keys) == 1 and len(keys[0].split()) < 3
+            nouns = [self.phrases.pluralize(keys[0])] if single and self.query.limit != 1 else keys
+            counted = self.relate_count(counted, root)
+            if self.query.limit and self.query.limit > 1:
+                nouns[0] = self.say("some", self.query.limit, nouns[0])
+            return " ".join([self.name_the(nouns), counted])
+        return self.add_subject(keys, self.write_root(root))
+
+    def relate_count(self, counted: str, root: Term | None) -> str:
+        """Return `that the most players play for` in the place of `with the most players`.
+
+        A key that is the noun of a property keeps "with"; one of people among people has "of".
+        """
+        key = self.keys[0]
+        owner = self.writer.find_owner(key) if isinstance(key, Variable) else None
+        if not self.phrases.is_english or len(self.keys) > 1 or owner is None:
+            return counted
+        entry, quantity = self.names.find_entry(owner.predicate), counted.removeprefix("with ")
+        if owner.subject != root or entry.is_noun or quantity == counted or entry.kind == "any":
+            is_kin = entry.leads_to_person and entry.is_of_person and owner.subject == root
+            return f"of {quantity}" if is_kin and entry.kind == "noun" else counted
+        return self.forms.relate_many(entry, quantity)
+
+    def find_unshown_key(self, root: Term | None) -> Variable | None:
+        """The one thing whose values are shown in its place: `the name of the buildings with …`."""
+        keys = [key for key in self.keys if isinstance(key, Variable)]
+        things = [key for key in keys if self.is_subject(key)]
+        if len(things) != 1 or things[0] == root or things[0] in self.list_asked():
+            return None
+        owners = [self.writer.find_owner(key) for key in keys if key != things[0]]
+        values = [one for one in owners if one is not None and one.subject == things[0]]
+        return things[0] if len(values) == len(self.keys) - 1 > 0 else None
+
+    def write_unshown(self, thing: Variable, root: Term | None) -> str:
+        """The values of a thing by which the groups are made, and what decides on it."""
+        keys = [key for key in self.keys if isinstance(key, Variable) and key != thing]
+        many = self.query.limit != 1
+        phrase = strip_article(self.write_key(thing, root, many=many), self.phrases)
+        if many and self.query.limit:
+            phrase = self.say("some", self.query.limit, phrase)
+        text = " ".join([self.say("the", phrase), self.write_counted(root)]).strip()
+        return self.add_subject([self.writer.find_noun(key) for key in keys], text)
+
+    def write_counted(self, root: Term | None) -> str:
+        """`with the most missions`, `with more than 10 missions`; empty if no count decides."""
+        query = self.query
+        if query.order and query.limit and not query.offset and self.is_count(query.order[0][0]):
+            self.cuts_done = True
+            about = self.name_counted(query.order[0][0], root)
+            return self.say("by most" if query.order[0][1] else "by fewest", about)
+        match query.having:
+            case (Call(name=name, arguments=(left, Literal() as number)),) if name in _COUNTED:
+                if self.is_count(left):
+                    self.having_done = True
+                    about = self.name_counted(left, root, many=number.value != "1")
+                    key = f"count {name}" if self.phrases.has_phrase(f"count {name}") else name
+                    bound = self.say(key, self.names.name_term(number)).removeprefix("is ")
+                    return self.say("with count", f"{bound} {about}")
+        return ""
+
+    def name_counted(self, value: Expression, root: Term | None, *, many: bool = True) -> str:
+        """Return the counted noun with its clauses, in the plural if `many`."""
+        if self.counts(self.find_order_value(value), root):
+            if not many and isinstance(root, Variable) and not self.root_said:
+                self.root_said = True
+                text = strip_article(self.writer.describe(root, many=False), self.phrases)
+                return self.writer.replace_something(text)
+            return strip_article(self.write_root(root), self.phrases)
+        noun = self.name_order(value, root)
+        if self.is_nameless(root):
+            return self.write_node(noun, root)
+        about = strip_article(self.write_root(root), self.phrases)
+        plain = isinstance(root, Variable) and about == self.phrases.pluralize(
+            self.writer.find_noun(root)
+        )
+        return noun if plain else self.say("of", noun, self.say("the", about))
+
+    def write_root(self, root: Term | None) -> str:
+        """The root with its clauses the first time, then by its name."""
+        if root is None:
+            return self.say("values")
+        if self.root_said:
+            noun = (
+                self.writer.find_noun(root)
+                if isinstance(root, Variable)
+                else self.names.name_term(root)
+            )
+            return self.say("the", self.phrases.pluralize(noun))
+        self.root_said = True
+        return self.write_subject(root)
+
+    def write_aggregates(self, root: Term | None) -> str:
+        """Return all computed columns; name their common argument once."""
+        texts, nouns = [], []
+        for value in self.list_computed():
+            if self.counts(value, root):
+                about = self.write_root(root)
+                texts.append(
+                    self.say("the", self.say("number", strip_article(about, self.phrases)))
+                )
+            elif text := self.count_linked(value, root):
+                texts.append(text)
+            elif (noun := self.name_aggregate(value)) is not None:
+                nouns.append(noun)
+            else:
+                texts.append(self.write_of_root(value, root))
+        listed = self.join_list(nouns)
+        if nouns and (root is None or root in self.keys):
+            texts.insert(0, listed)
+        elif nouns and self.is_nameless(root) and not self.root_said:
+            texts.insert(0, self.write_node(listed, root))
+        elif nouns:
+            texts.insert(0, self.add_root(listed, self.write_root(root), root))
+        return self.join_list(texts)
+
+    def count_linked(self, value: Expression, root: Term | None) -> str:
+        """Return `the number of different cities that customers live in`; empty for nouns."""
+        match value:
+            case Call(name="COUNT" | "COUNT DISTINCT" as name, arguments=(Variable() as variable,)):
+                owner = self.writer.find_owner(self.scope.resolve(variable))
+                if owner is None or owner.subject != root or not self.phrases.is_english:
+                    return ""
+                entry = self.names.find_entry(owner.predicate)
+                if entry.is_noun or entry.kind in ("any", "dated") or root in self.keys:
+                    return ""
+                self.writer.done.add(owner)
+                key = "number distinct" if name.endswith("DISTINCT") else "number"
+                noun = self.phrases.pluralize(entry.value_noun or self.say("thing"))
+                about = strip_article(self.write_root(root), self.phrases)
+                return self.say(
+                    "the", self.say(key, f"{noun} {self.forms.relate_many(entry, about)}")
+                )
+        return ""
+
+    def write_of_root(self, value: Expression, root: Term | None) -> str:
+        """Return a computation on aggregates, with their argument unless it is already named."""
+        text = self.write_expression(value, root)
+        told = root is None or root in self.keys or self.root_said
+        calls = [one for one in walk(value) if isinstance(one, Call) and one.is_aggregate]
+        told = told or not calls or any(self.counts(one, root) for one in calls)
+        return text if told else self.add_root(text, self.write_root(root), root)
+
+    def name_keys(self, root: Term | None) -> list[str]:
+        """Return the keys of the groups; join values of one thing."""
+        nouns: list[str] = []
+        far: dict[Variable, list[str]] = {}
+        given = {name for select in self.scope.selects for name, _ in select.columns}
+        for key in self.keys:
+            if key in given:
+                continue
+            owner = self.writer.find_owner(key) if isinstance(key, Variable) else None
+            if not isinstance(key, Variable) or key.value in self.scope.binds:
+                nouns.append(strip_article(self.writer.write(key), self.phrases))
+            elif key == root and self.list_computed():
+                self.root_said = True
+                nouns.append(self.strip_key(self.writer.describe(key, many=False)))
+            elif self.is_subject(key) and key != root:
+                nouns.append(self.strip_key(self.write_key(key, root)))
+            elif owner is None or owner.subject == root or not isinstance(owner.subject, Variable):
+                noun = self.writer.find_noun(key)
+                nouns.append(noun)
+                is_noun = owner is None or self.names.find_entry(owner.predicate).is_noun
+                if self.phrases.is_english and not is_noun and self.list_computed():
+                    self.writer.known[key.value] = noun
+            else:
+                far.setdefault(owner.subject, []).append(self.writer.find_noun(key))
+        nouns += [self.name_key_values(thing, values, root) for thing, values in far.items()]
+        return list(dict.fromkeys(nouns))
+
+    def name_key_values(self, thing: Variable, values: Sequence[str], root: Term | None) -> str:
+        """`first name and age of the student`."""
+        whose = self.writer.find_noun(thing)
+        if self.is_only_key(thing, root):
+            self.writer.known[thing.value] = whose
+        listed = self.join_list(list(dict.fromkeys(values)))
+        return listed if whose == listed else self.say("of", listed, self.name_the([whose]))
+
+    def strip_key(self, phrase: str) -> str:
+        """A phrase as it stands after `for each`."""
+        return strip_article(self.writer.replace_something(phrase), self.phrases)
+
+    def write_key(self, key: Variable, root: Term | None, *, many: bool = False) -> str:
+        """A key that is a thing of its own; how the root hangs on it is left for the root."""
+        links = set(self.writer.list_open(root))
+        self.writer.done |= links
+        phrase = self.writer.describe(key, many=many)
+        self.writer.done -= links
+        return phrase
+
+    def is_only_key(self, variable: Variable, root: Term | None) -> bool:
+        """Return whether a thing has only a class, columns and the link of the root."""
+        return all(
+            pattern.predicate == NamedNode(RDF_TYPE)
+            or root in (pattern.subject, pattern.object)
+            or self.is_silent(pattern.object)
+            for pattern in self.scope.patterns
+            if variable in (pattern.subject, pattern.object)
+        )
 
 
 def _is_possessed(noun: str) -> bool:

@@ -1,13 +1,15 @@
-"""The scope of a group: its patterns, filters and inner groups, sorted by kind."""
+"""A group sorted by kind, and its filters as conditions on one variable."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
+from askgraph.answers.verbalize.phrases import Phrases
 from askgraph.sparql import (
     Bind,
     Call,
@@ -25,9 +27,27 @@ from askgraph.sparql import (
     find_variables,
     transform,
 )
-from askgraph.sparql.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF
+from askgraph.sparql.vocabulary import (
+    DATE_DATATYPES,
+    NUMERIC_DATATYPES,
+    RDF_TYPE,
+    RDFS_SUB_CLASS_OF,
+)
 
 LABEL_SERVICE = "http://wikiba.se/ontology#label"
+_MAX_LISTED = 5
+"""Values that are named one by one."""
+_COMPARISONS = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_OPPOSITE = {"=": "!=", "!=": "=", "contains": "contains not", "bound": "unbound", "in": "not in"}
+_TRANSPARENT = frozenset(["STR", "LCASE", "UCASE", "IRI", "URI"])
+_TESTS = {
+    "BOUND": "bound",
+    "ISIRI": "resource",
+    "ISURI": "resource",
+    "ISLITERAL": "literal",
+    "ISNUMERIC": "number value",
+}
+_TEXT = {"CONTAINS": "contains", "STRSTARTS": "starts", "STRENDS": "ends"}
 
 
 @dataclass
@@ -194,3 +214,222 @@ def _turn_unbound_optionals(scope: Scope) -> None:
                         scope.without.append(inner)
                         scope.filters.remove(condition)
                         break
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition on a variable: the key of a phrase, and the words to fill in."""
+
+    variable: Variable
+    key: str
+    value: str
+    bound: str | None = None
+
+
+def unwrap(expression: Expression) -> Expression:
+    """Return an expression without STR, LCASE and casts to a datatype around it."""
+    while isinstance(expression, Call) and len(expression.arguments) == 1:
+        is_cast = expression.name.startswith("<") and "XMLSchema#" in expression.name
+        if expression.name not in _TRANSPARENT and not is_cast:
+            break
+        expression = expression.arguments[0]
+    return expression
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Parses filters into conditions on one variable.
+
+    Attributes:
+        words: Puts the other side of a comparison into words.
+        phrases: The phrases of the language.
+    """
+
+    words: Callable[[Expression], str]
+    phrases: Phrases
+
+    def parse(self, expression: Expression) -> Condition | None:
+        """Return a filter as a condition on its one variable; None for any other filter."""
+        match expression:
+            case Call(name=name, arguments=(left, right)) if name in _COMPARISONS:
+                return self.parse_comparison(name, left, right)
+            case Call(name="IN" | "NOT IN" as name, arguments=(left, *items)):
+                return self.parse_membership(name, left, items)
+            case Call(name="||") if len(sides := _list_equals(expression)) > _MAX_LISTED:
+                return self.parse_membership("IN", sides[0][0], [value for _, value in sides])
+            case Call(name="||" | "&&" as name, arguments=(left, right)):
+                parts = [self.parse(part) for part in (left, right)]
+                return self.join(parts, "or" if name == "||" else "and")
+            case Call(name="!", arguments=(inner,)):
+                return self.negate(self.parse(inner))
+            case Call(name=name, arguments=(subject, *rest)):
+                return self.parse_test(name, unwrap(subject), rest)
+            case _:
+                return None
+
+    def join_options(self, items: Sequence[Expression]) -> str:
+        """Return values as `a, b or c`; many by their number, with the least and the most."""
+        if len(items) <= _MAX_LISTED:
+            return self.phrases.join_list([self.words(item) for item in items], "or")
+        literals = [item for item in map(unwrap, items) if isinstance(item, Literal)]
+        kinds = {literal.datatype.value for literal in literals}
+        is_dated = kinds <= DATE_DATATYPES
+        if len(literals) == len(items) and (is_dated or kinds <= NUMERIC_DATATYPES):
+            literals.sort(key=lambda item: item.value if is_dated else float(item.value))
+            ends = (self.words(literals[at]) for at in (0, -1))
+            return self.phrases.say("one of", len(items), *ends)
+        shown = self.phrases.join_list([self.words(item) for item in items[:2]])
+        return self.phrases.say("one of many", len(items), shown)
+
+    def describe(self, conditions: Iterable[Condition]) -> str:
+        """Return the conditions on one variable as one phrase; two bounds as a range."""
+        listed = list(conditions)
+        for low, high in ((">=", "<="), ("date >=", "date <="), ("date >=", "date <")):
+            ends = [next((c for c in listed if c.key == key), None) for key in (low, high)]
+            if (both := _join_bounds(*ends)) is not None:
+                listed = [*(c for c in listed if not any(c is end for end in ends)), both]
+        return self.phrases.join_list([self.describe_one(condition) for condition in listed])
+
+    def describe_one(self, condition: Condition) -> str:
+        """Return one condition as a phrase."""
+        if condition.key == "said":
+            return condition.value
+        return self.phrases.say(condition.key, *condition.value.split("\0"))
+
+    def parse_comparison(self, name: str, left: Expression, right: Expression) -> Condition | None:
+        """Return a comparison with a value as a condition; None for any other."""
+        if isinstance(unwrap(left), Literal | NamedNode):
+            left, right, name = right, left, _COMPARISONS[name]
+        subject = unwrap(left)
+        other = unwrap(right)
+        match subject:
+            case Variable():
+                is_dated = isinstance(other, Literal) and other.datatype.value in DATE_DATATYPES
+                key = f"date {name}" if is_dated and name not in ("=", "!=") else name
+                bound = other.value if isinstance(other, Literal) else None
+                return Condition(subject, key, self.words(other), bound)
+            case Call(name="YEAR", arguments=(inner,)) if isinstance(unwrap(inner), Variable):
+                key = f"year {name}" if name in ("=", "!=") else f"date {name}"
+                variable = unwrap(inner)
+                assert isinstance(variable, Variable)
+                return Condition(variable, key, self.words(other))
+            case Call(name="LANG", arguments=(Variable() as inner,)) if name == "=":
+                return Condition(
+                    inner, "language", self.phrases.name_language(self.write_bare(other))
+                )
+            case Call(name="DATATYPE", arguments=(Variable() as inner,)) if name == "=":
+                return Condition(inner, "datatype", self.words(other))
+            case _:
+                return None
+
+    def write_bare(self, expression: Expression) -> str:
+        """Return a text without quotation marks, any other expression in words."""
+        return expression.value if isinstance(expression, Literal) else self.words(expression)
+
+    def parse_membership(
+        self, name: str, left: Expression, items: Sequence[Expression]
+    ) -> Condition | None:
+        """Return IN or NOT IN as a condition; None if it is not about one variable."""
+        subject = unwrap(left)
+        if not isinstance(subject, Variable):
+            return None
+        few, many = ("in", "=") if name == "IN" else ("not in", "!=")
+        return Condition(
+            subject, few if len(items) <= _MAX_LISTED else many, self.join_options(items)
+        )
+
+    def join(self, parts: list[Condition | None], word: str) -> Condition | None:
+        """Return two conditions on one variable as one; None if they are on several."""
+        first, second = parts
+        if first is None or second is None or first.variable != second.variable:
+            return None
+        if word == "or" and first.key == second.key:
+            value = self.phrases.say("or", first.value, second.value)
+            return Condition(first.variable, first.key, value)
+        if word == "and":
+            return Condition(first.variable, "said", self.describe([first, second]))
+        texts = [self.describe_one(first), self.describe_one(second)]
+        if self.phrases.is_english and texts[0].startswith("is "):
+            texts[1] = texts[1].removeprefix("is ")
+        text = self.phrases.say(word, *texts)
+        return Condition(first.variable, "said", text)
+
+    def negate(self, condition: Condition | None) -> Condition | None:
+        """Return the opposite of a condition."""
+        if condition is None:
+            return None
+        if condition.key in _OPPOSITE:
+            return Condition(condition.variable, _OPPOSITE[condition.key], condition.value)
+        return Condition(
+            condition.variable, "said", self.phrases.say("not", self.describe_one(condition))
+        )
+
+    def parse_test(
+        self, name: str, subject: Expression, rest: list[Expression]
+    ) -> Condition | None:
+        """A function that is true or false of its first argument."""
+        match subject:
+            case Variable() if name in _TESTS:
+                return Condition(subject, _TESTS[name], "")
+            case Variable() if name in _TEXT and rest:
+                return Condition(subject, _TEXT[name], self.words(unwrap(rest[0])))
+            case Variable() if name == "REGEX" and rest:
+                return self.parse_pattern(subject, unwrap(rest[0]))
+            case Call(name="LANG", arguments=(Variable() as inner,)) if (
+                name == "LANGMATCHES" and rest
+            ):
+                tag = self.write_bare(unwrap(rest[0]))
+                return Condition(inner, "language", self.phrases.name_language(tag))
+            case _:
+                return None
+
+    def parse_pattern(self, subject: Variable, pattern: Expression) -> Condition:
+        """A regular expression; a mere text in it as such."""
+        if not isinstance(pattern, Literal):
+            return Condition(subject, "matches", self.words(pattern))
+        plain = re.fullmatch(r"(\^?)((?:[\w\s,;:'/-]|\\.)*)(\$?)", pattern.value)
+        if not plain or (plain[1] and plain[3]):
+            return Condition(subject, "matches", self.words(pattern))
+        key = "starts" if plain[1] else "ends" if plain[3] else "contains"
+        return Condition(subject, key, self.words(Literal(re.sub(r"\\(.)", r"\1", plain[2]))))
+
+
+def _join_bounds(least: Condition | None, most: Condition | None) -> Condition | None:
+    """Return two bounds as one; those at the turns of years as these: `is in 1969`."""
+    if least is None or most is None:
+        return None
+    low, high = least.value, most.value
+    if most.key == "date <":
+        is_year = all(re.match(r"\d{4}-01-01", end.bound or "") for end in (least, most))
+        if least.bound is None or most.bound is None or not is_year:
+            return None
+        low, high = least.bound[:4], str(int(most.bound[:4]) - 1)
+        if low == high:
+            return Condition(least.variable, "year =", low)
+    number, _, unit = low.rpartition(" ")
+    if number and unit and high.endswith(f" {unit}") and number[-1:].isdigit():
+        low = number
+    return Condition(least.variable, "between", f"{low}\0{high}")
+
+
+def split_condition(condition: Expression, operator: str) -> Iterator[Expression]:
+    """Yield the conditions that `&&` or `||` puts together, in order, however many there are."""
+    waiting = [condition]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Call) and part.name == operator:
+            waiting += reversed(part.arguments)
+        else:
+            yield part
+
+
+def _list_equals(expression: Expression) -> list[tuple[Expression, Expression]]:
+    """The sides of `?x = 1 || ?x = 2 || …`; none if it is anything else."""
+    sides = list[tuple[Expression, Expression]]()
+    for part in split_condition(expression, "||"):
+        match part:
+            case Call("=", (left, Literal() | NamedNode() as value)):
+                sides.append((left, value))
+            case _:
+                return []
+    return sides if len({left for left, _ in sides}) == 1 else []

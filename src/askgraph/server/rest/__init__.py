@@ -17,7 +17,7 @@ from askgraph.answers.verbalize import (
     list_query_iris,
     verbalize_query,
 )
-from askgraph.answers.verbalize.schema_facts import SchemaFacts, collect_facts
+from askgraph.answers.verbalize.labels import SchemaFacts, collect_facts
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.server.auth import Principal, Scope
