@@ -2,6 +2,7 @@
 
 `everyday_domains.txt` describes a domain by its classes, a line each: `Class (person) | names:
 property -> Class, property = values`. A `(node)` has no name of its own: it joins what it leads to.
+The labels of a domain with a language behind its name are in that language.
 """
 
 import random
@@ -9,8 +10,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-__all__ = ["Domain", "EverydayClass", "EverydayProperty", "read_domains"]
+from pyoxigraph import QueryBoolean, QuerySolutions, Store
+from tests.graphs import store_of
+
+from askgraph.endpoint import FormEndpoint
+from askgraph.graph import KnowledgeGraph
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.local_profile import build_profile
+from askgraph.index.names import NameIndex
+from askgraph.sparql.judge import EndpointRequest
+from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.results import Result, SelectResult
+
+__all__ = ["Domain", "EverydayClass", "EverydayProperty", "open_graph", "read_domains"]
+
+Kind = TypeVar("Kind", bound=Result)
 
 BASE = "http://everyday.example/"
 FIRST_NAMES = "Ada Ben Clara David Ella Felix Grace Hugo Ines Jonas Kira Leo".split()
@@ -54,6 +70,7 @@ class Domain:
     classes: tuple[EverydayClass, ...]
     style: int
     seed: random.Random
+    language: str = "en"
 
     def iri(self, words: str) -> str:
         """Return the IRI of a class, a property or a thing."""
@@ -82,23 +99,25 @@ class Domain:
                 subject = self.iri(name)
                 lines.append(f"{subject} a {self.iri(item.name)} .")
                 if item.kind != "node":
-                    lines.append(f'{subject} rdfs:label "{name}"@en .')
-                lines += [
-                    f"{subject} {self.property_iri(p)} {self.make_value(p, name)} ."
-                    for p in item.properties
-                    if self.seed.random() < 0.85
-                ]
+                    lines.append(f'{subject} rdfs:label "{name}"@{self.language} .')
+                for p in item.properties:
+                    chance = self.seed.random()
+                    values = 0 if chance > 0.85 else 2 if p.is_link and chance < 0.12 else 1
+                    lines += [
+                        f"{subject} {self.property_iri(p)} {self.make_value(p, name)} ."
+                        for _ in range(values)
+                    ]
         return "\n".join(lines)
 
     def describe_schema(self, item: EverydayClass) -> list[str]:
         """Return the labels of a class and its properties, where the style has any."""
-        if self.style in (1, 2):
+        if self.style in (1, 2) and self.language == "en":
             return []
         shown = str.capitalize if self.style == 3 else str
-        lines = [f'{self.iri(item.name)} rdfs:label "{shown(_words(item.name))}"@en .']
-        for p in item.properties:
-            lines.append(f'{self.property_iri(p)} rdfs:label "{shown(p.words)}"@en .')
-        return lines
+        name = item.name if self.language == "de" else _words(item.name)
+        labels = {self.iri(item.name): shown(name)}
+        labels |= {self.property_iri(p): p.words for p in item.properties}
+        return [f'{iri} rdfs:label "{text}"@{self.language} .' for iri, text in labels.items()]
 
     def make_value(self, item: EverydayProperty, subject: str) -> str:
         """Return a value that a property may have."""
@@ -161,7 +180,8 @@ class Domain:
                 yield "link value", own | {"q": self.property_iri(q)}
             for q in item.select(link=False)[:1]:
                 if q.target[:1].isdigit():
-                    yield "own value", own | {"q": self.property_iri(q)}
+                    middle = str(sum(map(int, q.target.split(".."))) // 2)
+                    yield "own value", own | {"q": self.property_iri(q), "middle": middle}
 
     def first_of(self, link: EverydayProperty) -> str:
         """Return the first thing of the class that a link leads to."""
@@ -182,16 +202,56 @@ def _read_queries(path: Path) -> dict[str, list[tuple[str, str]]]:
 QUERIES = _read_queries(Path(__file__).with_name("everyday_queries.txt"))
 
 
-def read_domains(path: Path) -> Iterator[Domain]:
-    """Read the domains of a file, each with a style and a seed by its place."""
+def read_domains(path: Path, rounds: int) -> Iterator[Domain]:
+    """Read the domains of a file, in each round with another style and seed."""
     blocks = re.split(r"(?m)^# ", path.read_text(encoding="utf-8"))[1:]
-    for at, block in enumerate(blocks):
-        name, *lines = block.strip().splitlines()
-        seed = random.Random(at)
-        people = [f"{first} {last}" for first in FIRST_NAMES for last in LAST_NAMES]
-        seed.shuffle(people)
-        classes = tuple(_read_class(line, people) for line in lines)
-        yield Domain(name, classes, at % 4, seed)
+    for number in range(rounds):
+        for at, block in enumerate(blocks):
+            head, *lines = block.strip().splitlines()
+            name, _, language = head.rstrip(")").partition(" (")
+            seed = random.Random(at + number * len(blocks))
+            people = [f"{first} {last}" for first in FIRST_NAMES for last in LAST_NAMES]
+            seed.shuffle(people)
+            classes = tuple(_read_class(line, people) for line in lines)
+            full = f"{name}-{number + 1}" if number else name
+            yield Domain(full, classes, (at + number) % 4, seed, language or "en")
+
+
+class StoreEndpoint(FormEndpoint):
+    """Answers queries over a store in this process."""
+
+    address = "store"
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    async def close(self) -> None:
+        """Do nothing: no worker runs."""
+
+    async def _answer(self, request: EndpointRequest, kind: type[Kind]) -> Kind:
+        found = self.store.query(request.query)
+        result: Result | None = None
+        if isinstance(found, QueryBoolean):
+            result = bool(found)
+        elif isinstance(found, QuerySolutions):
+            names = tuple(variable.value for variable in found.variables)
+            result = SelectResult(names, tuple(tuple(row[name] for name in names) for row in found))
+        assert isinstance(result, kind)
+        return result
+
+
+def open_graph(name: str, turtle: str) -> KnowledgeGraph:
+    """Return a graph in memory."""
+    store = store_of(turtle)
+    arrays = build_arrays(store)
+    return KnowledgeGraph(
+        name=name,
+        endpoint=StoreEndpoint(store),
+        profile=build_profile(arrays),
+        names=NameIndex.from_names([]),
+        prefixes=PrefixMap({}),
+        arrays=arrays,
+    )
 
 
 def _read_class(line: str, people: list[str]) -> EverydayClass:

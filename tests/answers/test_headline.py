@@ -93,14 +93,16 @@ async def test_numbers_are_written_as_in_the_language(
             "en",
             "(1 May 1900) is the only town founded after 1 January 1850.",
         ),
-        ("de", "„Town“ mit „founded“ nach 1. Januar 1850: nur Aix 10 (1. Mai 1900)."),
+        ("de", "„Town“ mit „founded“ nach dem 1. Januar 1850: nur Aix 10 (1. Mai 1900)."),
         (
             "es",
-            "«Town» con «founded» posterior a 1 de enero de 1850: solo Aix 10 (1 de mayo de 1900).",
+            "«Town» con «founded» posterior al 1 de enero de 1850: "
+            "solo Aix 10 (1 de mayo de 1900).",
         ),
         (
             "fr",
-            "« town » avec « founded » après 1er janvier 1850 : seulement Aix 10 (1er mai 1900).",
+            "« town » avec « founded » après le 1er janvier 1850 : "
+            "seulement Aix 10 (1er mai 1900).",
         ),
     ],
 )

@@ -212,7 +212,7 @@ def test_labels_of_another_language_are_not_bent_as_if_they_were_of_this_one() -
     query = PREFIX + "SELECT ?s { ?s a :LaunchSite ; :orbits :Mars }"
     assert (
         verbalize_query(query, {}, language="fr", nouns="en")
-        == "« launch site » dont « orbits » est Mars."
+        == "Launch sites dont « orbits » est Mars."
     )
     assert (
         verbalize_query(query, {}, language="fr", nouns="")

@@ -220,7 +220,21 @@ class Headline:
     def _writer(self) -> ValueWriter:
         return ValueWriter(self._phrases)
 
+    @cached_property
+    def _years(self) -> set[str]:
+        """The names of variables whose integers are years."""
+        names = Names(self.labels, self._phrases, facts=self.facts)
+        return {
+            pattern.object.value
+            for pattern in walk(self.query)
+            if isinstance(pattern, Pattern)
+            and isinstance(pattern.object, Variable)
+            and names.find_entry(pattern.predicate).is_dated
+        }
+
     def _write_value(self, term: Term | None, variable: str = "") -> str:
+        if variable in self._years:
+            variable = "year"
         return write_term(
             term, self._writer, self.labels, (self.units or {}).get(variable), variable
         )
@@ -294,14 +308,17 @@ class Headline:
         if not phrase:
             return ""
         sentence = Sentence(self.query, self._names)
+        if phrase.startswith(("when ", "where ", "what ", "whom ", "whether ")):
+            return self.say("said no answer", phrase)
         if sentence.is_plain_list(phrase) and phrase.startswith("the "):
-            return self.say("said has none", phrase.removeprefix("the "))
+            key = "said nothing" if ", with " in phrase else "said has none"
+            return self.say(key, phrase.removeprefix("the "))
         is_value = phrase.startswith("the ") and not self.query.order and not self.query.having
         return self.say("said no value" if is_value else "said nothing", phrase)
 
     def _fit_limit(self, query: Query, result: SelectResult) -> Query:
         """Return the query with the number of its rows as its limit if that is smaller."""
-        if query.order and query.limit and 1 < len(result.rows) < query.limit:
+        if query.order and query.limit and 0 < len(result.rows) < query.limit:
             return replace(query, limit=len(result.rows))
         return query
 
@@ -353,9 +370,12 @@ class Headline:
             case [(_, Call(name=name) as call)], [(Literal() as value,)] if name.startswith(
                 "COUNT"
             ):
-                before, _, after = self.say("the", self.say("number", "\0")).partition("\0")
-                if not phrase.startswith(before) or not phrase.endswith(after):
+                marks = ("\0", "a\0")  # before a vowel: "nombre d’"
+                before, _, after = self.say("the", self.say("number", marks[0])).partition("\0")
+                elided = self.say("number", marks[1]).partition("a\0")[0]
+                if not phrase.startswith((before, elided)) or not phrase.endswith(after):
                     return ""
+                before = before if phrase.startswith(before) else elided
                 things = phrase[len(before) : len(phrase) - len(after)].rstrip(",")
                 if value.value == "0":
                     return self.say("said none", things)
@@ -389,8 +409,9 @@ class Headline:
 
     def _list_row(self, sentence: Sentence, result: SelectResult) -> str:
         """Return the values of one row by their nouns: `diameter 6,792 km and mass …`."""
+        thing = self.say("thing") + " "
         values = [
-            f"{sentence.name_result(name)} {self._write_value(term, name)}"
+            f"{sentence.name_result(name)} {self._write_value(term, name)}".removeprefix(thing)
             for name, term in zip(result.variables, result.rows[0], strict=True)
             if term is not None
         ]
@@ -444,7 +465,7 @@ class Headline:
         number = self._writer.write_number(len(items))
         if len(sentence.query.where.elements) < len(self.query.where.elements):
             return self.say("said some", listed, phrase, number)
-        query, begins = self.query, phrase.startswith(self.say("the", ""))
+        query, begins = sentence.query, phrase.startswith(self.say("the", ""))
         selects = [s for s in sentence.scope.selects if not s.is_aggregate or s.group_by]
         are_things = isinstance(result.rows[0][0], NamedNode) and not selects
         is_listed = sentence.find_root() in sentence.list_asked() and len(result.variables) == 1

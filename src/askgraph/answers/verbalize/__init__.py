@@ -201,7 +201,7 @@ class Sentence(Grouping):
             and not text.startswith(f"the {self.writer.find_noun(root)} of ")
             and self.query.form == "SELECT"
             and root in self.list_asked()
-            and not self.is_single
+            and not self.is_singular
             and not self.keys
             and not self.cuts_root()
             and not self.is_union()
@@ -226,13 +226,9 @@ class Sentence(Grouping):
         self.names.count_replacement()
         if self.is_wrapper():
             return self.add_order(self.write_group_count() or self.write_wrapped(), None)
-        if (
-            told := self.write_described()
-            or self.write_picked()
-            or self.write_crowned()
-            or self.write_few()
-        ) is not None:
-            return told
+        for write in (self.write_described, self.write_picked, self.write_crowned, self.write_few):
+            if (text := write()) is not None:
+                return text
         if self.is_union():
             return self.add_order(self.write_alternatives(), None)
         root = self.find_root()
@@ -269,7 +265,9 @@ class Sentence(Grouping):
                 if given == self.find_root() and not self.query.offset:
                     things = [self.names.name_term(row[0]) for row in rows if row[0] is not None]
                     lead, tail = self.write_superlative(given)
-                    best = f"{lead} one {tail}".strip() if self.phrases.is_english else tail
+                    if lead:
+                        return f"the {lead} of {self.join_list(things)} {tail}".strip()
+                    best = f"one {tail}" if self.phrases.is_english else tail
                     return self.say("picked", self.join_list(things), best)
         return None
 
@@ -300,20 +298,16 @@ class Sentence(Grouping):
             ], elements:
                 number, call = mine.columns[0]
                 is_most = Filter(Call("=", (number, most)))
-                rest = Group(
-                    tuple(
-                        one for one in elements if one not in self.scope.selects and one != is_most
-                    )
-                )
+                gone = (*self.scope.selects, is_most)
+                rest = Group(tuple(one for one in elements if one not in gone))
                 same = dict(zip(_list_variables(mine.where), _list_variables(rest), strict=False))
                 if call is None or len(rest.elements) != len(mine.where.elements):
                     return None
                 counted = transform(call, lambda node: same.get(node, node))
                 order = ((counted, function == "MAX"),)
-                first = replace(
-                    mine, where=rest, columns=((key, None),), group_by=((key, None),),
-                    order=order, limit=1,
-                )  # fmt: skip
+                alone = ((key, None),)
+                first = replace(mine, where=rest, columns=alone, group_by=alone)
+                first = replace(first, order=order, limit=1)
                 return self.write_first(first, {number: counted})
         return None
 
@@ -381,16 +375,9 @@ class Sentence(Grouping):
         match self.scope.selects, self.list_computed():
             case [select], [Call("AVG", (Variable() as number,))] if select.group_by:
                 inner = Sentence(select, self.names)
-                root, keys = (
-                    inner.find_root(),
-                    {name for name, value in select.columns if value is None},
-                )
-                if (
-                    number in keys
-                    or len(inner.list_computed()) != 1
-                    or select.having
-                    or select.limit
-                ):
+                root = inner.find_root()
+                is_cut = bool(select.having or select.limit) or len(inner.list_computed()) != 1
+                if is_cut or (number, None) in select.columns:
                     return ""
                 over = self.join_list(inner.name_keys(root))
                 return self.say("average of each", over, inner.write_aggregates(root))
@@ -434,10 +421,8 @@ class Sentence(Grouping):
 
     def list_open_subjects(self) -> list[Variable]:
         """Return the variables of pending patterns that are no columns."""
-        known, silent = (
-            set(map(Variable, self.writer.known)),
-            set(map(Variable, self.writer.silent)),
-        )
+        known = set(map(Variable, self.writer.known))
+        silent = set(map(Variable, self.writer.silent))
         found = list[Term]()
         for pattern in self.scope.patterns:
             is_column = pattern.object in silent and pattern.subject in known
@@ -493,9 +478,8 @@ class Sentence(Grouping):
                 continue  # it only keeps the order of equal ones
             noun = self.name_order(value, root)
             if self.is_count(value):
-                noun = strip_article(
-                    self.write_expression(self.find_order_value(value), root), self.phrases
-                )
+                count = self.write_expression(self.find_order_value(value), root)
+                noun = strip_article(count, self.phrases)
             nouns.append(self.describe_direction(value, noun) if down else noun)
         is_shown = len(order) == 1 and len(self.list_asked()) == 2 and not self.query.is_aggregate
         if self.phrases.is_english and is_shown and (first := nouns[0].rpartition(", ")[2]):
@@ -534,7 +518,7 @@ class Sentence(Grouping):
                 name = self.names.name_term(subject)
                 entry = self.names.find_entry(predicate)
                 flag = self.names.describe_flag(entry, f"is {self.names.name_term(value)}")
-                if flag and isinstance(value, Literal):
+                if isinstance(value, Literal) and flag:
                     return f"is {name} {flag.removeprefix('is ')}?"
                 if predicate.value == RDF_TYPE and isinstance(value, NamedNode):
                     noun = self.names.name_type(value.value)
@@ -551,14 +535,16 @@ class Sentence(Grouping):
         patterns = self.scope.patterns
         if patterns and not any(True for p in patterns for _ in find_variables(p)):
             facts = [_state(p, self.names) for p in patterns]
+            start = f"{self.names.name_term(patterns[0].subject)} "
+            facts[1:] = [fact.removeprefix(start) for fact in facts[1:]]
             for inner in self.scope.without:
                 facts += [self.say("not fact", _state(p, self.names)) for p in inner.patterns]
             return "is true", self.join_list(facts)
         root = self.find_source()
         if isinstance(root, Variable):
             phrase = self.writer.describe(root, many=False)
-            if phrase != strip_article(phrase, self.phrases):
-                phrase = self.phrases.add_article(strip_article(phrase, self.phrases))
+            if self.phrases.is_english and phrase.startswith("the "):
+                phrase = self.say("a", phrase.removeprefix("the "))
             return "is there", self.add_leftovers(phrase)
         statements = self.list_statements()
         if not statements:
@@ -625,8 +611,8 @@ def _state(pattern: Pattern, names: Names) -> str:
         noun = names.name_type(pattern.object.value)
         return names.phrases.say("fact class", subject, names.phrases.add_article(noun))
     entry = names.find_entry(pattern.predicate)
-    flag = names.describe_flag(entry, f"is {value}")
-    if flag and isinstance(pattern.object, Literal):
+    is_literal = isinstance(pattern.object, Literal)
+    if is_literal and (flag := names.describe_flag(entry, f"is {value}")):
         return f"{subject} {flag}"
     if isinstance(pattern.object, Literal) and entry.unit and value[-1:].isdigit():
         value = f"{names.name_literal(pattern.object, is_measure=True)} {entry.unit}"

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Sequence
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.answers.verbalize.labels import NO_FACTS
-from askgraph.answers.verbalize.lexicon import Head, LexicalEntry
+from askgraph.answers.verbalize.lexicon import Head, LexicalEntry, is_event
 from askgraph.answers.verbalize.names import Nouns, ValueWords, shorten_repeated_noun
 from askgraph.answers.verbalize.scope import Scope, make_scope
-from askgraph.sparql import Call, Pattern, Query, Term, find_variables
+from askgraph.sparql import Call, Pattern, Predicate, Query, Term, find_variables
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _MAX_DEPTH = 12
 _MAX_POSSESSIVES = 1
 _FULL_CLAUSES = ("whose ", "that ", "who ", "whom ")
-_NO_PREDICATES = (*_FULL_CLAUSES, "with ", "without ", "for ", "but ")
+_COMPLETE = (*_FULL_CLAUSES, "without ", "for ", "but ", "to ", "from ", "about ")
 _VAGUE_ROLES = frozenset("type kind role status position category".split())
 
 
@@ -32,7 +32,12 @@ class ClauseWriter(ValueWords):
         noun = self.find_noun(variable)
         head = self.write_head(variable, noun, many=many, lead=lead)
         self.known.setdefault(variable.value, noun)
-        return " ".join(filter(None, [head, tail, *self.list_clauses(variable, many=many)]))
+        parts = [tail, *self.list_clauses(variable, many=many)]
+        if self.phrases.is_english and " for the " in head:  # of the same node
+            parts = [re.sub(r"^who (?=\W?[a-z]+ed\W)", "who also ", part) for part in parts]
+        elif tail and not self.phrases.is_english:
+            parts = [self.join_list(parts[::-1])]
+        return " ".join(filter(None, [head, *parts]))
 
     def write_head(self, variable: Variable, noun: str, *, many: bool, lead: str = "") -> str:
         """Return the noun with its article or in the plural; with its owner if it has one."""
@@ -41,9 +46,7 @@ class ClauseWriter(ValueWords):
             if lead:
                 person = "people" if many else "person"
                 plain = person if is_person else self.say("things") if many else noun
-                return (
-                    self.phrases.add_article(f"{lead} {plain}") if not many else f"{lead} {plain}"
-                )
+                return f"{lead} {plain}" if many else self.phrases.add_article(f"{lead} {plain}")
             if is_person:
                 return "people" if many else "someone"
             return self.say("things" if many else "something")
@@ -104,6 +107,12 @@ class ClauseWriter(ValueWords):
             clauses += self.list_union_clauses(variable, many=many)
             clauses += self.list_scope_clauses(variable, many=many)
         self.depth -= 1
+        if self.phrases.is_english:
+            clauses = sorted(clauses, key=_is_nested)
+            for at, clause in enumerate(clauses[1:], start=1):
+                is_loose = _is_nested(clause) or clause.startswith("with ")
+                if is_loose and clauses[at - 1].startswith(_FULL_CLAUSES):
+                    clauses[at] = self.expand(clause, variable, many=many)
         if not many and self.phrases.is_english:
             clauses = [re.sub("^(that|who) (are|have) ", _make_singular, text) for text in clauses]
         return [self.join_clauses(clauses)] if clauses else []
@@ -114,9 +123,12 @@ class ClauseWriter(ValueWords):
         unique = list(dict.fromkeys(clauses))
         exceptions = [clause for clause in unique if clause.startswith(start)]
         others = [clause for clause in unique if clause not in exceptions]
+        lead = ""
         if self.phrases.is_english:
             others = _merge_same_starts(others)
-        return " ".join([self.join_list(others), *exceptions]).strip()
+            if len(others) > 1 and _PREPOSITIONAL.match(others[0]):
+                lead, *others = others
+        return " ".join(filter(None, [lead, self.join_list(others), *exceptions]))
 
     def write_of_node(self, nouns: str, source: Variable) -> str:
         """Return values of a node without a name by its other values.
@@ -140,7 +152,8 @@ class ClauseWriter(ValueWords):
         scopes += [*self.scope.without, *self.scope.present]
         if any(source.value in inner.list_names() for inner in scopes):
             return []
-        if any(not self.is_joinable(pattern.object) for pattern in patterns):
+        ends = [pattern.object for pattern in patterns if isinstance(pattern.object, Variable)]
+        if any(len(self.list_open(end)) < 2 or self.is_filtered(end) for end in ends):
             return []
         self.done.update(patterns)
         values = []
@@ -148,12 +161,6 @@ class ClauseWriter(ValueWords):
             entry = self.names.find_entry(pattern.predicate)
             values.append(self.add_steps(self.write_joined(pattern.object, entry), entry))
         return values
-
-    def is_joinable(self, term: Term) -> bool:
-        """Return whether a value of a node has a name, or clauses of its own."""
-        if not isinstance(term, Variable):
-            return True
-        return len(self.list_open(term)) > 1 and not self.is_filtered(term)
 
     def is_silent_end(self, term: Term) -> bool:
         """Return whether the sentence speaks of a variable already."""
@@ -184,8 +191,7 @@ class ClauseWriter(ValueWords):
         text = self.describe_conditions(variable)
         if not text or not isinstance(variable, Variable):
             return []
-        pattern = self.find_owner(variable)
-        if pattern is not None and variable.value not in self.known:
+        if variable.value not in self.known and self.find_owner(variable) is not None:
             return []
         return [self.write_condition(text, many=True)]
 
@@ -224,8 +230,8 @@ class ClauseWriter(ValueWords):
         target, head = pattern.object, self.make_head(pattern.subject, many=many)
         if not isinstance(target, Variable):
             value = self.write_value(target, entry)
-            flag = self.names.describe_flag(entry, f"is {value}")
-            if flag and isinstance(target, Literal):
+            flag = isinstance(target, Literal) and self.names.describe_flag(entry, f"is {value}")
+            if flag:
                 return self.write_condition(flag, many=many, person=head.is_person)
             return self.forms.relate(entry, value, head)
         if target.value in self.known:
@@ -244,11 +250,8 @@ class ClauseWriter(ValueWords):
 
     def write_value(self, term: Term, entry: LexicalEntry) -> str:
         """Return a term as the value of a property, a number with its unit."""
-        if (
-            isinstance(term, Literal)
-            and entry.unit
-            and term.value.lstrip("-").replace(".", "").isdigit()
-        ):
+        is_number = isinstance(term, Literal) and re.fullmatch(r"-*[\d.]+", term.value)
+        if is_number and isinstance(term, Literal) and entry.unit:
             return f"{self.names.name_literal(term, is_measure=True)} {entry.unit}"
         return self.names.name_term(term)
 
@@ -287,12 +290,10 @@ class ClauseWriter(ValueWords):
         is_same = all(self.repeats_scope(select) for select in self.scope.selects)
         if not entry.is_noun or functions != ["MAX", "MIN"] or not is_same:
             return ""
-        for aggregate, other, key in (
-            ("max", "min", "highest or lowest"),
-            ("last", "first", "latest or earliest"),
-        ):
-            starts = [self.say("=", self.say(name, entry.text)) for name in (aggregate, other)]
-            if conditions.startswith(tuple(starts)):
+        keys = {"max": "highest or lowest", "min": "highest or lowest"}
+        keys |= {"last": "latest or earliest", "first": "latest or earliest"}
+        for name, key in keys.items():
+            if conditions.startswith(self.say("=", self.say(name, entry.text))):
                 return self.say(f"by {key}", entry.text)
         return ""
 
@@ -301,19 +302,17 @@ class ClauseWriter(ValueWords):
         if select.group_by:
             return False
         inner = make_scope(select.where)
-        here, there = (
-            {
-                (p.predicate, None if isinstance(p.object, Variable) else p.object)
-                for p in scope.patterns
-            }
-            for scope in (self.scope, inner)
-        )
+
+        def list_links(scope: Scope) -> set[tuple[Predicate, Term | None]]:
+            ends = ((p.predicate, p.object) for p in scope.patterns)
+            return {(link, None if isinstance(end, Variable) else end) for link, end in ends}
+
+        here, there = list_links(self.scope), list_links(inner)
         return there <= here and len(inner.filters) == len(self.scope.filters) - 1
 
     def compare(self, entry: LexicalEntry, conditions: str, head: Head) -> str:
         """Return a value with a condition: `whose age is more than 20`, `directed by A or B`."""
-        flag = self.names.describe_flag(entry, conditions)
-        if flag:
+        if flag := self.names.describe_flag(entry, conditions):
             return self.write_condition(flag, many=head.is_many, person=head.is_person)
         if not self.phrases.is_english and not entry.is_noun and conditions in self.value_texts:
             return self.forms.relate(entry, conditions, head)
@@ -342,14 +341,13 @@ class ClauseWriter(ValueWords):
             noun = "" if entry.is_noun and not entry.passive else introduced
             noun = "" if noun == self.say("thing") else noun
             some = "someone" if is_person else some
-        if (noun and noun != entry.text) or (noun and entry.passive):
+        is_plain = entry.is_noun and not entry.passive
+        if noun and (noun != entry.text or entry.passive):
             value = " ".join([self.phrases.add_article(noun), *clauses])
-        elif (
-            clauses and self.phrases.is_english and not (entry.is_noun and not entry.passive)
-        ) or (clauses and entry.kind == "verb"):
+        elif clauses and (entry.kind == "verb" or (self.phrases.is_english and not is_plain)):
             value = " ".join([some, *clauses])
-        elif clauses and self.phrases.is_english and not clauses[0].startswith(_NO_PREDICATES):
-            value = self.join_list(clauses)
+        elif clauses and self.phrases.is_english:
+            return f"with {self.phrases.add_article(entry.text)} {self.join_list(clauses)}"
         elif clauses:
             value = self.say("one that", self.join_list(clauses))
         else:
@@ -367,18 +365,9 @@ class ClauseWriter(ValueWords):
         is_used |= any(target.value in one.list_names() for u in self.scope.unions for one in u)
         is_plain = inner.kind == "noun" and not inner.steps and not entry.text.endswith("”")
         far = patterns[0].object
-        if (
-            not is_plain
-            or is_used
-            or (
-                isinstance(far, Variable)
-                and (
-                    self.list_open(far) != patterns
-                    or far.value in self.known
-                    or far.value in self.silent
-                )
-            )
-        ):
+        if isinstance(far, Variable):
+            is_used |= self.list_open(far) != patterns or self.is_silent_end(far)
+        if not is_plain or is_used:
             return ""
         self.done.add(patterns[0])
         possessive = f"{entry.text}{'’' if entry.text.endswith('s') else '’s'} {inner.text}"
@@ -487,11 +476,15 @@ class ClauseWriter(ValueWords):
                 clauses.append(self.join_list(list(dict.fromkeys(texts)), "or"))
         return clauses
 
-    def expand(self, clause: str, variable: Variable, *, many: bool) -> str:
-        """Return a reduced clause in full: `that are directed by Ann`."""
-        if clause.startswith((*_FULL_CLAUSES, "with ", "without ", "for which ")):
+    def expand(self, clause: str, variable: Term, *, many: bool) -> str:
+        """Return a reduced clause in full: `that were directed by Ann`, `that have a member`."""
+        who = "who" if self.is_person(variable) else "that"
+        if clause.startswith("with "):
+            return f"{who} {'have' if many else 'has'} {clause.removeprefix('with ')}"
+        if clause.startswith(_COMPLETE):
             return clause
-        return f"{'who' if self.is_person(variable) else 'that'} {'are' if many else 'is'} {clause}"
+        are, is_ = ("were", "was") if is_event(clause.split(" by ")[0]) else ("are", "is")
+        return f"{who} {are if many else is_} {clause}"
 
     def enter(self, inner: Scope) -> ClauseWriter:
         """Return a writer of a group within this one, with the same nouns."""
@@ -504,8 +497,7 @@ class ClauseWriter(ValueWords):
         clauses = []
         for scopes, is_negative in ((self.scope.without, True), (self.scope.present, False)):
             for inner in list(scopes):
-                text = self.write_inner(inner, variable, is_negative=is_negative, many=many)
-                if text:
+                if text := self.write_inner(inner, variable, is_negative=is_negative, many=many):
                     scopes.remove(inner)
                     clauses.append(text)
         return clauses
@@ -611,6 +603,15 @@ class ClauseWriter(ValueWords):
         return self.say("not those", text) if is_negative else text
 
 
+_PREPOSITIONAL = re.compile(r"\W?(?:to|from|about)\W? ?(?!.* (?:that(?! of)|who|whose|whom) )")
+_NESTED = re.compile(r".+ (?:that(?! of)|who|whose|whom) ")
+
+
+def _is_nested(clause: str) -> bool:
+    """Return whether a clause has another in it, to which one behind it would seem to belong."""
+    return _NESTED.match(clause) is not None
+
+
 _SAME_START = re.compile(r"(.+ (?:by|to|in|at|for|of)) ((?:the )?[A-Z][^,]*|“[^”]*”)")
 
 
@@ -626,7 +627,9 @@ def _merge_same_starts(clauses: Sequence[str]) -> list[str]:
             texts.append(f"{start} both {ends[0]} and {ends[1]}")
         else:
             texts += [f"{start} {end}".strip() for end in ends]
-    return sorted(texts, key=lambda text: text.startswith(("whose ", "for which ")))
+    late = ("whose ", "for which ")
+    texts.sort(key=lambda text: (_is_nested(text), text.startswith(late)))
+    return sorted(texts, key=lambda text: not _PREPOSITIONAL.match(text))
 
 
 def _make_singular(start: re.Match[str]) -> str:

@@ -15,14 +15,8 @@ from textwrap import shorten
 import numpy as np
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.answers.verbalize.phrases import is_person_noun
-from askgraph.errors import (
-    ErrorReply,
-    MalformedReply,
-    QueryError,
-    ServiceError,
-    TimedOut,
-)
+from askgraph.answers.verbalize.phrases import is_person_noun, trim_definition
+from askgraph.errors import ErrorReply, MalformedReply, QueryError, ServiceError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.glossary import TermWording
@@ -45,13 +39,8 @@ _MAX_CHARACTERS = 60
 _MAX_TEXTS = 20
 """Names or descriptions of one thing."""
 PERSON_CLASSES = frozenset(
-    [
-        "http://xmlns.com/foaf/0.1/Person",
-        "http://schema.org/Person",
-        "https://schema.org/Person",
-        "http://dbpedia.org/ontology/Person",
-        "http://www.wikidata.org/entity/Q5",
-    ]
+    """http://xmlns.com/foaf/0.1/Person http://schema.org/Person https://schema.org/Person
+    http://dbpedia.org/ontology/Person http://www.wikidata.org/entity/Q5""".split()
 )
 _MAX_ANCESTORS = 50
 
@@ -266,6 +255,7 @@ class PropertyFacts:
         is_of_person: Whether everything that has it is a person.
         is_of_node: Whether everything that has it is a node without a name that links others.
         unit: The unit of its numbers.
+        has_several: Whether something has several values of it.
     """
 
     values: str = ""
@@ -274,6 +264,7 @@ class PropertyFacts:
     is_of_person: bool = False
     is_of_node: bool = False
     unit: Unit | None = None
+    has_several: bool = False
 
 
 NO_FACTS = PropertyFacts()
@@ -313,9 +304,12 @@ def collect_facts(
                 _classify_values(predicate),
                 _name_class(cls, language) if cls else "",
                 cls is not None and _is_person(cls.iri, classes, wordings),
-                domain is not None and _is_person(domain.iri, classes, wordings),
+                domain is not None
+                and not domain.nary
+                and _is_person(domain.iri, classes, wordings),
                 domain is not None and domain.nary,
                 find_unit(predicate, arrays),
+                predicate.triples > predicate.subjects,
             )
         if _is_person(iri, classes, wordings):
             people.add(iri)
@@ -375,6 +369,7 @@ def _name_class(cls: ClassProfile, language: str) -> str:
         name = choose_label(own, [language]) or ""
     else:
         name = "" if language != "en" or cls.names else split_local_name(cls.iri)
+    name = trim_definition(name)
     is_plain = language != "de" and name[1:2].islower()
     return name[:1].lower() + name[1:] if is_plain else name
 

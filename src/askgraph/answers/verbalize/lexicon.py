@@ -43,13 +43,17 @@ _EVENTS = re.compile(
     r"produced|created|composed|filmed|designed|opened|established|formed|killed|awarded|painted|"
     r"recorded|trained|influenced|proposed|climbed|won|sung|drawn|shot|signed|elected|appointed)\b"
 )
+_YEARS = frozenset("founded built established opened formed born released published".split())
+"""Participles whose integers are years."""
 _FOREIGN_PARTICIPLE = re.compile(r"ge[a-zäöüß]+(?:t|en)|[a-zñáéíóú]+[ai]d[oa]")
-_GERMAN_VERB = re.compile(r"(?!ge)[a-zäöüß]+t(?: [a-zäöüß]+)*")
+_GERMAN_VERB = re.compile(r"(?:gehört|(?!ge)[a-zäöüß]+te?)(?: [a-zäöüß]+)*")
+_IS_YEAR = re.compile(r"(?<!per )(?<!a )\byear\b(?! (?!of\b)[a-z])")
 _NO_WORDS = re.compile(r"[.;:?!]|(?:\S+ ){7}")
 _MARKS = re.compile("[\ue000-\uf8ff]")
 _IS_TIME = re.compile(
     r"before|after|in \d|\d+ \w+ \d{4}|between \d+ \w+ \d{4}|.+ or (?:later|earlier)$"
 )
+_BACKWARD = frozenset(["back", "lack_back", "many", "have", "lack", "column"])
 _NUMBERS = re.compile(
     r"(?:(?:more than|at least|less than|at most|between) )?[\d.,]+(?: (?:and|or) [\d.,]+)*"
 )
@@ -115,8 +119,9 @@ class LexicalEntry:
         """Whether its values are dates or years."""
         if self.kind == "count" or self.values in ("number", "text", "thing", "boolean"):
             return False
-        is_year = self.values != "integer" or re.search(r"\byear\b(?! [a-z])", self.text.lower())
-        return self.kind == "dated" or (bool(is_year) and is_date(self.text))
+        is_year = self.values != "integer" or _IS_YEAR.search(self.text.lower())
+        is_known = self.kind == "dated" or self.values == "date"
+        return is_known or (bool(is_year) and is_date(self.text))
 
     def map_texts(self, change: Callable[[str], str]) -> LexicalEntry:
         """Return the entry with each of its words changed: with marks around them."""
@@ -186,7 +191,8 @@ def _apply_wording(entry: LexicalEntry, wording: TermWording) -> LexicalEntry:
 
 def _make_foreign_entry(text: str, language: str, *, is_own: bool) -> LexicalEntry:
     is_german_verb = language == "de" and _GERMAN_VERB.fullmatch(text)
-    if is_own and (is_german_verb or is_verb_of(text, language)):
+    verb = text if language == "fr" else text.split(" ")[0]
+    if is_own and (is_german_verb or is_verb_of(verb, language)):
         return LexicalEntry("verb", text)
     is_phrase = text.split(" ")[-1] in _FOREIGN_PREPOSITIONS
     is_other = is_phrase or _FOREIGN_PARTICIPLE.fullmatch(text)
@@ -216,9 +222,9 @@ def _make_english_entry(label: str, facts: PropertyFacts) -> LexicalEntry:
         return LexicalEntry("relation", text)
     if re.fullmatch(PREPOSITIONS, words[0]):
         if len(words) == 1:
-            if facts.values in ("", "thing"):
-                return LexicalEntry("relation", text)
-            return LexicalEntry("noun", f"“{text}”{' date' if facts.values == 'date' else ''}")
+            date = " date" if facts.values == "date" else ""
+            noun = LexicalEntry("noun", f"“{text}”{date}")
+            return noun if is_literal else LexicalEntry("relation", text)
         rest = text.partition(" ")[2]
         return LexicalEntry("noun", rest, english.pluralize(rest), label=text)
     is_plural_noun = facts.noun and english.singularize(text.lower()) == facts.noun.lower()
@@ -240,25 +246,29 @@ def _make_participle(
     """Return the entry of `published by`, `founded`, `wrote`, `starring`; None for other words."""
     at = 1 if len(words) > 1 and words[0] in ("first", "last", "also", "originally") else 0
     head = words[at]
-    is_participle = english.is_past_participle(head)
+    is_participle = english.is_past_participle(head) or (
+        head.endswith("ed") and facts.values == "date"
+    )
     before, after = text.split()[:at], text.split()[at + 1 :]
     is_dated = facts.values in ("date", "integer", "number")
     if has_preposition and is_participle and len(after) <= 2:
         if is_dated and after[-1] in ("in", "on", "at", "since"):
             return LexicalEntry("dated", " ".join([*before, head]))
         is_by = after == ["by"]
-        past = " ".join([*before, english.to_past(head)]) if is_by else ""
+        past = " ".join([*before, english.to_past(head)]) if is_by and is_event(text) else ""
         return LexicalEntry("participle", text, past=past, passive=text if is_by else "")
+    if has_preposition and english.is_past(head) and not is_participle:
+        return LexicalEntry("verb", text, text)
     if after:
         return None
-    if is_participle and facts.values == "date":
+    if is_participle and (facts.values == "date" or (text in _YEARS and is_dated)):
         return LexicalEntry("dated", text)
-    if facts.values == "thing":
+    if facts.values == "thing" or (not facts.values and head in ("starring", "featuring")):
         if english.is_past(head):
             participle = english.past_to_participle(head)
             passive = " ".join([*before, participle, "by"])
             return LexicalEntry("verb", text, text, passive=passive)
-        if head.endswith("ing") and english.is_verb_form(head):
+        if head.endswith("ing") and english.is_verb_form(head) and text != facts.noun:
             return LexicalEntry("participle", text)
     if is_participle and head != "used":
         return LexicalEntry("noun", f"“{text}”", event=text)
@@ -276,9 +286,11 @@ def _make_noun(text: str, facts: PropertyFacts) -> LexicalEntry:
             return LexicalEntry("count", text, counted)
     entry = LexicalEntry("noun", noun, english.pluralize(noun), unit=unit)
     low = noun.lower()
+    if facts.values == "date" and low.startswith(("latest ", "last ")):
+        entry = replace(entry, high="most recent")
     if low in tables["superlatives"] and facts.values != "thing":
-        most, least, *by = tables["superlatives"][low]
-        entry = replace(entry, most=most, least=least, is_exact=not by)
+        first, last, *by = tables["superlatives"][low]
+        entry = replace(entry, most=first, least=last, is_exact=not by)
     event = re.sub(r" (?:date|year)$|^(?:date|year) of ", "", low)
     if event != low and event in tables["events"] and facts.values != "thing":
         entry = replace(entry, event=tables["events"][event])
@@ -287,16 +299,15 @@ def _make_noun(text: str, facts: PropertyFacts) -> LexicalEntry:
     if facts.values == "text":
         entry = replace(entry, high="alphabetically last", low="alphabetically first")
     head = re.split(r" (?:of|in|per|to|from|for) ", low)[0].split()[-1]
-    if head in tables["measures"]["longest"]:
-        entry = replace(entry, high="longest", low="shortest")
-    elif head in tables["measures"]["largest"]:
-        entry = replace(entry, high="largest", low="smallest")
-    elif head in tables["measures"]["greatest"]:
-        entry = replace(entry, high="greatest", low="smallest")
+    for most, least in (("longest", "shortest"), ("largest", "smallest"), ("greatest", "smallest")):
+        if head in tables["measures"][most]:
+            entry = replace(entry, high=most, low=least)
     agent = "crew" if low == "crew member" else low
     if agent in tables["agents"]:
         past, participle = tables["agents"][agent]
         entry = replace(entry, past=past.strip("-"), passive=f"{participle} by")
+    if low.startswith((f"{entry.high} ", f"{entry.low} ")):
+        entry = replace(entry, high="greatest", low="smallest")
     return entry
 
 
@@ -354,9 +365,8 @@ class Forms:
             case "verb":
                 return self._relate_verb(entry.text, value, head)
             case "place":
-                return self.say(
-                    "place", self.phrases.substitute(entry.text, self.say("in a place")), value
-                )
+                preposition = self.phrases.substitute(entry.text, self.say("in a place"))
+                return self.say("place", preposition, value)
             case "any":
                 return self.say("any link", entry.text, value)
             case _:
@@ -383,6 +393,9 @@ class Forms:
             return self.say("inverse place", entry.text, value)
         if entry.kind == "any":
             return self.say("any link", entry.text, value)
+        verb, preposition = entry.text.partition(" ")[::2]
+        if entry.kind == "verb" and preposition and self.phrases.has_phrase("inverse verb to"):
+            return self.say("inverse verb to", verb, preposition, value)
         key = "inverse quoted" if self._is_quoted(entry) else "inverse"
         return self.say("inverse verb" if entry.kind == "verb" else key, entry.text, value)
 
@@ -403,21 +416,19 @@ class Forms:
 
     def lack(self, entry: LexicalEntry, head: Head) -> str:
         """Return the clause of no value: `without an award`."""
-        text = self.say("any property") if entry.kind == "any" else entry.text
-        return self.say("none", text)
+        if entry.kind == "verb" and entry.value_noun:
+            return self.say("no verb", entry.text, entry.value_noun)
+        return self.say("none", self.say("any property") if entry.kind == "any" else entry.text)
 
     def differ(self, entry: LexicalEntry, value: str, head: Head) -> str:
         """Return the clause of an absent value; empty without a fitting phrase."""
-        if entry.is_noun and head.is_many and self.phrases.has_phrase("is not"):
-            return self.say("is not", entry.text, value)
-        return self.say("cond", entry.text, self.say("!=", value)) if entry.is_noun else ""
+        return self.say("not as", entry.text, value) if entry.is_noun else ""
 
     def lack_back(self, entry: LexicalEntry, noun: str, own: str, head: Head) -> str:
         """Return the clause of no subject: `that no moon orbits`; `noun` is empty for anything."""
         if not noun:
-            return self.say(
-                "of nothing", re.sub("[„“«»]|(?<=«) | (?=»)", "", entry.text).strip(), ""
-            )
+            text = re.sub("[„“«»]|(?<=«) | (?=»)", "", entry.text).strip()
+            return self.say("of nothing", text, "")
         return self.say("no verb" if entry.kind == "verb" else "of no", entry.text, noun)
 
     def relate_many(self, entry: LexicalEntry, subjects: str) -> str:
@@ -449,7 +460,7 @@ class EnglishForms(Forms):
             kind = "agent" if entry.past else "noun" if kind == "agent" else kind
         plain = rows.get("noun", "") if kind == "agent" else ""
         template = rows.get(kind) or plain or rows.get("other", "")
-        many, event = head.is_many, is_event(_MARKS.sub("", entry.text))
+        many, event = head.is_many, is_event(_MARKS.sub("", entry.passive or entry.text))
         place = self.phrases.substitute(entry.text, "in") if entry.kind == "place" else ""
         thing = "place" if entry.kind == "place" else "thing"
         return template.format(
@@ -457,9 +468,7 @@ class EnglishForms(Forms):
             plural=entry.plural,
             passive=entry.passive,
             past=entry.past,
-            value=_add_object(entry, value)
-            if form in ("relate", "negate", "state", "ask")
-            else value,
+            value=value if form in _BACKWARD else _add_object(entry, value),
             date=_in_or_on(value),
             who="who" if head.is_person else "that",
             whom="whom" if head.is_person else "that",
@@ -541,7 +550,7 @@ class EnglishForms(Forms):
     def differ(self, entry: LexicalEntry, value: str, head: Head) -> str:
         """Return the clause of a value that is not there: `not directed by Ann`."""
         if entry.is_noun and not entry.passive:
-            return f"whose {entry.text} is not {value}"
+            return f"without {value} as {entry.text}"
         return self._negate(entry, value, head)
 
     def _negate(self, entry: LexicalEntry, value: str, head: Head) -> str:
@@ -553,7 +562,8 @@ class EnglishForms(Forms):
     def lack_back(self, entry: LexicalEntry, noun: str, own: str, head: Head) -> str:
         """Return the clause of no subject: `that no moon orbits`, `that nothing orbits`."""
         rest = noun.removeprefix("thing ") if noun.startswith("thing ") else ""
-        subject = f"nothing {rest}" if rest else f"no {noun}" if noun else "nothing"
+        none = "nobody" if entry.is_of_person else "nothing"
+        subject = f"nothing {rest}" if rest else f"no {noun}" if noun else none
         is_own = entry.is_noun and not entry.past and own in (entry.text, entry.plural)
         if noun and not rest and is_own:
             return f"without any {noun}"
@@ -643,7 +653,5 @@ def _add_relation_article(text: str) -> str:
     noun, _, preposition = bare.rpartition(" ")
     if preposition != "of" or noun in ("part", "made"):
         return text
-    article = (
-        "the" if noun in ("capital", "subject", "author") else english.add_article(noun).split()[0]
-    )
-    return f"{article} {text}"
+    is_sole = noun in ("capital", "subject", "author")
+    return f"{'the' if is_sole else english.add_article(noun).split()[0]} {text}"

@@ -6,11 +6,13 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.answers.verbalize.clauses import ClauseWriter
-from askgraph.answers.verbalize.lexicon import LexicalEntry, is_gerund, make_forms
+from askgraph.answers.verbalize.labels import NO_FACTS
+from askgraph.answers.verbalize.lexicon import Head, LexicalEntry, is_gerund, make_forms
 from askgraph.answers.verbalize.names import Names, strip_article, without_article
 from askgraph.answers.verbalize.phrases import is_date
 from askgraph.answers.verbalize.scope import Scope, make_scope, unwrap
@@ -23,6 +25,7 @@ from askgraph.sparql import (
     Term,
     find_variables,
     rename_iris,
+    transform,
     walk,
 )
 from askgraph.sparql.vocabulary import RDF_TYPE
@@ -38,7 +41,7 @@ class Listing(ABC):
 
     def __init__(self, query: Query, names: Names) -> None:
         types = names.facts.types
-        self.query = rename_iris(query, types) if types else query
+        self.query = _count_values(rename_iris(query, types) if types else query, names)
         self.names = names
         self.phrases = names.phrases
         self.say, self.join_list = self.phrases.say, self.phrases.join_list
@@ -59,6 +62,11 @@ class Listing(ABC):
         self.root_said = False
         self.cuts_done = False
         self.having_done = False
+
+    @property
+    def is_singular(self) -> bool:
+        """Whether one thing answers, and nothing beside it."""
+        return self.is_single and self.list_asked() == [self.find_root()]
 
     def resolve(self, expression: Expression) -> Expression:
         """Return the variable that a name stands for; other expressions as they are."""
@@ -96,11 +104,8 @@ class Listing(ABC):
         """Return the subject of the sentence."""
         aggregated = [v for value in self.list_computed() for v in find_variables(value)]
         having = [v for value in self.query.having for v in find_variables(value)]
-        for variable in [
-            *aggregated,
-            *([] if self.query.is_aggregate else self.list_asked()),
-            *having,
-        ]:
+        asked = [] if self.query.is_aggregate else self.list_asked()
+        for variable in [*aggregated, *asked, *having]:
             variable = self.scope.resolve(variable)
             owners = [p for p in self.scope.patterns if p.object == variable]
             is_joined = len(owners) > 1 and all(isinstance(p.subject, Variable) for p in owners)
@@ -150,23 +155,20 @@ class Listing(ABC):
         if (entry := self.find_order_entry(value)) is not None:
             if adjective := entry.most if is_down else entry.least:
                 tail = "" if entry.is_exact or self.shows_measure else f"by {entry.text}"
-                return self.mark_place(places, adjective), tail
+                return f"{places}{adjective}", tail
             if entry.kind == "dated" and not places:
-                return (
-                    (f"most recently {entry.text}", "") if is_down else ("", f"{entry.text} first")
-                )
+                earliest = "earliest" if entry.text.startswith("first ") else "first"
+                most_recently = f"most recently {entry.text}"
+                return (most_recently, "") if is_down else ("", f"{entry.text} {earliest}")
             if entry.kind == "count":
                 return "", f"with the {places}{'most' if is_down else 'fewest'} {entry.plural}"
-            if not entry.is_dated and entry.kind == "noun":
+            is_word = not entry.is_dated or (is_down and entry.high == "most recent")
+            if is_word and entry.kind == "noun":
                 adjective = entry.high if is_down else entry.low
                 return "", f"with the {places}{adjective} {entry.text}"
         noun = self.name_order(value, root)
         key = f"by {self.choose_extreme(value, noun, down=is_down)}"
         return "", self.say(key, noun, places)
-
-    def mark_place(self, places: str, adjective: str) -> str:
-        """Return `second-largest`, `third- to fifth-largest`."""
-        return f"{places}{adjective}"
 
     def find_order_entry(self, value: Expression) -> LexicalEntry | None:
         """Return the entry of the plain property whose values sort the rows; English only."""
@@ -194,7 +196,8 @@ class Listing(ABC):
         if self.is_count(value):
             return "most" if down else "fewest"
         computed = isinstance(value, Variable) and value.value in self.scope.binds
-        if is_date(noun) and not computed:
+        entry = self.find_order_entry(value)
+        if (is_date(noun) or (entry and entry.is_dated)) and not computed:
             return "latest" if down else "earliest"
         return "highest" if down else "lowest"
 
@@ -202,7 +205,7 @@ class Listing(ABC):
         """Return whether an expression counts the rows or the subject of the sentence."""
         if not isinstance(value, Call) or not value.name.startswith("COUNT"):
             return False
-        return not value.arguments or self.resolve(value.arguments[0]) == root
+        return not value.arguments or [*map(self.resolve, value.arguments)] == [root]
 
     def name_aggregate(self, value: Expression) -> str | None:
         """`the average age`; None if it is no aggregate of one thing."""
@@ -213,6 +216,11 @@ class Listing(ABC):
             return self.say("number", self.say("things"))
         over = self.resolve(unwrap(value.arguments[0]))
         noun = self.name_value(over)
+        if len(value.arguments) > 1:
+            nouns = [self.name_value(one) for one in value.arguments]
+            return self.say(
+                "the", self.say("number", self.say("combinations", self.join_list(nouns)))
+            )
         if name == "COUNT":
             key = "number distinct" if distinct else "number"
             return self.say("the", self.say(key, self.phrases.pluralize(noun)))
@@ -338,7 +346,7 @@ class Listing(ABC):
             clauses = self.writer.list_clauses(root, many=True)
             return " ".join([self.names.name_term(root), *clauses])
         if not self.cuts_root():
-            if self.is_single and root in self.list_asked() and self.phrases.is_english:
+            if self.is_singular and self.phrases.is_english:
                 return self.say("the", self.describe_single(root))
             return self.say("the", self.writer.describe(root, many=True))
         lead, tail = self.write_superlative(root)
@@ -388,29 +396,42 @@ class Listing(ABC):
     def write_lookup(self, variable: Variable, root: Term, noun: str) -> str:
         """Return `the mass of Mars`, `what Mars orbits`, `the label of Mars in English`."""
         owner = self.writer.find_owner(variable)
-        entry = self.names.find_entry(owner.predicate) if owner is not None else None
-        condition = ""
-        if owner is not None and entry is not None and self.phrases.is_english:
-            self.writer.done.add(owner)
-            if text := self.writer.describe_conditions(variable):
-                condition = f" {self.writer.write_condition(text)}".replace(" that is in ", " in ")
+        if owner is None:
+            return self.add_subject([noun], self.write_subject(root))
+        entry, condition = self.names.find_entry(owner.predicate), ""
+        self.writer.done.add(owner)
+        if text := self.writer.describe_conditions(variable):
+            clause = self.writer.write_condition(text) if self.phrases.is_english else text
+            condition = f" {clause}".replace(" that is in ", " in ")
         subject = self.write_subject(root)
-        if entry is not None and entry.kind == "place" and not self.phrases.is_english:
-            return self.say("place of", subject)
-        if owner is not None and entry is not None and self.phrases.is_english:
-            what = self.write_what(entry, subject)
-            return (what or self.add_subject([self.writer.name_object(owner)], subject)) + condition
-        return self.add_subject([noun], subject)
+        flag = self.names.describe_flag(entry, f"is {self.say('yes')}")
+        if flag and entry.values == "boolean":
+            return f"whether {subject} {flag}"
+        if not self.phrases.is_english:
+            is_place = entry.kind == "place"
+            text = self.say("place of", subject) if is_place else self.add_subject([noun], subject)
+            return text + condition
+        what = self.write_what(entry, subject)
+        return (what or self.add_subject([self.writer.name_object(owner)], subject)) + condition
 
     def write_far_lookup(self, asked: Sequence[Variable], root: Term, subject: str) -> str:
-        """Return `what the end station of S1 is operated by`; empty for nouns."""
+        """Return `the cities that the authors of Emma live in`; empty for nouns."""
         owner = self.writer.find_owner(asked[0])
         if len(asked) > 1 or owner is None or not self.phrases.is_english:
             return ""
         noun = self.writer.find_noun(root) if isinstance(root, Variable) else ""
-        if owner.subject != root or not subject.startswith(f"the {noun} of "):
+        entry = self.names.find_entry(owner.predicate)
+        if owner.subject != root:
             return ""
-        return self.write_what(self.names.find_entry(owner.predicate), subject)
+        if subject.startswith(f"the {noun} of "):
+            return self.write_what(entry, subject)
+        if entry.is_noun or entry.kind in ("any", "dated") or not entry.value_noun:
+            return ""
+        nouns = entry.value_noun if self.is_single else self.phrases.pluralize(entry.value_noun)
+        if entry.kind == "verb" or entry.past:
+            head = Head(is_person=entry.leads_to_person)
+            return f"the {nouns} {self.forms.relate_back(entry, subject, head)}"
+        return f"the {nouns} {self.forms.relate_many(entry, subject)}"
 
     def write_what(self, entry: LexicalEntry, subject: str) -> str:
         """Return `what Mars orbits`, `when Emma was published`; empty for nouns."""
@@ -418,18 +439,13 @@ class Listing(ABC):
             case "noun":
                 return ""
             case "count":
-                return (
-                    f"the number of {entry.plural} of {subject}"
-                    if "number" not in entry.text
-                    else ""
-                )
+                is_named = "number" in entry.text
+                return "" if is_named else f"the number of {entry.plural} of {subject}"
             case "dated":
                 return f"when {self.forms.state(entry, subject, '').rstrip()}"
-            case "participle" if is_gerund(entry.text):
-                return ""
             case "place":
                 return self.say("place of", subject)
-            case "any":
+            case "any" | "participle" if entry.kind == "any" or is_gerund(entry.text):
                 return ""
         what = f"the {entry.value_noun} that" if entry.value_noun else "what"
         if not entry.value_noun and entry.leads_to_person:
@@ -452,6 +468,8 @@ class Listing(ABC):
                 if not is_lookup or entry.steps or predicate.value == RDF_TYPE:
                     return ""
                 name = self.names.name_term(subject)
+                if flag := self.names.describe_flag(entry, f"is {values}"):
+                    return f"{name} {flag}"
                 if is_many and entry.kind == "noun":
                     return f"the {entry.plural or entry.text} of {name} are {values}"
                 if is_many and entry.object_noun:
@@ -480,9 +498,7 @@ class Listing(ABC):
         if not optional:
             return text
         listed = self.possess(optional)
-        return (
-            self.say("where known", text, listed) if text else self.say("only where known", listed)
-        )
+        return self.say(*(("where known", text) if text else ("only where known",)), listed)
 
     def possess(self, nouns: Sequence[str]) -> str:
         """Return nouns with "their", except those with a clause or a possessive of their own."""
@@ -534,7 +550,8 @@ class Listing(ABC):
             return ""
         noun = self.writer.name_object(owner)
         far = self.name_column(link)
-        if self.phrases.is_english and isinstance(root, Variable) and root in self.list_asked():
+        is_beside = root in self.list_asked() or len(self.list_asked()) > 1
+        if self.phrases.is_english and isinstance(root, Variable) and is_beside:
             return f"{noun} of {'the' if _is_possessed(far) else 'their'} {far}"
         return self.say("of", noun, self.say("the", far))
 
@@ -568,10 +585,8 @@ class Listing(ABC):
             return self.say("the", self.writer.find_noun(variable))
         if not isinstance(owner.subject, Variable):
             return self.writer.write_value_of(owner, variable)
-        entry, subject = (
-            self.names.find_entry(owner.predicate),
-            self.writer.find_noun(owner.subject),
-        )
+        entry = self.names.find_entry(owner.predicate)
+        subject = self.writer.find_noun(owner.subject)
         if self.phrases.is_english and (what := self.write_what(entry, f"that {subject}")):
             return what
         return self.say("own", self.say("the", self.writer.name_object(owner)), subject)
@@ -602,27 +617,36 @@ class Grouping(Listing):
             return self.write_root(root)
         if owner := self.find_unshown_key(root):
             return self.write_unshown(owner, root)
+        link, done = self.find_key_link(root), set(self.writer.done)
+        self.writer.done |= set(filter(None, [link]))
         if counted := self.write_counted(root):
             single = len(self.keys) == 1 and len(keys[0].split()) < 3
             nouns = [self.phrases.pluralize(keys[0])] if single and self.query.limit != 1 else keys
-            counted = self.relate_count(counted, root)
+            counted = counted if link is None else self.relate_count(counted, link)
             if self.query.limit and self.query.limit > 1:
                 nouns[0] = self.say("some", self.query.limit, nouns[0])
             return " ".join([self.name_the(nouns), counted])
+        self.writer.done = done
         return self.add_subject(keys, self.write_root(root))
 
-    def relate_count(self, counted: str, root: Term | None) -> str:
+    def find_key_link(self, root: Term | None) -> Pattern | None:
+        """Return the link of the root to the only key; English only."""
+        owner = self.writer.find_owner(self.keys[0]) if isinstance(self.keys[0], Variable) else None
+        is_link = self.phrases.is_english and len(self.keys) == 1 and owner is not None
+        return owner if is_link and owner is not None and owner.subject == root else None
+
+    def relate_count(self, counted: str, link: Pattern) -> str:
         """Return `that the most players play for` in the place of `with the most players`.
 
-        A key that is the noun of a property keeps "with"; one of people among people has "of".
+        The noun of a property keeps "with", or "of" between people; others are in full: `the writer
+        who is the author of the most books`.
         """
-        key = self.keys[0]
-        owner = self.writer.find_owner(key) if isinstance(key, Variable) else None
-        if not self.phrases.is_english or len(self.keys) > 1 or owner is None:
-            return counted
-        entry, quantity = self.names.find_entry(owner.predicate), counted.removeprefix("with ")
-        if owner.subject != root or entry.is_noun or quantity == counted or entry.kind == "any":
-            is_kin = entry.leads_to_person and entry.is_of_person and owner.subject == root
+        entry, quantity = self.names.find_entry(link.predicate), counted.removeprefix("with ")
+        if entry.is_noun and self.writer.list_classes(link.object) not in ([], [entry.text]):
+            head = Head(self.query.limit != 1, entry.leads_to_person)
+            return self.forms.relate_back(entry, quantity, head)
+        if entry.is_noun or quantity == counted or entry.kind == "any":
+            is_kin = entry.leads_to_person and entry.is_of_person
             return f"of {quantity}" if is_kin and entry.kind == "noun" else counted
         return self.forms.relate_many(entry, quantity)
 
@@ -685,12 +709,9 @@ class Grouping(Listing):
         if root is None:
             return self.say("values")
         if self.root_said:
-            noun = (
-                self.writer.find_noun(root)
-                if isinstance(root, Variable)
-                else self.names.name_term(root)
-            )
-            return self.say("the", self.phrases.pluralize(noun))
+            if not isinstance(root, Variable):
+                return self.names.name_term(root)
+            return self.say("the", self.phrases.pluralize(self.writer.find_noun(root)))
         self.root_said = True
         return self.write_subject(root)
 
@@ -700,9 +721,8 @@ class Grouping(Listing):
         for value in self.list_computed():
             if self.counts(value, root):
                 about = self.write_root(root)
-                texts.append(
-                    self.say("the", self.say("number", strip_article(about, self.phrases)))
-                )
+                number = self.say("number", strip_article(about, self.phrases))
+                texts.append(self.say("the", number))
             elif text := self.count_linked(value, root):
                 texts.append(text)
             elif (noun := self.name_aggregate(value)) is not None:
@@ -778,7 +798,11 @@ class Grouping(Listing):
         if self.is_only_key(thing, root):
             self.writer.known[thing.value] = whose
         listed = self.join_list(list(dict.fromkeys(values)))
-        return listed if whose == listed else self.say("of", listed, self.name_the([whose]))
+        return (
+            listed
+            if whose in (listed, self.say("thing"))
+            else self.say("of", listed, self.name_the([whose]))
+        )
 
     def strip_key(self, phrase: str) -> str:
         """A phrase as it stands after `for each`."""
@@ -801,6 +825,40 @@ class Grouping(Listing):
             for pattern in self.scope.patterns
             if variable in (pattern.subject, pattern.object)
         )
+
+
+def _count_values(query: Query, names: Names) -> Query:
+    """Return a query that counts rows as one that counts what each row has another of.
+
+    The rows of things that are joined with others are as many as those, not as the things.
+    """
+    rows = Call("COUNT")
+    if rows not in walk(tuple(value for _, value in query.columns)):
+        return query
+    match query.where.elements:
+        case (Query(columns=((Variable() as name, None),), distinct=True) as inner,):
+            query, counted = replace(query, where=inner.where), Call("COUNT DISTINCT", (name,))
+        case _:
+            joined = _list_joined(make_scope(query.where), names)
+            counted = Call(
+                "COUNT", tuple(one for one in joined if (one, None) not in query.group_by)
+            )
+    return cast("Query", transform(query, lambda node: counted if node == rows else node))
+
+
+def _list_joined(scope: Scope, names: Names) -> list[Variable]:
+    """Return the things that others have several of, if nothing but a class restricts them."""
+    joined = dict[Variable, None]()
+    for pattern in scope.patterns:
+        value, predicate = pattern.object, pattern.predicate
+        if isinstance(value, Variable) and isinstance(predicate, NamedNode):
+            facts = names.facts.properties.get(predicate.value, NO_FACTS)
+            if facts.values == "thing" and facts.has_several:
+                joined[value] = None
+    conditions = (*scope.filters, *(values.variables for values in scope.values))
+    restricted: set[object] = {*find_variables(conditions)}
+    restricted |= {p.subject for p in scope.patterns if p.predicate != NamedNode(RDF_TYPE)}
+    return [value for value in joined if value not in restricted]
 
 
 def _is_possessed(noun: str) -> bool:

@@ -17,6 +17,7 @@ from askgraph.answers.verbalize.phrases import (
     is_person_noun,
     load_phrases,
     to_adjective,
+    trim_definition,
 )
 from askgraph.answers.verbalize.scope import Condition, Conditions, Scope, make_scope, unwrap
 from askgraph.errors import QuerySyntaxError
@@ -31,14 +32,9 @@ from askgraph.sparql import (
     Term,
     find_variables,
 )
+from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import split_local_name
-from askgraph.sparql.vocabulary import (
-    DATE_DATATYPES,
-    NUMERIC_DATATYPES,
-    RDF_TYPE,
-    XSD_BOOLEAN,
-    XSD_TIME,
-)
+from askgraph.sparql.vocabulary import RDF_TYPE
 
 _MAX_REPLACEMENTS = 300
 """Variables that expressions replace by what they stand for, in the words of one query."""
@@ -118,9 +114,9 @@ class Names:
     def name_literal(self, literal: Literal, *, is_measure: bool = False) -> str:
         """Return a value: numbers and dates as people write them, text in quotation marks."""
         datatype = literal.datatype.value
-        if datatype == XSD_BOOLEAN:
+        if datatype == v.XSD_BOOLEAN:
             return self.phrases.say("yes" if literal.value in ("true", "1") else "no")
-        if datatype in NUMERIC_DATATYPES or datatype in DATE_DATATYPES or datatype == XSD_TIME:
+        if datatype in {*v.NUMERIC_DATATYPES, *v.DATE_DATATYPES, v.XSD_TIME}:
             return self.writer.write_bound(literal, is_measure=is_measure)
         return self.phrases.quote(" ".join(literal.value.split()))
 
@@ -148,7 +144,7 @@ class Names:
     def name_class(self, iri: str) -> str:
         """Return a class in words: lower case at its start, but for names and German nouns."""
         noun = self.name_iri(iri)
-        return self._lower(noun if self.keeps_case else _trim_definition(noun), iri)
+        return self._lower(noun if self.keeps_case else trim_definition(noun), iri)
 
     def _lower(self, noun: str, iri: str) -> str:
         word = noun.split(" ")[0]
@@ -157,11 +153,13 @@ class Names:
         return noun[0].lower() + noun[1:] if is_plain else noun
 
     def name_type(self, iri: str) -> str:
-        """Return a class in words, in the singular; quoted if it is in another language."""
+        """Return a class in words, in the singular; quoted if its language has no plural here."""
         noun = self.name_class(iri)
-        if not self.phrases.is_english and self.is_foreign(iri):
+        if not self.phrases.is_english and self.is_foreign(iri) and self.phrases.nouns != "en":
             return self.phrases.quote(noun)
-        return self.phrases.singularize(noun)
+        return self.phrases.singularize(
+            noun[:1].upper() + noun[1:] if self.phrases.language == "de" else noun
+        )
 
     def is_person(self, iri: str) -> bool:
         """Return whether the instances of a class are people."""
@@ -217,16 +215,6 @@ class Names:
                 text = join([entry.text for entry in entries], "or")
                 plural = join([entry.plural or entry.text for entry in entries], "or")
                 return LexicalEntry(kinds.pop() if len(kinds) == 1 else "noun", text, plural)
-
-
-def _trim_definition(label: str) -> str:
-    """Return the noun of a label that is a definition or begins with a code.
-
-    "The capital of a country." is "capital", "P1 is identified by" is "is identified by".
-    """
-    label = re.sub(r"^[EPep]\d+[a-z]?[ _](?=[A-Za-z]{2})", "", label)
-    match = re.fullmatch(r"(?:the|an?) (.+?)(?: of an? .+)?[.:].*", label, re.IGNORECASE)
-    return match[1] if match else label
 
 
 def without_article(text: str) -> str:
@@ -313,7 +301,7 @@ class Nouns:
             if pattern.predicate == NamedNode(RDF_TYPE) and pattern.subject == variable
         ]
         if types:
-            return any(map(self.is_person_class, types))
+            return any(isinstance(t, NamedNode) and self.names.is_person(t.value) for t in types)
         for pattern in self.scope.patterns:
             entry = self.names.find_entry(pattern.predicate)
             if pattern.object == variable and entry.leads_to_person:
@@ -322,10 +310,6 @@ class Nouns:
                 return True
         noun = self.known.get(variable.value, "") if isinstance(variable, Variable) else ""
         return bool(noun) and is_person_noun(noun)
-
-    def is_person_class(self, term: Term) -> bool:
-        """Return whether a class has people."""
-        return isinstance(term, NamedNode) and self.names.is_person(term.value)
 
     def make_head(self, variable: Term, *, many: bool) -> Head:
         """Return the grammar of a variable's noun."""
@@ -370,7 +354,11 @@ class Nouns:
         """Return the pattern by which a variable is the `noun` of another; mark it as done."""
         for pattern in self.list_open(variable):
             entry = self.names.find_entry(pattern.predicate)
-            if pattern.object == variable and entry.is_noun and entry.text == noun:
+            if (
+                pattern.object == variable
+                and entry.is_noun
+                and entry.text in (noun, self.phrases.quote(noun))
+            ):
                 self.done.add(pattern)
                 return pattern
         return None
@@ -439,9 +427,9 @@ class ValueWords(Nouns, ABC):
         compares = condition.key in ("<", ">", "<=", ">=")
         if compares and entry.is_dated:
             return replace(condition, key=f"date {condition.key}")
-        if not (compares or condition.key in ("=", "!=", "in", "not in")):
+        if entry.is_dated or not (compares or condition.key in ("=", "!=", "in", "not in")):
             return condition
-        if entry.unit or entry.kind == "count":
+        if entry.unit or entry.kind == "count" or entry.values == "integer":
             value = re.sub(r"(?<![\d.,])\d{4}(?![\d.,])", self._group_digits, value)
         if not entry.unit:
             return replace(condition, value=value)
@@ -487,8 +475,7 @@ class ValueWords(Nouns, ABC):
             return self.say("if", *texts)
         if call.name in ("COALESCE", "CONCAT") and len(texts) > 1:
             return self.say(call.name.lower(), texts[0], self.join_list(texts[1:]))
-        condition = self.tests.parse(call)
-        if condition is not None:
+        if (condition := self.tests.parse(call)) is not None:
             subject = self.refer(condition.variable)
             text = self.tests.describe([self.refine(condition)])
             owner = self.find_owner(condition.variable)
@@ -530,7 +517,8 @@ class ValueWords(Nouns, ABC):
 
     def write_value_of(self, pattern: Pattern, variable: Variable) -> str:
         """Return `the diameter of Mercury`, `their diameter`, `the diameter of a planet that …`."""
-        noun = self._noun_of_value(self.names.find_entry(pattern.predicate))
+        entry = self.names.find_entry(pattern.predicate)
+        noun = entry.text if entry.is_noun else self.name_of_kind(entry)
         source = pattern.subject
         if not isinstance(source, Variable):
             self.done.add(pattern)
@@ -544,9 +532,6 @@ class ValueWords(Nouns, ABC):
         inner = self.describe(source, many=False)
         del self.known[variable.value]
         return self.say("of", self.say("the", noun), inner)
-
-    def _noun_of_value(self, entry: LexicalEntry) -> str:
-        return entry.text if entry.is_noun else self.name_of_kind(entry)
 
 
 def shorten_repeated_noun(noun: str, text: str) -> str:

@@ -27,6 +27,12 @@ _BEFORE_VOWELS = {
     "es": (("y", "i", "e "), ("o", "o", "u ")),
 }
 """Words that change before a vowel: the word, the vowels, and the word in its place."""
+_REPAIRS = {
+    "de": ((r"(?<=,) und, | und, ", ", "), (r"\b(nach|vor|ab) (?=\d+\. [A-Z]\w+ \d)", r"\1 dem ")),
+    "es": ((r"\ba (?=\d+ de )", "al "),),
+    "fr": ((r"\b(après|avant) (?=\d+(?:er)? [a-zéû]+ \d)", r"\1 le "),),
+}
+"""What two phrases of a language do to each other: a pattern, and what stands in its place."""
 _IS_DATE = re.compile(
     r"\b(?:date|year|day|born|founded|birth|death|datum|jahr|gegründet|geboren|gestorben)\b"
     r"|\b(?:fecha|año|fundado|nacido|année|naissance|fondé|né)\b"
@@ -34,6 +40,8 @@ _IS_DATE = re.compile(
     re.IGNORECASE,
 )
 MAX_CHARACTERS = 120
+_MAX_ABBREVIATION = 4
+"""Letters of a name in capitals that may be an abbreviation; a longer one is a word."""
 _MAX_DECIMALS = 4
 _MAX_EXACT_DECIMALS = 9
 """More decimals are those of a computed number: two of an average are enough."""
@@ -122,6 +130,20 @@ def to_adjective(label: str) -> str:
     return label if not more and first.lower().endswith(endings) else ""
 
 
+def trim_definition(label: str) -> str:
+    """Return the noun of a label that is a definition or begins with a code.
+
+    "The capital of a country." is "capital", "P1 is identified by" is "is identified by",
+    "STUDENT" is "Student".
+    """
+    if code := re.match(r"[EPep]\d+[a-z]?[ _](?=[A-Za-z]{2})", label):
+        label = label[code.end()] + label[code.end() + 1 :].lower()
+    if label.isupper() and len(max(label.split(), key=len)) > _MAX_ABBREVIATION:
+        label = label.capitalize()
+    match = re.fullmatch(r"(?:the|an?) (.+?)(?: of an? .+)?[.:].*", label, re.IGNORECASE)
+    return match[1] if match else label
+
+
 class Phrases:
     """The phrases of one language.
 
@@ -169,7 +191,8 @@ class Phrases:
     def punctuate(self, text: str) -> str:
         """Return a text as a sentence: with a capital, a full stop, and no comma too many."""
         text = re.sub(r",(?=[,.?]|$)| (?=,)", "", " ".join(text.split()))
-        text = re.sub(r"(?<=,) und, | und, ", ", ", text) if self.language == "de" else text
+        for pattern, replacement in _REPAIRS.get(self.language, ()):
+            text = re.sub(pattern, replacement, text)
         text = re.sub(r",(?=,)", "", text)
         return self.capitalize(text) + ("" if text.endswith(("?", "…")) else ".")
 
@@ -208,7 +231,9 @@ class Phrases:
             first, space, rest = verb.partition(" ")
             return english.to_infinitive(first) + space + rest
         verbs: Mapping[str, str] = load_lexicon(self.language)["verbs"]
-        return verbs.get(verb) or re.sub("e?t$", "en", verb)
+        first, space, rest = verb.partition(" ")
+        plural = verbs.get(first) or re.sub("(?<=t)e$|e?t$", "en", first)
+        return plural + space + rest
 
     def substitute(self, text: str, word: str) -> str:
         """Return the word that stands in the place of a text."""
@@ -252,7 +277,11 @@ def _pluralize_romance(word: str, language: str) -> str:
     if not word or word[-1] in "sxz":
         return word
     if language == "fr":
-        return word + "s"
+        return (
+            f"{word[:-1]}ux"
+            if word.endswith("al")
+            else word + ("x" if word[-2:] in ("au", "eu") else "s")
+        )
     if word[-2:] in ("ón", "án", "én"):
         return word[:-2] + {"ó": "o", "á": "a", "é": "e"}[word[-2]] + "nes"
     return word + ("s" if word[-1] in "aeiouáéíóú" else "es")

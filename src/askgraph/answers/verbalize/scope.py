@@ -314,9 +314,8 @@ class Conditions:
                 assert isinstance(variable, Variable)
                 return Condition(variable, key, self.words(other))
             case Call(name="LANG", arguments=(Variable() as inner,)) if name == "=":
-                return Condition(
-                    inner, "language", self.phrases.name_language(self.write_bare(other))
-                )
+                name = self.phrases.name_language(self.write_bare(other))
+                return Condition(inner, "language", name)
             case Call(name="DATATYPE", arguments=(Variable() as inner,)) if name == "=":
                 return Condition(inner, "datatype", self.words(other))
             case _:
@@ -334,9 +333,8 @@ class Conditions:
         if not isinstance(subject, Variable):
             return None
         few, many = ("in", "=") if name == "IN" else ("not in", "!=")
-        return Condition(
-            subject, few if len(items) <= _MAX_LISTED else many, self.join_options(items)
-        )
+        key = few if len(items) <= _MAX_LISTED else many
+        return Condition(subject, key, self.join_options(items))
 
     def join(self, parts: list[Condition | None], word: str) -> Condition | None:
         """Return two conditions on one variable as one; None if they are on several."""
@@ -360,9 +358,8 @@ class Conditions:
             return None
         if condition.key in _OPPOSITE:
             return Condition(condition.variable, _OPPOSITE[condition.key], condition.value)
-        return Condition(
-            condition.variable, "said", self.phrases.say("not", self.describe_one(condition))
-        )
+        text = self.phrases.say("not", self.describe_one(condition))
+        return Condition(condition.variable, "said", text)
 
     def parse_test(
         self, name: str, subject: Expression, rest: list[Expression]
