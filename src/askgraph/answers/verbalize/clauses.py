@@ -35,7 +35,7 @@ class ClauseWriter(ValueWords):
         parts = [tail, *self.list_clauses(variable, many=many)]
         if self.phrases.is_english and " for the " in head:  # of the same node
             parts = [re.sub(r"^who (?=\W?[a-z]+ed\W)", "who also ", part) for part in parts]
-        elif tail and not self.phrases.is_english:
+        elif tail[:4] in ("mit ", "con ", "avec") and "".join(parts[1:]).startswith(tail[:4]):
             parts = [self.join_list(parts[::-1])]
         return " ".join(filter(None, [head, *parts]))
 
