@@ -213,7 +213,11 @@ def test_other_forms_of_queries(moons: None, query: str, said: str) -> None:
     [
         (["frobnicate"], 2, "has no command 'frobnicate'"),
         (["ask"], 2, "ask needs QUESTION"),
-        (["ask", ""], 2, r"the question is empty: askgraph ask \"Which moons are there\?\""),
+        (
+            ["ask", ""],
+            2,
+            r"the question is empty; ask, for example: askgraph ask \"Which moons are there\?\"",
+        ),
         (["ask", " ", "--json"], 2, "the question is empty"),
         (["ask", "Hello", "-g", "nope"], 2, "did you mean|there are moons"),
         (["ask", "Hello", "--method", "nope"], 2, "no method named 'nope'"),

@@ -102,7 +102,7 @@ def test_a_budget_ends_the_run_loudly(run: Run, tmp_path: Path) -> None:
 @for_each(
     ("arguments", "problem"),
     [
-        (["--metric", "beauty"], "no metric 'beauty'; there are"),
+        (["--metric", "beauty"], "no metric 'beauty'; available: "),
         (["--budget", "beer=3"], "'beer=3' is not understood"),
         (["--on", "moon"], "no executor named 'moon'"),
         (["--folds", 2], "learns nothing from examples"),

@@ -29,8 +29,8 @@ MISSING = {
     "evaluate missing.jsonl": ("no file or folder 'missing.jsonl'", QUESTIONS),
     "benchmark check missing.jsonl": ("no file or folder 'missing.jsonl'", QUESTIONS),
     "score missing.jsonl missing.jsonl": ("no file 'missing.jsonl'", "'askgraph batch' writes it"),
-    "report nowhere": ("nowhere is no run of askgraph evaluate", RUN),
-    "compare nowhere nowhere": ("nowhere is no run of askgraph evaluate", RUN),
+    "report nowhere": ("nowhere is not a run of askgraph evaluate", RUN),
+    "compare nowhere nowhere": ("nowhere is not a run of askgraph evaluate", RUN),
     "validate missing.rq": ("there is no file 'missing.rq'", "give one that holds the query"),
     "finetune train model missing.jsonl -o new": (
         "cannot read missing.jsonl",

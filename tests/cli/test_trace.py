@@ -239,7 +239,7 @@ def test_what_is_no_trace_is_refused(tmp_path: Path, content: bytes) -> None:
 
     result = run("trace", "show", "run.jsonl")
 
-    assert result.exit_code == 2 and "is no trace" in result.stderr
+    assert result.exit_code == 2 and "is not a trace" in result.stderr
 
 
 def test_on_a_terminal_the_steps_are_seen_and_the_answer_is_not_mixed_with_them(

@@ -189,7 +189,7 @@ def test_progress_tells_how_many_were_read(tmp_path: Path, name: str) -> None:
     ("resources", "message"),
     [
         ([Resource("", "Nothing")], "has no IRI; its label is 'Nothing'"),
-        ([FALK, EINSTEIN, FALK], "'http://example.org/1' is given twice"),
+        ([FALK, EINSTEIN, FALK], "'http://example.org/1' occurs twice"),
         ([Resource(EX, "Infinite", (), float("inf"))], "is inf, not a number"),
         ([Resource(EX, "None", (), float("nan"))], "is nan, not a number"),
     ],

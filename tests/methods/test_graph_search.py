@@ -395,5 +395,5 @@ def test_what_is_current_is_so_on_the_day_that_a_setting_names(tmp_path: Path) -
 
 
 def test_a_day_that_is_none_is_refused_before_anything_is_asked() -> None:
-    with pytest.raises(SetupError, match="today='soon' is no day"):
+    with pytest.raises(SetupError, match="today='soon' is not a date"):
         GraphSearch(today="soon")

@@ -120,7 +120,10 @@ def test_no_error_speaks_in_words_of_a_library(
         (b'{"question": "a", "graphs": "space"}', "'graphs' has to be a list, not \"space\""),
         (b'{"question": "a", "seconds": 0}', "'seconds' has to be more than 0, not 0"),
         (b'{"question": "a", "language": "!"}', "has to be a tag of a language, as en or de-AT"),
-        (b'{"question": "a", "graph": "space"}', "there is no field 'graph' here; there are quest"),
+        (
+            b'{"question": "a", "graph": "space"}',
+            "there is no field 'graph' here; available: quest",
+        ),
         (
             b'{"question": "a", "settings": {"beam": []}}',
             "'settings.beam' has to be true or false, a whole number, a number or a text, not a l",
@@ -141,7 +144,7 @@ def test_faults_of_settings_name_the_setting(
 ) -> None:
     with pytest.raises(SetupError, match="'port' has to be a whole number, not \"x\""):
         ServeSettings.from_folder(sample_place.folder, {"port": "x"})
-    with pytest.raises(SetupError, match="no setting 'prt' here; there are host, port"):
+    with pytest.raises(SetupError, match="no setting 'prt' here; available: host, port"):
         ServeSettings.from_folder(sample_place.folder, {"prt": 1})
     monkeypatch.setenv("ASKGRAPH_SERVE_METHODS", "grasp")
     with pytest.raises(SetupError, match="ASKGRAPH_SERVE_METHODS has to hold JSON"):
@@ -170,8 +173,8 @@ def test_no_wrong_setting_in_a_file_or_a_variable_is_told_in_words_of_a_library(
     ("body", "status", "words"),
     [
         ({"method": "grasp"}, 422, "no language model is named"),
-        ({"method": "oracle"}, 422, "no method 'oracle' here; there are dfsl"),
-        ({"graphs": ["sky"]}, 404, "there is no graph 'sky'; there are: space"),
+        ({"method": "oracle"}, 422, "no method 'oracle' here; available: dfsl"),
+        ({"graphs": ["sky"]}, 404, "there is no graph 'sky'; available: space"),
         ({"settings": {"beam": "wide"}}, 403, "is no setting of"),
         ({"settings": {"ranking": "/etc/passwd"}}, 403, "no setting"),
         ({"settings": {"states": "many"}}, 422, "states"),
@@ -263,7 +266,7 @@ async def test_wrong_arguments_and_prompts(served: str) -> None:
     assert refused > 150
     # A prompt that is none or lacks an argument is an error of the caller.
     async with Client(f"{served}/mcp") as client:
-        with pytest.raises(MCPError, match="there is no prompt 'nope'; there are explore_graph"):
+        with pytest.raises(MCPError, match="there is no prompt 'nope'; available: explore_graph"):
             await client.get_prompt("nope", {})
         with pytest.raises(MCPError, match="write_query: the argument 'question' is missing"):
             await client.get_prompt("write_query", {})

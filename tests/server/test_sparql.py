@@ -223,7 +223,7 @@ async def test_the_endpoint_as_a_graph(served: str) -> None:
         ({"data": {"query": "ASK { SERVICE <http://a.b/> { ?s ?p ?o } }"}}, 403, "SERVICE"),
         ({"content": "LOAD <file:///etc/passwd>", "headers": BODY}, 403, "only SELECT"),
         ({"data": {"query": "ASK { ?s no:such ?o }"}}, 400, "the prefix 'no:' is not declared"),
-        ({"data": {"query": "ASK {}", "default-graph-uri": "no iri"}}, 400, "is no IRI"),
+        ({"data": {"query": "ASK {}", "default-graph-uri": "no iri"}}, 400, "is not an IRI"),
         ({"content": b"\xff", "headers": BODY}, 400, "UTF-8"),
         ({"content": "ASK {}", "headers": {"Content-Type": "text/plain"}}, 415, "sparql-query"),
         ({"content": "query=" + "a" * 5_000_000,

@@ -216,7 +216,7 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     target = tmp_path / "there"
     target.mkdir()
     (target / "mine.txt").write_text("keep me")
-    with pytest.raises(SetupError, match="is there already"):
+    with pytest.raises(SetupError, match="exists already"):
         convert_examples(Workspace(tmp_path), str(questions_path()), target)
     assert [path.name for path in target.iterdir()] == ["mine.txt"]
 

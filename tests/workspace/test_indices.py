@@ -174,7 +174,7 @@ def test_embeddings_are_for_vector_and_hybrid(workspace: Workspace) -> None:
 @for_each(
     ("settings", "said"),
     [
-        ({"index": "telepathy"}, "'telepathy' is no kind of index; there are bm25"),
+        ({"index": "telepathy"}, "'telepathy' is not a kind of index; available: bm25"),
         ({"entities": "wikidatum"}, "no source of entities.*wikidata"),
         ({"properties": "missing.tsv"}, "there is no file"),
         ({"dump": ("missing.nt",)}, "there is no file"),

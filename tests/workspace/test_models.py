@@ -198,7 +198,7 @@ WRONG = {
     'model = "m"\nprovider = "acme"': "'acme' is no server of language models; .* openai",
     'model = "m"\nprovider = "cached"': "'cached' is no server of language models",
     'model = "m"': "OPENAI_API_KEY .* is not set",
-    'model = "m"\nbase_url = "localhost"': "is no http or https URL",
+    'model = "m"\nbase_url = "localhost"': "is not an http or https URL",
     'model = "m"\nbase_url = "http://x"\nprices = "none.toml"': "price table .* cannot be read",
     'model = "m"\nbase_url = "http://x"\nprices = "prices.toml"': "no price for 'm'",
 }

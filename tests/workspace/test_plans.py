@@ -78,7 +78,7 @@ def test_examples_are_refused_for_a_method_that_learns_nothing(
     space: Workspace, asked: tuple[BenchmarkQuestions, ...]
 ) -> None:
     given = replace(asked[0], examples=(QUESTIONS,) * 2)
-    with pytest.raises(SetupError, match="leave --folds and --leave-out away"):
+    with pytest.raises(SetupError, match="omit --folds and --leave-out"):
         plan(space, (given,), RunOptions(parse_method_choices(["graph-search"])))
 
 

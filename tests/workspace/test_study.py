@@ -93,7 +93,7 @@ def test_comments_are_wanted_only_from_what_could_have_them(place: Workspace) ->
 
 
 def test_what_no_question_or_graph_is_called_is_told_before_any_run(place: Workspace) -> None:
-    with pytest.raises(SetupError, match="no question has the tag 'history'; there are: geo"):
+    with pytest.raises(SetupError, match="no question has the tag 'history'; available: geo"):
         run_study(place, study(place, "history"))
     with pytest.raises(SetupError, match="there is no graph 'nowhere'"):
         run_study(place, study(place, variants={"inverse": "nowhere"}))

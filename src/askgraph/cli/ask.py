@@ -60,7 +60,9 @@ def ask(
             raise SetupError(f"the folder {str(trace.parent)!r} for the trace cannot be written")
     text = " ".join(question)
     if not text.strip():
-        raise SetupError('the question is empty: askgraph ask "Which moons are there?"')
+        raise SetupError(
+            'the question is empty; ask, for example: askgraph ask "Which moons are there?"'
+        )
     full_question, graph_names = _build_question(text, asking.lang, after)
     name, chosen_method = asking.create_method(workspace)
     _warn_of_unused_context(name, chosen_method, after)
@@ -146,7 +148,7 @@ def _build_question(
     try:
         outcome = run.outcome
     except ValueError as error:
-        raise SetupError(f"nothing can be asked after {str(after)!r}: {error}") from error
+        raise SetupError(f"cannot ask a follow-up to {str(after)!r}: {error}") from error
     follow_up_question = build_follow_up(text, run.question, outcome, language=lang)
     return follow_up_question, [head_graph.name for head_graph in head.graphs] or [None]
 

@@ -110,8 +110,8 @@ def check(
             has_graph = graph is not None or any(question.graph for question in contents.questions)
             if gold is not None and (offline or not has_graph):
                 raise SetupError(
-                    "--gold compares results, so that gold queries have to be run: name the graph "
-                    "with -g, and leave --offline away"
+                    "--gold compares results of gold queries: name the graph to run them on "
+                    "with -g, and omit --offline"
                 )
             if not has_graph and not offline:
                 typer.echo(f"{path}: no graph is named (-g), so that no query is run", err=True)

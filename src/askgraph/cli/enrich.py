@@ -50,7 +50,7 @@ def enrich(
     """
     if sum([virtual or plain, out is not None, bool(as_name) and not virtual]) != 1:
         raise SetupError(
-            "say what to do: --virtual, --out FILE, --as NEWNAME, or --plain to take it away"
+            "say what to do: --virtual, --out FILE, --as NEWNAME, or --plain to remove additions"
         )
     kinds = inverse or shortcuts or comments or names
     _require_not(virtual and plain, "--virtual adds and --plain takes away: give one of them")

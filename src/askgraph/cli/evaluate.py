@@ -266,7 +266,7 @@ def report(
     Unfinished runs are mentioned.
     """
     if stories and not (form.is_plain and by is None and html is None):
-        raise SetupError("--stories are text of their own; take them with --metric and --out only")
+        raise SetupError("--stories cannot be combined with other options than --metric and --out")
     run_list = _name_runs(runs, [read_run(folder) for folder in runs])
     for warning in describe_incomplete(run_list):
         typer.echo(warning, err=True)
@@ -358,7 +358,7 @@ def metrics(
 ) -> None:
     """List the metrics that compare an answer with gold; --examples shows where they disagree."""
     if markdown and json:
-        raise SetupError("one form at a time: --markdown and --json were asked for at once")
+        raise SetupError("--markdown and --json exclude each other: choose one")
     if examples:
         scored_examples = score_examples()
         content: list[dict[str, object]] = [

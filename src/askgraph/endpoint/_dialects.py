@@ -75,7 +75,7 @@ def get_dialect(name: str) -> ServerDialect:
         return DIALECTS[name.lower()]
     except KeyError:
         available = ", ".join(DIALECTS)
-        raise SetupError(f"there is no dialect {name!r}; there are {available}") from None
+        raise SetupError(f"there is no dialect {name!r}; available: {available}") from None
 
 
 def detect_dialect(headers: Mapping[str, str]) -> ServerDialect:

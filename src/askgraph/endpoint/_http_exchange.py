@@ -121,9 +121,9 @@ def parse_url(url: str) -> httpx2.URL:
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL as problem:
-        raise SetupError(f"{url!r} is no URL: {problem}") from problem
+        raise SetupError(f"{url!r} is not a URL: {problem}") from problem
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise SetupError(f"{url!r} is no http or https URL")
+        raise SetupError(f"{url!r} is not an http or https URL")
     if parsed.userinfo:
         raise SetupError(
             f"the URL of {parsed.host} holds a user name or password: take it out and name"
@@ -202,7 +202,7 @@ class HttpExchange:
                         else f"{self._requests_per_minute} requests a minute"
                     )
                     raise Overloaded(
-                        f"{self.address} is to be left alone for {send_time - now:.0f} "
+                        f"{self.address} is paused for {send_time - now:.0f} "
                         f"seconds ({reason}),"
                         f" longer than the {max(0.0, deadline - now):.0f} left",
                         retry_after=send_time - now,

@@ -80,7 +80,7 @@ class AddressGuard:
         for entry in self.allowed:
             if "/" in entry and _parse_network(entry) is None:
                 raise SetupError(
-                    f"{entry!r} is no network: write it as 10.1.0.0/16, or name a host instead"
+                    f"{entry!r} is not a network: write it as 10.1.0.0/16, or name a host instead"
                 )
 
     async def resolve_addresses(self, url: str | httpx2.URL) -> tuple[str, ...]:

@@ -241,7 +241,7 @@ async def _build_profile(
         reason = session.sole_failure_reason or "; ".join(session.failures) or budget_reason
         if reason.startswith(source):
             raise ServiceError(reason)
-        raise ServiceError(f"{source} did not tell what it holds: {reason}")
+        raise ServiceError(f"{source} did not answer the profiling queries: {reason}")
     if (
         detect_search
         and sum(p.triples for p in _select_naming_predicates(profile)) > _MAX_NAMES_COUNT

@@ -285,7 +285,7 @@ class TableWriter:
                 json.loads(records.read_line(int(starts[number])))[0] for number in pair
             )
             if iri == second_iri:
-                raise SetupError(f"{iri!r} is given twice; give all that is known of it at once")
+                raise SetupError(f"{iri!r} occurs twice; put all its values into one row")
         self._folder.save("table_keys", sorted_keys)
         self._folder.save("table_numbers", ranks[by_key].astype(np.int32))
 

@@ -279,8 +279,8 @@ class _OpenSearchBuild:
             raise SetupError(
                 f"{total:,} resources came for the index {self.location.name!r}, and "
                 f"{document_count:,} "
-                "different ones are written: one is given twice, or what it is built from has "
-                "changed meanwhile; build it once more"
+                "different ones are written: one occurs twice, or the source has "
+                "changed during the build; build it again"
             )
         alias = _build_alias(self.location)
         previous_slot = f"{alias}-a" if self.slot == f"{alias}-b" else f"{alias}-b"

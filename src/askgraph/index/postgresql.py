@@ -426,7 +426,7 @@ class _PostgreSQLBuild:
             raise SetupError(
                 f"{total:,} resources came for the index {location.name!r}, and "
                 f"{written_count:,} are "
-                "written: what it is built from has changed; build it once more"
+                "written: the source has changed; build it again"
             )
         staged_table, new_table, words_table = (
             _format_table_name(location, part) for part in ("~staged", "~new", "~new~words")
@@ -446,7 +446,7 @@ class _PostgreSQLBuild:
             database.execute(f"ALTER TABLE {new_table} ADD PRIMARY KEY (iri, at)")
         except _DuplicateKeyError as error:
             raise SetupError(
-                f"{error.key!r} is given twice; give all that is known of it at once"
+                f"{error.key!r} occurs twice; put all its values into one row"
             ) from error
         database.execute(f"CREATE INDEX ON {new_table} USING gin (words) WITH (fastupdate = off)")
         if dimension_count:

@@ -159,9 +159,9 @@ def check_url(url: str) -> str:
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL as problem:
-        raise SetupError(f"base_url {url!r} is no URL: {problem}") from problem
+        raise SetupError(f"base_url {url!r} is not a URL: {problem}") from problem
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise SetupError(f"base_url {url!r} is no http or https URL")
+        raise SetupError(f"base_url {url!r} is not an http or https URL")
     if parsed.userinfo or parsed.query:
         raise SetupError(
             f"the base_url of {parsed.host} holds a password or parameters: take them out and name"

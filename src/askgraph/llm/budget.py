@@ -106,7 +106,7 @@ class PriceTable:
 def _parse_price(row: object, name: str, path: Path | str) -> Price:
     location = f"the price table {path}, model {name!r}"
     if not isinstance(row, dict):
-        raise SetupError(f"{location}: a table with input and output is wanted")
+        raise SetupError(f"{location}: expected a table with input and output")
     if unknown := row.keys() - set(Price.__dataclass_fields__):
         raise SetupError(f"{location}: unknown keys {sorted(unknown)}")
     if missing := {"input", "output"} - row.keys():

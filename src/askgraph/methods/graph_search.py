@@ -64,7 +64,7 @@ class GraphSearch(SearchLimits):
             date.fromisoformat(self.today or "2000-01-01")
         except ValueError as error:
             raise SetupError(
-                f"today={self.today!r} is no day; write it as in today=2024-06-30"
+                f"today={self.today!r} is not a date; write it as in today=2024-06-30"
             ) from error
 
     async def answer(

@@ -233,7 +233,7 @@ def _describe_place(
             return f"{name} is missing" if field_path else "the body is missing: send a JSON object"
         case "extra_forbidden" | "unexpected_keyword_argument":
             known_fields = (
-                f"; there are {', '.join(fields)}" if fields and "." not in field_path else ""
+                f"; available: {', '.join(fields)}" if fields and "." not in field_path else ""
             )
             return f"there is no {noun} {field_path!r} here{known_fields}"
         case "json_invalid":

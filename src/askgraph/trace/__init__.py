@@ -376,8 +376,8 @@ class ResponseRecorder:
                 case {"gave": value}:
                     return self.decode(value, hint)
         except (KeyError, TypeError, ValueError) as error:
-            raise SetupError(f"what the graphs said is damaged in the trace: {error!r}") from error
-        raise SetupError(f"what the graphs said is damaged in the trace: {reply!r}")
+            raise SetupError(f"the trace is damaged at a reply of a graph: {error!r}") from error
+        raise SetupError(f"the trace is damaged at a reply of a graph: {reply!r}")
 
 
 _KEY_DIGEST_DIGITS = 12  # digits that tell one question to a graph from another

@@ -231,7 +231,7 @@ def parse_step(line: str) -> Step:
         raise TypeError("no object")
     kind = content["step"]
     if kind not in _STEP_CLASSES:
-        raise ValueError(f"{kind!r} is no kind of step; there are {', '.join(_STEP_CLASSES)}")
+        raise ValueError(f"{kind!r} is not a kind of step; available: {', '.join(_STEP_CLASSES)}")
     step: Step = from_json_value(content, _STEP_CLASSES[kind])
     return step
 
@@ -280,7 +280,7 @@ def read_trace(path: Path) -> tuple[Trace, TraceHead]:
             "'askgraph ask --trace FILE' keeps one"
         ) from error
     except UnicodeDecodeError as error:
-        raise SetupError(f"{path} is no trace: it is not UTF-8 text") from error
+        raise SetupError(f"{path} is not a trace: it is not UTF-8 text") from error
     return parse_trace(text, str(path))
 
 

@@ -76,7 +76,7 @@ def build_settings(name: str, **changes: Any) -> TrainSettings:
         SetupError: The preset or a setting is unknown.
     """
     if name not in PRESETS:
-        raise SetupError(f"no preset {name!r}; there are {', '.join(PRESETS)}")
+        raise SetupError(f"no preset {name!r}; available: {', '.join(PRESETS)}")
     overrides = {key: value for key, value in changes.items() if value is not None}
     if unknown := overrides.keys() - {field.name for field in fields(TrainSettings)}:
         raise SetupError(f"no setting {', '.join(sorted(unknown))} of a training")

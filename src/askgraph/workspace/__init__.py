@@ -138,7 +138,7 @@ class Workspace:
         old = self.graphs().get(name)
         if old and not replace:
             raise SetupError(
-                f"there is a graph {name!r} already; --replace builds it anew, "
+                f"there is a graph {name!r} already; rebuild it with --replace, or remove it: "
                 f"askgraph remove {name} takes it away"
             )
         table = _choose_settings(sources, old).to_table() | {
@@ -424,7 +424,7 @@ class Workspace:
             except _UnusableError as problem:
                 if settings.url and name in self.graphs():
                     again = f"askgraph add {name} --replace"
-                    raise SetupError(f"{problem}; ask it anew with: {again}") from problem
+                    raise SetupError(f"{problem}; profile it again with: {again}") from problem
                 if self.get_data_folder(name).exists():
                     _log.warning("graph %r is built again: %s", name, problem)
             self._build_data(name, settings, progress)

@@ -157,13 +157,13 @@ def read_table(
             row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row
         ]
     except csv.Error as error:
-        raise SetupError(f"{str(path)!r} is no table: {error}") from error
+        raise SetupError(f"{str(path)!r} is not a table: {error}") from error
     while lines and not any(map(str.strip, lines[-1])):
         lines.pop()
     heads, rows = ([], lines) if headless else (lines[:1], lines[1:])
     if not rows:
         requirement = "rows are" if headless else "a line of heads and rows are"
-        raise SetupError(f"{str(path)!r} holds no table: {requirement} wanted")
+        raise SetupError(f"{str(path)!r} holds no table: it needs {requirement}")
     width = max(map(len, lines))
     numbers = tuple(str(number) for number in range(1, width + 1))
     head_names = (*heads[0], *numbers[len(heads[0]) :]) if heads else numbers

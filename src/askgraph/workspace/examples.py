@@ -106,7 +106,7 @@ def read_traced_example(path: Path) -> tuple[QueryExample, str]:
     run, _ = read_trace(path)
     attempt = get_attempt(run.outcome)
     if attempt is None:
-        raise SetupError(f"the run in {path} came to no query: there is nothing to confirm")
+        raise SetupError(f"the run in {path} has no query: there is nothing to confirm")
     if run.question.before:
         raise SetupError(
             f"the question in {path} goes on from an earlier one: word it so that it stands alone"
@@ -314,7 +314,7 @@ def convert_examples(
                 file.write(text.encode())
         case _:
             if target.exists() and (not target.is_dir() or any(target.iterdir())):
-                raise SetupError(f"{target} is there already: name a new folder")
+                raise SetupError(f"{target} exists already: name a new folder")
             with replace_folder(target) as folder:
                 ExampleFolder(folder).add(collection.examples)
     return collection, faults

@@ -142,8 +142,8 @@ def get_server_kind(address: str) -> str:
     kind = KIND_BY_SCHEME.get(address.partition("://")[0])
     if kind is None:
         raise SetupError(
-            f"{address!r} is no server of indices; name postgresql://USER@HOST/DATABASE or "
-            "https://HOST:PORT (OpenSearch)"
+            f"{address!r} is not the address of an index server; name "
+            "postgresql://USER@HOST/DATABASE or https://HOST:PORT (OpenSearch)"
         )
     return kind
 
@@ -223,7 +223,7 @@ def has_index(context: IndexContext, key: str) -> bool:
 def _load_kind(kind: str) -> type[DiskIndex]:
     if kind not in plugins.list_names("index"):
         kinds = ", ".join(plugins.list_names("index"))
-        raise SetupError(f"{kind!r} is no kind of index; there are {kinds}")
+        raise SetupError(f"{kind!r} is not a kind of index; available: {kinds}")
     return cast("type[DiskIndex]", plugins.load("index", kind))
 
 

@@ -231,7 +231,7 @@ def manage_notes(
     if name not in settings:
         graph_names = ", ".join(settings) or "none yet"
         raise SetupError(
-            f"there is no graph {name!r} in {workspace.folder}; there are: {graph_names}"
+            f"there is no graph {name!r} in {workspace.folder}; available: {graph_names}"
         )
 
     def filter_notes(notes: Sequence[Note]) -> Sequence[Note]:

@@ -86,7 +86,7 @@ def select_questions(
         tag_list += (
             f" and {len(tags) - _MAX_LISTED_TAGS} more" if len(tags) > _MAX_LISTED_TAGS else ""
         )
-        raise SetupError(f"no question has the tag {unknown[0]!r}; there are: {tag_list}")
+        raise SetupError(f"no question has the tag {unknown[0]!r}; available: {tag_list}")
     graph_sources = sorted(questions_by_graph, key=str)
     Random(selection.seed).shuffle(graph_sources)
     drawn = {}

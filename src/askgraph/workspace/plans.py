@@ -236,8 +236,8 @@ async def plan_run(
         method = runner.get_method(choice.label)
         if has_examples and not hasattr(method, "examples"):
             raise SetupError(
-                f"the method {choice.name!r} learns nothing from examples, so that folds would "
-                "change nothing; leave --folds and --leave-out away"
+                f"the method {choice.name!r} learns nothing from examples, so folds would "
+                "change nothing; omit --folds and --leave-out"
             )
     if any(can_search_indices(runner.get_method(choice.label)) for choice in run_options.methods):
         for source in _list_graph_sources(benchmarks):

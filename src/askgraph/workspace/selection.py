@@ -126,7 +126,7 @@ def _select_questions(
         questions = sample_questions(questions, selection.sample, seed=selection.seed)
     questions = questions[: selection.limit]
     if not questions:
-        raise SetupError(f"{path}: no question is left to ask")
+        raise SetupError(f"{path}: no question remains after the filters")
     return questions
 
 
@@ -259,7 +259,7 @@ def write_splits(
         ]
     splits = _divide_questions(questions, names, division)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise SetupError(f"{folder} is there already and not empty; name another folder")
+        raise SetupError(f"{folder} exists already and is not empty; name another folder")
     folder.absolute().parent.mkdir(parents=True, exist_ok=True)
     beside = make_temporary_path(folder.absolute())
     beside.mkdir()

@@ -119,7 +119,7 @@ class GraphSettings:
         for key, value in table.items():
             if key not in hints:
                 raise SetupError(
-                    f"{where} has an unknown setting {key!r}; there are {', '.join(hints)}"
+                    f"{where} has an unknown setting {key!r}; available: {', '.join(hints)}"
                 )
             kinds = [kind for kind in _list_types(hints[key]) if kind is not NoneType]
             if not any(_has_type(value, kind) for kind in kinds):

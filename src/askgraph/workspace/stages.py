@@ -359,7 +359,7 @@ def run_cross_training(
     """
     names = [item.name for item in study.sets]
     if len(set(names)) < max(2, len(names)):
-        raise SetupError("two data sets or more are wanted, each of another name (NAME=FILE)")
+        raise SetupError("give at least two data sets with different names (NAME=FILE)")
     selections = [
         Selection(graph=item.graph, split=item.select_split("test")) for item in study.sets
     ]

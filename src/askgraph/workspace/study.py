@@ -228,7 +228,7 @@ def _check_names(workspace: Workspace, study: Study) -> None:
     }
     if unknown := [tag for tag in study.tags if tag not in known_tags]:
         tag_list = ", ".join(sorted(known_tags)) or "none"
-        raise SetupError(f"no question has the tag {unknown[0]!r}; there are: {tag_list}")
+        raise SetupError(f"no question has the tag {unknown[0]!r}; available: {tag_list}")
 
 
 def _prepare_variant(

@@ -97,7 +97,7 @@ def test_what_is_refused_and_said() -> None:
     both = run_of(record("q1", method="guided"), record("q1", 0.0, method="grasp"), name="both")
     with pytest.raises(SetupError, match="name one, as both:grasp; there are grasp, guided"):
         select_side(both)
-    with pytest.raises(SetupError, match="no method 'x'; there are grasp, guided"):
+    with pytest.raises(SetupError, match="no method 'x'; available: grasp, guided"):
         select_side(both, method="x")
     with pytest.raises(SetupError, match="holds no records yet"):
         select_side(run_of(name="empty"))

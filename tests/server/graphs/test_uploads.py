@@ -194,7 +194,7 @@ def test_a_query_without_a_dataset_to_give_stays_as_it_is() -> None:
 
 @for_each("iri", ["a b", "x", "", "http://x/> { } #", "http://x/>FROM<http://y"])
 def test_what_is_no_iri_is_refused(iri: str) -> None:
-    with pytest.raises(QueryError, match="is no IRI of a graph"):
+    with pytest.raises(QueryError, match="is not an IRI of a graph"):
         replace_dataset("ASK { ?s ?p ?o }", [iri], ())
 
 

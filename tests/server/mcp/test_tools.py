@@ -219,7 +219,7 @@ async def test_choosing_graphs(moons: Agents) -> None:
         text = await refused(client, "search", query="Rex", graph="pets")
         resources = (await client.list_resources()).resources
     assert [one["name"] for one in listed["graphs"]] == ["moons"]
-    assert "there is no graph 'pets'; there are: moons" in text
+    assert "there is no graph 'pets'; available: moons" in text
     assert all("moons" in one.uri for one in resources)
     # A label that gives orders stays a quoted text.
     async with moons.client("moons") as client:

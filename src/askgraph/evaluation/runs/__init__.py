@@ -370,7 +370,7 @@ def read_settings(folder: Path) -> Mapping[str, object]:
         text = (folder / SETTINGS_FILE).read_text(encoding="utf-8")
     except OSError as error:
         raise SetupError(
-            f"{folder} is no run of askgraph evaluate: cannot read {SETTINGS_FILE}: "
+            f"{folder} is not a run of askgraph evaluate: cannot read {SETTINGS_FILE}: "
             f"{error.strerror}. "
             f"Make one with: askgraph evaluate BENCHMARK --out {folder}"
         ) from error

@@ -103,7 +103,7 @@ class ExampleFolder:
                 continue
             collection = read_shacl(path, prefixes=prefixes)
             for unread in collection.skipped:
-                raise SetupError(f"{unread.place}: {unread.reason}; mend it, or take it away")
+                raise SetupError(f"{unread.place}: {unread.reason}; fix or remove it")
             for number, example in enumerate(collection.examples, start=1):
                 name = path.stem if len(collection.examples) == 1 else f"{path.stem}#{number}"
                 yield StoredExample(name, path, example)

@@ -51,10 +51,12 @@ class HttpLinker:
         try:
             url = httpx2.URL(self._address)
         except httpx2.InvalidURL as problem:
-            raise SetupError(f"the linker's address {address!r} is no URL: {problem}") from problem
+            raise SetupError(
+                f"the linker's address {address!r} is not a URL: {problem}"
+            ) from problem
         if url.scheme not in ("http", "https") or not url.host:
             raise SetupError(
-                f"the linker's address {address!r} is no http or https URL: say where it listens "
+                f"the linker's address {address!r} is not an http or https URL: set it "
                 "with the setting 'linker_address'"
             )
 

@@ -212,7 +212,7 @@ class CallerAccounts:
             ).minute_requests
         if minute.reported + minute.unreported > limit:
             raise LimitExceededError(
-                f"{limit} requests a minute are allowed, and they are used up",
+                f"{limit} requests a minute are allowed: wait until the next minute",
                 retry_after=60.0 - time.second,
             )
 
@@ -301,7 +301,7 @@ def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
             parsed.append(ip_network(text.strip(), strict=False))
         except ValueError as error:
             raise SetupError(
-                f"{text!r} is no address or network of a trusted proxy; one is like 10.0.0.0/8"
+                f"{text!r} is not an address or network of a trusted proxy: write it as 10.0.0.0/8"
             ) from error
     return tuple(parsed)
 

@@ -182,7 +182,7 @@ class GraphJobs:
         """
         row = await self._store.get_job(id)
         if row is None or (row.owner != caller.id and not caller.has_scope("admin")):
-            raise NotFound(f"there is no job {id!r}, or it is not yours")
+            raise NotFound(f"job {id!r} does not exist, or it is not yours")
         job = self._jobs.get(id)
         return _to_job_view(job.row if job else row)
 
@@ -362,6 +362,6 @@ def check_graph_limit(caller: Principal, owners: Iterable[str]) -> None:
         >= max_graphs
     ):
         raise NotAllowedError(
-            f"{max_graphs} graphs were added already, and no more may be: remove one, or let the"
+            f"{max_graphs} graphs were added already, the most allowed: remove one, or let the"
             " operator raise graphs_per_caller"
         )

@@ -245,7 +245,7 @@ class GraphCatalog:
         if name in graphs and caller.can_see(name):
             return graphs[name]
         visible = ", ".join(self.list_names(caller)) or "none"
-        raise NotFound(f"there is no graph {name!r}; there are: {visible}")
+        raise NotFound(f"there is no graph {name!r}; available: {visible}")
 
     def choose(self, requested: Sequence[str] | None, caller: Principal) -> tuple[str, ...]:
         """Return the graphs to ask: the requested ones, or the only one.

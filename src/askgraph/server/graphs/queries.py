@@ -120,7 +120,7 @@ def replace_dataset(query: str, default_graphs: Sequence[str], named_graphs: Seq
         return query
     for iri in (*default_graphs, *named_graphs):
         if [token.kind for token in tokenize(f"<{iri}>").all_tokens] != ["iri"] or ":" not in iri:
-            raise QueryError(f"{iri!r} is no IRI of a graph: give one in full")
+            raise QueryError(f"{iri!r} is not an IRI of a graph: give one in full")
     if len(query) > MAX_PARSED_CHARACTERS:
         raise QueryError(
             f"the query has {len(query):,} characters; over graphs that are given beside it, at "

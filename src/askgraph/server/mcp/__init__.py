@@ -251,7 +251,7 @@ class _GraphServer(MCPServer[Any]):
         prompts = {item.name: item for item in await self.list_prompts()}
         if name not in prompts:
             names = ", ".join(prompts)
-            raise MCPError(INVALID_PARAMS, f"there is no prompt {name!r}; there are {names}")
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {name!r}; available: {names}")
         required = [item.name for item in prompts[name].arguments or () if item.required]
         if missing := [item for item in required if item not in (arguments or {})]:
             raise MCPError(INVALID_PARAMS, f"{name}: the argument {missing[0]!r} is missing")

@@ -116,7 +116,7 @@ async def ask(
             seconds=seconds,
         )
         if method_name not in methods:
-            raise SetupError(f"no method {method!r}; there are {', '.join(methods)}")
+            raise SetupError(f"no method {method!r}; available: {', '.join(methods)}")
         outcome = await _await_outcome(context, access, request)
         if isinstance(outcome, Clarification) and outcome.options:
             graph = outcome.best.graph if outcome.best else request.graphs[0]

@@ -130,7 +130,7 @@ async def complete(body: ChatBody, request: Request, hub: HubDep, caller: Asker)
     clarification.
     """
     if body.n not in (None, 1):
-        raise SetupError("only one answer is given: leave out 'n'")
+        raise SetupError("only one answer is available: leave out 'n'")
     run, steps, suggester = await _start_run(body, parse_conversation(body.messages), hub, caller)
     usage = bool(body.stream_options and body.stream_options.include_usage)
     reply = ChatReplyBuilder(run, body.model, suggester, usage)
@@ -148,7 +148,7 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
     language of the question. `instructions`, tools and the settings of language models are ignored.
     """
     if body.background:
-        raise SetupError("nothing is answered in the background: leave out 'background'")
+        raise SetupError("background responses are not supported: leave out 'background'")
     after = None
     if body.previous_response_id is not None:
         id = body.previous_response_id

@@ -241,7 +241,7 @@ async def create_board(body: BoardBody, hub: HubDep, caller: Asker) -> BoardView
         raise SetupError("a board is its owner's: send an API key, or the cookie that the page has")
     row = BoardRow(generate_id(), caller.id, body.title)
     if not await hub.store.add_board(row, limit=_MAX_BOARDS):
-        raise SetupError(f"you have {_MAX_BOARDS} boards, and no more may be: delete one first")
+        raise SetupError(f"you have {_MAX_BOARDS} boards, the most allowed: delete one first")
     return await _load_board_view(hub, row.id, caller)
 
 
@@ -327,7 +327,7 @@ async def create_pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> Boar
     answer = run.answer or {}
     graph, query = answer.get("graph"), answer.get("sparql")
     if not isinstance(graph, str) or not isinstance(query, str):
-        raise SetupError(f"{run.question!r} came to no query: there is nothing to pin")
+        raise SetupError(f"{run.question!r} has no query: there is nothing to pin")
     lists = {name: answer.get(name) for name in ("rows", "cells")}
     lists_to_store = {
         name: rows[:_MAX_ROWS] for name, rows in lists.items() if isinstance(rows, list)

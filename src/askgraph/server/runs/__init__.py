@@ -498,7 +498,7 @@ def check_choice(
     """
     names = list_method_names(server)
     if request.method.replace("_", "-") not in names:
-        raise SetupError(f"no method {request.method!r} here; there are {', '.join(names)}")
+        raise SetupError(f"no method {request.method!r} here; available: {', '.join(names)}")
     if caller.has_scope("admin"):
         return
     if request.model is not None and request.model not in models:

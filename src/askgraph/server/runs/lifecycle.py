@@ -108,7 +108,7 @@ class RunRecords:
         max_parallel = caller.limits.parallel
         if not await self.store.begin_run(run, limit=max_parallel, session=session):
             raise LimitExceededError(
-                f"{max_parallel} of your questions are under way, and no more may be at "
+                f"{max_parallel} of your questions are running, the most allowed at "
                 "once: wait for one, or stop it",
                 retry_after=5.0,
             )
