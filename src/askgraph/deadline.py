@@ -119,7 +119,9 @@ def limit_to_deadline(items: Iterable[Item], *, share: float = 1.0) -> DeadlineI
 def describe_expiry() -> str:
     """Return the message for an expired deadline, or an empty string without a deadline."""
     deadline = get_deadline()
-    return f"the {deadline.seconds:g} seconds for the question are over" if deadline else ""
+    return (
+        f"the question exceeded its time limit of {deadline.seconds:g} seconds" if deadline else ""
+    )
 
 
 def parse_retry_after(value: str) -> float | None:

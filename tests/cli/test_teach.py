@@ -85,7 +85,7 @@ def test_a_glossary_goes_from_toml_to_turtle_and_back() -> None:
         (("fleet", "vehicles", "truck"), "nothing in the graph 'fleet' is called so"),
         (("fleet", "--same-as", "ship"), "name the word first"),
         (("fleet", "boats", "ship", "--remove"), "give it no meaning"),
-        (("fleet", "boats", "--remove"), "'boats' was not taught"),
+        (("fleet", "boats", "--remove"), "has no word 'boats'"),
         (("fleet", "--import", "none.toml"), "the glossary none.toml cannot be read"),
         (("fleet", "--export", "words.xml"), "name the file with .toml or .ttl at its end"),
         (("fleet", "--export", "none/words.ttl"), "cannot be written: No such file"),

@@ -231,7 +231,7 @@ def test_a_new_build_takes_the_place_of_the_old_one_which_stays_usable(
 def test_a_folder_with_something_else_is_not_replaced(tmp_path: Path, name: str) -> None:
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "dear.txt").write_text("Dear", encoding="utf-8")
-    with pytest.raises(SetupError, match="holds something that is no index"):
+    with pytest.raises(SetupError, match="contains files that do not belong to an index"):
         plugin(name).build(ALL, tmp_path / "letters")
     assert (tmp_path / "letters" / "dear.txt").read_text(encoding="utf-8") == "Dear"
 

@@ -151,7 +151,7 @@ def test_arrays_and_settings_come_back(tmp_path: Path) -> None:
         IndexFolder.open(folder, IndexFormat("moons", 2))
     (tmp_path / "letter").write_text("Dear", encoding="utf-8")
     with (
-        pytest.raises(SetupError, match="holds something that is no index"),
+        pytest.raises(SetupError, match="contains files that do not belong to an index"),
         create_folder(tmp_path / "letter", kind),
     ):
         pass

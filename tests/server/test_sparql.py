@@ -218,7 +218,7 @@ async def test_the_endpoint_as_a_graph(served: str) -> None:
     ("request_", "status", "words"),
     [
         ({"data": {"query": "SELECT ?x WHERE {\n  ?x ?y }}"}}, 400, "line 2, column 9"),
-        ({"data": {"query": ["ASK {}", "ASK {}"]}}, 400, "several fields 'query'"),
+        ({"data": {"query": ["ASK {}", "ASK {}"]}}, 400, "several 'query' fields"),
         ({"data": {"update": "CLEAR ALL"}}, 403, "read-only"),
         ({"data": {"query": "ASK { SERVICE <http://a.b/> { ?s ?p ?o } }"}}, 403, "SERVICE"),
         ({"content": "LOAD <file:///etc/passwd>", "headers": BODY}, 403, "only SELECT"),

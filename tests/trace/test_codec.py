@@ -195,7 +195,7 @@ class Damage:
 DAMAGES = {
     "no JSON": Damage('{"step": "draft"', '"step": "draft"', "line 3: no JSON, .* at character"),
     "no object": Damage('{"step": "draft"', '[]\n{"step": "draft"', "line 3: no object"),
-    "unknown step": Damage('"draft"', '"drift"', "line 3: 'drift' is no kind of step"),
+    "unknown step": Damage('"draft"', '"drift"', "line 3: 'drift' is not a kind of step"),
     "a field is missing": Damage('"score": 0.5, ', "", "line 3: there is no 'score'"),
     "a field of another type": Damage(
         '"score": 0.5', '"score": "much"', "line 3: 'much' is no float"

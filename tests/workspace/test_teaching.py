@@ -156,7 +156,7 @@ def test_a_word_that_another_is_explained_by_stays(fleet: Workspace) -> None:
     )
     with pytest.raises(SetupError, match="'tub' cannot be the same as 'barge'"):
         fleet.teach("fleet", without="barge")
-    with pytest.raises(SetupError, match="'raft' was not taught; available: 'barge', 'tub'"):
+    with pytest.raises(SetupError, match="has no word 'raft'; available: 'barge', 'tub'"):
         fleet.teach("fleet", without="raft")
 
 

@@ -266,7 +266,7 @@ def report(
     Unfinished runs are mentioned.
     """
     if stories and not (form.is_plain and by is None and html is None):
-        raise SetupError("--stories cannot be combined with other options than --metric and --out")
+        raise SetupError("--stories can only be combined with --metric and --out")
     run_list = _name_runs(runs, [read_run(folder) for folder in runs])
     for warning in describe_incomplete(run_list):
         typer.echo(warning, err=True)

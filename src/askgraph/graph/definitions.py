@@ -277,7 +277,8 @@ class _DefinitionReader:
             for key, text in table.items():
                 if key not in _KEYS_BY_KIND[kind] or not _has_valid_type(key, text):
                     raise SetupError(
-                        f"{position}: {key!r} is wrong; available: {', '.join(_KEYS_BY_KIND[kind])}"
+                        f"{position}: the key {key!r} or its value is invalid; available: "
+                        f"{', '.join(_KEYS_BY_KIND[kind])}"
                     )
             missing = [key for key in _KEYS_BY_KIND[kind][:2] if not table.get(key)]
             if missing:

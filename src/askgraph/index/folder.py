@@ -152,7 +152,9 @@ def create_folder(
         and not (path / _MANIFEST_FILE).is_file()
         and (path.is_file() or any(path.iterdir()))
     ):
-        raise SetupError(f"{str(path)!r} contains other files than an index; choose another folder")
+        raise SetupError(
+            f"{str(path)!r} contains files that do not belong to an index; choose another folder"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = make_temporary_path(path)
     replaced = temporary.with_name(temporary.name + OLD_SUFFIX)

@@ -164,7 +164,9 @@ class BudgetAccount:
         is_own_limit = max_seconds is not None and self.age_seconds >= max_seconds
         return self.build_error(
             "seconds",
-            f"the {max_seconds:g} seconds are over" if is_own_limit else deadline.describe_expiry(),
+            f"it exceeded its time limit of {max_seconds:g} seconds"
+            if is_own_limit
+            else deadline.describe_expiry(),
         )
 
     def compute_max_output(self, estimate: int, price: Price) -> int | None:
@@ -176,7 +178,7 @@ class BudgetAccount:
         limits: list[int] = []
         budget = self.budget
         if budget.calls is not None and self.calls >= budget.calls:
-            raise self.build_error("calls", f"all {budget.calls:,} calls are made")
+            raise self.build_error("calls", f"all {budget.calls:,} calls were made")
         if (remaining := self.remaining_seconds) is not None and remaining <= 0:
             raise self.timeout_error
         if budget.tokens is not None:

@@ -114,7 +114,7 @@ def _to_protocol_request(fields: dict[str, list[str]]) -> ProtocolRequest:
         raise ForbiddenQuery("this endpoint is read-only: updates are not taken")
     queries = fields.get("query", [])
     if len(queries) > 1:
-        raise QueryError("the request has several fields 'query': send one query at a time")
+        raise QueryError("the request has several 'query' fields: send one query at a time")
     return ProtocolRequest(
         queries[0] if queries else None,
         tuple(fields.get("default-graph-uri", ())),

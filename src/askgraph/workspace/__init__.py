@@ -138,8 +138,8 @@ class Workspace:
         old = self.graphs().get(name)
         if old and not replace:
             raise SetupError(
-                f"there is a graph {name!r} already; rebuild it with --replace, or remove it: "
-                f"askgraph remove {name} takes it away"
+                f"graph {name!r} exists already; rebuild it with --replace, or remove it "
+                f"with: askgraph remove {name}"
             )
         table = _choose_settings(sources, old).to_table() | {
             key: list(value) if isinstance(value, tuple) else value

@@ -162,8 +162,8 @@ def read_table(
         lines.pop()
     heads, rows = ([], lines) if headless else (lines[:1], lines[1:])
     if not rows:
-        requirement = "rows are" if headless else "a line of heads and rows are"
-        raise SetupError(f"{str(path)!r} holds no table: it needs {requirement}")
+        requirement = "rows" if headless else "a header line and rows"
+        raise SetupError(f"{str(path)!r} contains no table: it needs {requirement}")
     width = max(map(len, lines))
     numbers = tuple(str(number) for number in range(1, width + 1))
     head_names = (*heads[0], *numbers[len(heads[0]) :]) if heads else numbers

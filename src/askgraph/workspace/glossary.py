@@ -99,7 +99,7 @@ class GlossaryChecker:
             if without:
                 if glossary.find_entry(without) is None:
                     words = ", ".join(repr(entry.word) for entry in glossary.entries) or "none"
-                    raise SetupError(f"{without!r} was not taught; available: {words}")
+                    raise SetupError(f"the glossary has no word {without!r}; available: {words}")
                 glossary = glossary.remove_word(without)
             return self.add_entries(glossary, entries)
 

@@ -135,7 +135,7 @@ def test_named_graphs_beyond_a_silent_cap_are_listed(store: Store, exact: Profil
 
 
 def test_an_endpoint_that_tells_nothing_is_an_error(store: Store) -> None:
-    with pytest.raises(ServiceError, match="did not tell what it holds"):
+    with pytest.raises(ServiceError, match="did not answer the profiling queries"):
         asked(LossyServer(store, ""))
 
 

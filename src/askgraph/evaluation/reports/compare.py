@@ -93,7 +93,7 @@ def select_side(run: EvaluationRun, *, method: str | None = None) -> ComparisonS
             f"there are {', '.join(methods)}"
         )
     if method is not None and method not in methods:
-        raise SetupError(f"{run.name} holds no method {method!r}; available: {', '.join(methods)}")
+        raise SetupError(f"{run.name} has no method {method!r}; available: {', '.join(methods)}")
     records = tuple(record for record in run.records if method in (None, record.method))
     return ComparisonSide(f"{run.name}:{method}" if method else run.name, run, records)
 

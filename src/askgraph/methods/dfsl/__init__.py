@@ -330,7 +330,7 @@ class _DfslRun:
         for query, weight in queries.items():
             seconds_left = self.account.remaining_seconds
             if seconds_left is not None and seconds_left <= 0:
-                problems.append("the question's time limit is reached")
+                problems.append("the question exceeded its time limit")
                 break
             try:
                 hypotheses.append(await self.run_hypothesis(query, weight))

@@ -284,9 +284,7 @@ class VotingPanel(Panel):
         except TimeoutError as problem:
             if account is None or deadline is None:
                 raise
-            raise account.build_error(
-                "seconds", "the question's time limit is reached"
-            ) from problem
+            raise account.build_error("seconds", "it exceeded its time limit") from problem
 
     async def _ask_voice(self, voice: Voice) -> AsyncGenerator[Step | Opinion, None]:
         """Yield the replies of a voice and its opinions; its failure does not end the run."""

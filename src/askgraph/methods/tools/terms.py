@@ -116,7 +116,7 @@ async def resolve_object(context: Context, text: str) -> NamedNode | Literal:
         except ValueError as problem:
             raise QueryError(
                 f"{language!r} is not a language tag: write one such as en or pt-BR"
-            ) from (problem)
+            ) from problem
     return (
         _build_typed_literal(value, datatype, context.graph.prefixes)
         if datatype
@@ -137,9 +137,9 @@ def _build_typed_literal(value: str, datatype: str, prefixes: PrefixMap) -> Lite
     try:
         return Literal(value, datatype=NamedNode(prefixes.expand(datatype)))
     except (KeyError, ValueError) as problem:
-        raise QueryError(f"{datatype!r} is not a datatype: write prefix:name or <http://…>") from (
-            problem
-        )
+        raise QueryError(
+            f"{datatype!r} is not a datatype: write prefix:name or <http://…>"
+        ) from problem
 
 
 def _parse_iri(text: str, prefixes: PrefixMap) -> str | None:
