@@ -78,7 +78,9 @@ def test_checking_against_graphs_and_splits(run: Run, tmp_path: Path) -> None:
         {"id": "b", "question": "Mars?", "sparql": "SELECT ?moon {"},
     )
     done = run("check", path, "--json")
-    assert done.returncode == 1 and "no graph is named (-g), so that no query is run" in done.stderr
+    assert (
+        done.returncode == 1 and "no queries are run, because no graph is named (-g)" in done.stderr
+    )
     assert json.loads(done.stdout)["counts"] == {"syntax": 1}
     # Check finds test questions in training.
     (tmp_path / "train").mkdir()

@@ -56,4 +56,4 @@ def test_tables_and_checks(folder: Path, llm_server: LlmServer) -> None:
     assert down.exit_code == 4 and "does the server run?" in down.stderr
     assert unset.exit_code == 2 and "NO_SUCH_KEY" in unset.stderr
     assert unknown.exit_code == 2 and "is 'neer'; available: near, far" in unknown.stderr
-    assert keyless.exit_code == 4 and "it wants a key" in keyless.stderr
+    assert keyless.exit_code == 4 and "it requires a key" in keyless.stderr

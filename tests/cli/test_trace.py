@@ -131,7 +131,7 @@ def test_showing_and_replaying_a_trace(kept: Path, tmp_path: Path) -> None:
     run("ask", "Which moons orbit Jupiter?", "--trace", "run.jsonl")
     listed, replayed = run("trace", "show", "run.jsonl"), run("trace", "replay", "run.jsonl")
     assert "findings" in listed.stdout and "Europa" in listed.stdout and replayed.exit_code == 2
-    assert "same steps whenever it is asked" in replayed.stderr
+    assert "same steps for the same question" in replayed.stderr
 
 
 @for_each(
@@ -148,7 +148,7 @@ def test_a_method_that_is_no_agent_is_run_again_without_model_and_graph(
 
     steps = len(read_trace(tmp_path / "run.jsonl")[0].steps)
     assert done.stdout == f"The same answer, after the same {steps} steps.\n", done.stderr
-    assert "what the graphs said, for a replay" in run("trace", "show", "run.jsonl").stdout
+    assert "replies of the graphs, for a replay" in run("trace", "show", "run.jsonl").stdout
 
 
 def test_runs_that_fail_or_are_watched(llm_server: LlmServer, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_where_the_model_never_said_anything_nothing_passes_for_its_answer(
     assert told in result.stderr and len(result.stderr.splitlines()) == 1
     assert "abc-123" not in result.stderr + Path("run.jsonl").read_text()
     assert "ended here, without an outcome" in run("trace", "show", "run.jsonl").stdout
-    assert replayed.exit_code == 2 and "failed before it came to an outcome" in replayed.stderr
+    assert replayed.exit_code == 2 and "failed before its outcome" in replayed.stderr
 
 
 @for_each("form", ["people", "--json", "--csv"], share_folder=True)

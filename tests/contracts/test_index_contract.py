@@ -246,7 +246,7 @@ def test_a_missing_index_is_a_setup_error(tmp_path: Path, name: str) -> None:
 def test_an_index_of_another_kind_is_a_setup_error(tmp_path: Path, name: str) -> None:
     plugin(name).build(ALL, tmp_path / "index")
     other = next(kind for kind in INDICES if kind != name)
-    with pytest.raises(SetupError, match=f"is of kind '{name}', not '{other}'"):
+    with pytest.raises(SetupError, match=f"has the kind '{name}', not '{other}'"):
         plugin(other).open(tmp_path / "index")
 
 

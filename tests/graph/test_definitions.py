@@ -78,7 +78,7 @@ def test_what_is_written_is_read_again(
         (2 * "[[shortcut]]\nproperty = ':p'\npath = ':q'\n", "is defined 2 times"),
         ("[[inverse]]\nproperty = ':p'\nof = 3", "'of' or its value is invalid"),
         ("[inverse]\nproperty = ':p'", "two brackets"),
-        ("[[inverses]]\nproperty = ':p'", "'inverses' is none of shortcut, inverse"),
+        ("[[inverses]]\nproperty = ':p'", "'inverses' is not one of shortcut, inverse"),
         ("[[comment", "cannot be read"),
     ],
 )

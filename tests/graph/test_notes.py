@@ -77,7 +77,7 @@ def test_a_line_that_is_no_note_is_named(file: Path, line: str) -> None:
     with file.open("a") as more:
         more.write(f"{line}\n")
 
-    with pytest.raises(SetupError, match=r"moons.jsonl:2: no note"):
+    with pytest.raises(SetupError, match=r"moons.jsonl:2: not a note"):
         read_notes(file)
 
 

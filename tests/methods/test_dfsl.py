@@ -390,8 +390,8 @@ def test_no_further_query_is_run_when_the_time_for_the_question_is_over(
         ({"variant": "few"}, "is one of"),
         ({"match": "x"}, "is one of"),
         ({"choose": "best"}, "is one of"),
-        ({"n": 0}, "'n' is 1 or more"),
-        ({"rows": 0}, "'rows' is 1 or more"),
+        ({"n": 0}, "'n' must be 1 or more"),
+        ({"rows": 0}, "'rows' must be 1 or more"),
     ],
 )
 def test_a_wrong_setting_says_what_there_is(wrong: dict[str, object], said: str) -> None:

@@ -203,7 +203,7 @@ DAMAGES = {
     "a row too short": Damage('{"b": "b1"}, ', "", "is damaged: line 7: "),
     "another version": Damage('"version": 1', '"version": 2', "version 2, .* reads version 1"),
     "no head": Damage(
-        '"version": 1', '"vision": 1', "is no trace of .*: line 1: there is no 'version'"
+        '"version": 1', '"vision": 1', "is not a trace of .*: line 1: there is no 'version'"
     ),
     "cut off": Damage('"why"', "\N{NULL}", "line 9 is cut off"),
 }

@@ -202,12 +202,15 @@ def test_behind_an_endpoint_it_is_taken_away_again(
 
     assert workspace.load_profile("firms") == before
     assert rows(workspace, "firms", SOUTH) == set()
-    with pytest.raises(SetupError, match="not at an endpoint"):
+    with pytest.raises(SetupError, match="not an endpoint"):
         enrich_virtually(workspace, "firms", build_advised_definitions(workspace, "firms", NAME))
 
 
 def test_what_the_graph_has_and_what_begins_at_literals_is_refused(workspace: Workspace) -> None:
-    for iri, path, said in (("buyer", ":seller", "already"), ("of", "^:year", "no subjects")):
+    for iri, path, said in (
+        ("buyer", ":seller", "already"),
+        ("of", "^:year", "cannot be subjects"),
+    ):
         one = DefinedProperty(PLACE + iri, parse_path(path, {"": PLACE}))
         with pytest.raises(SetupError, match=said):
             enrich_virtually(workspace, "firms", Definitions((one,)))

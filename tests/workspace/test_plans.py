@@ -109,5 +109,5 @@ def test_a_graph_that_was_built_anew_is_not_the_one_of_the_plan(
             task = (await plan_run(host, asked, wishes)).tasks[0]
             await host.run_task(replace(task, snapshot="another"))
 
-    with pytest.raises(SetupError, match="another one than where the run was planned"):
+    with pytest.raises(SetupError, match="differs from the one that the run was planned with"):
         run_coroutine(worked())

@@ -33,7 +33,7 @@ EXIT_CODES_HELP = """\b
 Exit codes:
   0    an answer, or done
   1    no answer: a refusal, or a question back
-  2    wrong use, or a setup that you can mend (a name, a file, a package)
+  2    wrong use, or a setup that you can fix (a name, a file, a package)
   3    the query is wrong or not allowed
   4    the endpoint, or the model's server, failed: down, too slow, too busy,
        not authorised
@@ -311,7 +311,7 @@ def _describe_mistake(error: typer.TyperException, command: Any, name: str) -> s
                 flag for candidate in command.params for flag in getattr(candidate, "opts", ())
             ]
             if option == "--set" and "--method" in flags:
-                return "a setting is given with the method: --method NAME:SETTING=VALUE, not --set"
+                return "give settings with the method: --method NAME:SETTING=VALUE, not --set"
             return f"{name} has no option {option!r}{_suggest_names(option, flags)}"
         case "BadOptionUsage":
             requirement = "takes no value" if "not take" in message else "needs a value after it"
@@ -328,13 +328,13 @@ def _describe_mistake(error: typer.TyperException, command: Any, name: str) -> s
             f"{name} has no command {unknown_name!r}{_suggest_names(unknown_name, command_names)}"
         )
     if (extra := re.search(r"unexpected extra arguments?\S* \((.*)\)", message)) is not None:
-        return f"{name} cannot take {extra[1]!r}, too; put quotation marks around several words"
+        return f"{name} takes no argument {extra[1]!r}; put quotation marks around several words"
     return message.rstrip(".")
 
 
 def _suggest_names(name: str, names: Sequence[str]) -> str:
     matches = get_close_matches(name, names, n=2)
-    return f" (is {' or '.join(matches)} meant?)" if matches else ""
+    return f" (did you mean {' or '.join(matches)}?)" if matches else ""
 
 
 def explain_bad_value(error: typer.BadParameter) -> SetupError | None:

@@ -86,7 +86,7 @@ def annotate(
         cells = format_count(len(annotation.cells), "cell")
         typer.echo(f"{annotation.linked_count:,} of {cells} linked to things", err=True)
     if annotation.headless and not no_heads:
-        typer.echo("the first line looks like a row: --no-heads takes it as one", err=True)
+        typer.echo("the first line looks like a row: use --no-heads to read it as one", err=True)
 
 
 def _check_output(out: Path, table: Path) -> None:
@@ -96,7 +96,9 @@ def _check_output(out: Path, table: Path) -> None:
             f"{str(out)!r} does not end in .csv or .json: name the file with one of these endings"
         )
     if not out.parent.is_dir():
-        raise SetupError(f"there is no folder {str(out.parent)!r} to write {out.name!r} into")
+        raise SetupError(
+            f"there is no folder {str(out.parent)!r} for {out.name!r}: create it, or name another"
+        )
     if out.exists() and table.exists() and out.samefile(table):
         raise SetupError(f"{str(out)!r} is the table itself: name another file")
 

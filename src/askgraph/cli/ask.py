@@ -53,11 +53,16 @@ def ask(
     workspace = common.workspace
     if trace is not None:
         if not trace.absolute().parent.is_dir():
-            raise SetupError(f"there is no folder {str(trace.parent)!r} to keep the trace in")
+            raise SetupError(
+                f"there is no folder {str(trace.parent)!r} for the trace: create it, or name "
+                "another"
+            )
         if trace.is_dir():
-            raise SetupError(f"{str(trace)!r} is a folder: name a file to keep the trace in")
+            raise SetupError(f"{str(trace)!r} is a folder: name a file for the trace")
         if not os.access(trace.absolute().parent, os.W_OK):
-            raise SetupError(f"the folder {str(trace.parent)!r} for the trace cannot be written")
+            raise SetupError(
+                f"the folder {str(trace.parent)!r} for the trace is not writable: name another"
+            )
     text = " ".join(question)
     if not text.strip():
         raise SetupError(
@@ -132,7 +137,7 @@ async def _run_method(
 
 def _warn_of_unused_context(name: str, method: Method, after: Path | None) -> None:
     if after is not None and not can_follow_up(method):
-        message = "does not look at earlier questions: --after changes nothing for it"
+        message = "ignores earlier questions: --after has no effect"
         typer.echo(f"method {name!r} {message}", err=True)
 
 

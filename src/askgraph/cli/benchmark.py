@@ -91,7 +91,7 @@ def check(
     workspace = common.workspace
     contents_by_path = _read_all(benchmarks, reading)
     if gold is not None and len(contents_by_path) > 1:
-        raise SetupError("--gold is for one benchmark; check them one by one")
+        raise SetupError("--gold applies to one benchmark; check them one at a time")
     training_options = replace(reading, format=None)
     checks = GoldCheckOptions(
         graph=graph,
@@ -114,7 +114,7 @@ def check(
                     "with -g, and omit --offline"
                 )
             if not has_graph and not offline:
-                typer.echo(f"{path}: no graph is named (-g), so that no query is run", err=True)
+                typer.echo(f"{path}: no queries are run, because no graph is named (-g)", err=True)
             checks_of_file = replace(checks, offline=offline or not has_graph)
             findings += check_gold(workspace, path, contents, checks_of_file, progress=report)
     if json:
@@ -174,8 +174,8 @@ def split(
         return
     for entry in entries:
         typer.echo(
-            f"{entry['name']}: {entry['train']} to learn from, {entry['test']} to test on, "
-            f"{entry['repeated']} of them repeat one of the former"
+            f"{entry['name']}: {entry['train']} training questions, {entry['test']} test "
+            f"questions, {entry['repeated']} of which repeat a training question"
         )
 
 

@@ -136,10 +136,10 @@ def evaluate(
             run = run_coroutine(run_and_close(models, evaluation))
         except ServiceError:
             if out is not None:
-                typer.echo(f"what is done is kept in {out}; the same call goes on", err=True)
+                typer.echo(f"finished questions are in {out}; resume with the same call", err=True)
             raise
     if not run.is_complete and (reason := BudgetTracker(limits, run.records).exhausted_limit):
-        typer.echo(f"{reason}; with a larger one the same call goes on", err=True)
+        typer.echo(f"{reason}; resume with the same call and a larger budget", err=True)
     for warning in describe_incomplete([run]):
         typer.echo(warning, err=True)
     form.write(
@@ -288,7 +288,7 @@ def report(
         )
     if html is not None:
         write_atomically(html, build_html_page(run_list, metric=metric, with_times=not no_times))
-        typer.echo(f"the page is {html}", err=True)
+        typer.echo(f"report page: {html}", err=True)
 
 
 def _format_stories(runs: Sequence[EvaluationRun], metric: str) -> Iterator[str]:
@@ -311,7 +311,7 @@ def _name_runs(folders: Sequence[Path], runs: Sequence[EvaluationRun]) -> list[E
     resolved_folders = [folder.resolve() for folder in folders]
     for position, folder in enumerate(folders):
         if resolved_folders[position] in resolved_folders[:position]:
-            raise SetupError(f"the run {folder} is named twice")
+            raise SetupError(f"the run {folder} is named twice: name each run once")
     names = {run.name for run in runs}
     if len(names) == len(runs):
         return list(runs)

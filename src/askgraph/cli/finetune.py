@@ -121,7 +121,7 @@ def train(
         return
     if training_result.ended:
         typer.echo(
-            "this training had come to its end: nothing is trained again in "
+            "this training was finished already; nothing was trained again in "
             f"{training_result.folder}"
         )
     resumed_note = ", resumed from a checkpoint" if training_result.resumed else ""
@@ -135,8 +135,8 @@ def train(
             err=True,
         )
     typer.echo(
-        f"the model is in {training_result.folder}; ask it with --model transformers/"
-        f"{training_result.folder}"
+        f"the model is in {training_result.folder}; use it with --model "
+        f"transformers/{training_result.folder}"
     )
 
 

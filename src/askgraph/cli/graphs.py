@@ -163,7 +163,7 @@ def add(
     for cut in new_profile.cuts:
         typer.echo(f"  left out: {cut}", err=True)
     if workspace.has_pending_survey(name):
-        typer.echo("  it is asked for more in the background, for two minutes at most", err=True)
+        typer.echo("  profiling continues in the background, for at most two minutes", err=True)
 
 
 def remove(common: CommonOptions, name: str) -> None:

@@ -68,7 +68,7 @@ def list_keys(common: CommonOptions, database: str | None = None, json: bool = F
     elif key_rows:
         print_blocks(format_table(_HEADERS, [_format_row(key) for key in key_rows]))
     else:
-        typer.echo("There are no keys; askgraph keys add NAME makes one.", err=True)
+        typer.echo("There are no keys yet; create one with: askgraph keys add NAME", err=True)
 
 
 @keys.command("revoke")

@@ -131,7 +131,7 @@ def _format_probe(title: str, probe: CapabilityReport, toml_text: str) -> Iterat
 def _format_measurements(probe: CapabilityReport) -> Mapping[str, str]:
     server_facts, speed = probe.about, probe.speed
     context = (
-        f"{server_facts.context:,} tokens" if server_facts.context else "the server does not tell"
+        f"{server_facts.context:,} tokens" if server_facts.context else "the server does not say"
     )
     parallel = f", {server_facts.at_once} requests at once" if server_facts.at_once else ""
     parts = [f"first piece after {speed.first:.2g} s"]

@@ -107,7 +107,7 @@ def format_step_title(step: Step) -> str:
         case Prompt():
             return f"prompt ({step.purpose})"
         case Heard():
-            return "what the graphs said, for a replay"
+            return "replies of the graphs, for a replay"
         case _:
             return type(step).__name__.lower()
 

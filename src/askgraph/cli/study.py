@@ -151,7 +151,8 @@ def _run_paper_study(
             figure_name for table in paper_study.paper.tables for figure_name in table.benchmarks
         )
         raise SetupError(
-            f"--as {min(unknown_names)!r}: the paper has {', '.join(known_names) or 'no figures'}"
+            f"--as {min(unknown_names)!r}: the paper has no such figures; available: "
+            f"{', '.join(known_names) or 'none'}"
         )
     rows_by_table: dict[str, list[MeasuredRow]] = {}
     if tables.dry_run:
@@ -167,7 +168,7 @@ def _run_paper_study(
                     workspace, paper_study, progress=create_callback, index_progress=report
                 )
             except ServiceError:
-                typer.echo(f"what is done is kept in {out}; the same call goes on", err=True)
+                typer.echo(f"finished rows are in {out}; resume with the same call", err=True)
                 raise
         sheets = [
             build_paper_sheet(table, rows_by_table[table.name], figure_names)

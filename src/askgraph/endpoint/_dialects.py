@@ -47,7 +47,9 @@ class ServerDialect:
         if (maximum := headers.get("x-sparql-maxrows", "")).isdigit():
             caps.add(int(maximum))
         if rows in caps and (limit is None or limit > rows):
-            return Truncation("server", f"exactly {rows:,} rows came, a usual cap of such servers")
+            return Truncation(
+                "server", f"exactly {rows:,} rows came back, a usual cap of such servers"
+            )
         return None
 
 

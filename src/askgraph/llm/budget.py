@@ -75,7 +75,9 @@ class PriceTable:
         if unknown := table.keys() - {"models", "currency"}:
             raise SetupError(f"the price table {path} has unknown keys: {sorted(unknown)}")
         if not isinstance(models, dict) or not isinstance(currency, str):
-            raise SetupError(f"the price table {path} wants a text `currency` and [models.…]")
+            raise SetupError(
+                f"the price table {path} needs a text `currency` and tables [models.…]"
+            )
         return cls({name: _parse_price(row, name, path) for name, row in models.items()}, currency)
 
     def get_price(self, model: str) -> Price:
@@ -91,14 +93,15 @@ class PriceTable:
         matching = [name for name in self.models if model.startswith((f"{name}-", f"{name}@"))]
         if not self.models:
             raise SetupError(
-                f"a limit of money needs the price of {model!r}: name a file with prices in the "
-                "model's setting `prices`"
+                f"a money limit needs the price of {model!r}: name a file with prices in "
+                "the model's setting `prices`"
             )
         if not matching:
             known_models = ", ".join(sorted(self.models))
             raise SetupError(
-                f"the price table has no price for {model!r}; it has {known_models}: add"
-                f' [models."{model}"] with input and output, for a million tokens'
+                f"the price table has no price for {model!r}; it has {known_models}: add "
+                f'[models."{model}"] with the prices of a million tokens as input and '
+                "output"
             )
         return self.models[max(matching, key=len)]
 
@@ -113,7 +116,7 @@ def _parse_price(row: object, name: str, path: Path | str) -> Price:
         raise SetupError(f"{location}: {' and '.join(sorted(missing))} missing")
     for key, value in row.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-            raise SetupError(f"{location}: {key} is {value!r}; it must be a number, 0 or more")
+            raise SetupError(f"{location}: {key} must be a number of 0 or more, not {value!r}")
     return Price(**row)
 
 

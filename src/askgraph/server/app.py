@@ -105,7 +105,7 @@ async def _handle_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _handle_full_disk(request: Request, error: Exception) -> JSONResponse:
     """Respond to a full disk; re-raise any other system error as a bug."""
-    disk_error = to_no_space_error("the server cannot keep this", error)
+    disk_error = to_no_space_error("the server cannot store this", error)
     if disk_error is None:
         raise error
     return to_problem_response(to_problem(disk_error))
@@ -134,7 +134,7 @@ async def _handle_http_error(request: Request, error: Exception) -> Response:
     path, method, title = request.url.path, request.method, str(error.detail)
     match error.status_code:
         case 404:
-            detail = f"there is nothing at {path}; /docs has the operations that there are"
+            detail = f"there is nothing at {path}; /docs lists all operations"
         case 405:
             detail = f"{path} takes {headers.get('Allow') or 'another method'}, not {method}"
         case _:
@@ -265,8 +265,8 @@ def _listen(settings: ServeSettings) -> socket.socket:
         listen_socket.set_inheritable(False)
     except OSError as error:
         raise SetupError(
-            f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}; choose "
-            "another --port (0 takes a free one) or --host"
+            f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}; "
+            "choose another --port (0 picks a free one) or --host"
         ) from error
     return listen_socket
 
@@ -283,4 +283,4 @@ async def warm_up(hub: Hub) -> None:
         try:
             await hub.answerer.warm_up(QuestionJob(request, _WARM_UP_TIMEOUT_SECONDS))
         except AskgraphError as error:
-            _log.info("graph %r was not opened ahead: %s", name, error)
+            _log.info("could not warm up graph %r: %s", name, error)

@@ -59,7 +59,7 @@ def get_start_note(static: Path = STATIC) -> str | None:
     """Return a note for the log of a server without a built page; None if it is built."""
     if is_built(static):
         return None
-    return "The page is not built here (make page builds it); all else works without it."
+    return "The web page is not built: run `make page`. Everything else works without it."
 
 
 def build_page_router(static: Path = STATIC) -> APIRouter:

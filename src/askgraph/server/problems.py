@@ -53,13 +53,13 @@ class Problem(BaseModel):
     @classmethod
     def for_bug(cls) -> "Problem":
         """Return the problem of a bug; it reveals no details."""
-        detail = "askgraph failed by a bug of its own; the server's log says where"
+        detail = "askgraph failed because of a bug; see the server's log"
         return cls(type="urn:askgraph:problem:bug", title="A bug", status=500, detail=detail)
 
     @classmethod
     def for_stop(cls) -> "Problem":
         """Return the problem of a question that was stopped before its outcome."""
-        detail = "the question was stopped before it came to an end: ask it again"
+        detail = "the question was stopped before it finished: ask it again"
         problem_type = "urn:askgraph:problem:stopped"
         return cls(
             type=problem_type, title="It was stopped", status=503, detail=detail, retry_after=2.0
@@ -243,7 +243,7 @@ def _describe_place(
                 if isinstance(first_fault["loc"][-1], int)
                 else ""
             )
-            return f"the body is no JSON: {reason[:1].lower()}{reason[1:]}{position}"
+            return f"the body is not JSON: {reason[:1].lower()}{reason[1:]}{position}"
         case "value_error" | "assertion_error":
             return f"{name} {first_fault.get('ctx', {}).get('error', 'does not fit')}"
     if (
@@ -253,7 +253,7 @@ def _describe_place(
         return f"{name} is empty"
     *alternatives, last_expected = dict.fromkeys(_describe_expected(fault) for fault in faults)
     expected = f"{', '.join(alternatives)} or {last_expected}" if alternatives else last_expected
-    return f"{name} has to be {expected}{_describe_actual(first_fault)}"
+    return f"{name} must be {expected}{_describe_actual(first_fault)}"
 
 
 def _describe_expected(fault: ErrorDetails) -> str:
@@ -269,7 +269,7 @@ def _describe_expected(fault: ErrorDetails) -> str:
         case "string_pattern_mismatch" if constraints["pattern"].startswith(
             f"^{_LANGUAGE_TAG_START}"
         ):
-            return "a tag of a language, as en or de-AT"
+            return "a language tag such as en or de-AT"
         case "string_pattern_mismatch" if "x00" in constraints["pattern"]:
             return "a text without NUL (U+0000)"
         case "string_pattern_mismatch":

@@ -164,7 +164,7 @@ class RequestLog:
             except ClientDisconnect:
                 pass  # before its whole body came
             except Exception:  # noqa: BLE001 - a bug ends one request, not the server
-                _log.exception("a request failed by a bug")
+                _log.exception("a request failed because of a bug")
                 if status is None:
                     await to_problem_response(Problem.for_bug())(scope, receive, send_with_id)
             final_status = _STATUS_CLIENT_GONE if status is None else status
@@ -251,8 +251,8 @@ def build_host_check(settings: ServeSettings) -> RequestCheck:
             400,
             "host",
             "Another server is meant",
-            f"this server is not called {host!r}: ask it under a name of its own, or let its"
-            " operator add this one to allowed_hosts",
+            f"this server is not called {host!r}: use one of its own names, or ask its "
+            "operator to add this one to allowed_hosts",
         )
 
     return check
@@ -286,8 +286,8 @@ def build_origin_check(settings: ServeSettings) -> RequestCheck:
 
     def check(scope: Scope) -> Problem | None:
         detail = (
-            "a page of another site may not do this: an operator can allow its origin with"
-            " cors_origins"
+            "pages of other sites may not do this: an operator can allow this origin with "
+            "cors_origins"
         )
         return (
             None
@@ -302,7 +302,7 @@ def check_nul(scope: Scope) -> Problem | None:
     """Refuse (422) a NUL (U+0000) in an address: no name contains one, and PostgreSQL fails."""
     if "\0" not in scope["path"] and b"%00" not in scope["query_string"]:
         return None
-    detail = "the address holds a NUL (%00), which nothing here has: leave it out"
+    detail = "the address contains a NUL (%00), which is not allowed: remove it"
     return _build_problem(422, "request", "The request is wrong", detail)
 
 
@@ -325,7 +325,7 @@ class BodyLimit:
             0,
             self._max_upload_bytes if get_route_path(scope) == _UPLOAD_PATH else MAX_BODY_BYTES,
         )
-        detail = f"the request is larger than the {max_bytes:,} bytes that are taken"
+        detail = f"the request is larger than the limit of {max_bytes:,} bytes"
         declared_length = dict(scope["headers"]).get(b"content-length", b"0")
         if not declared_length.isdigit() or int(declared_length) > max_bytes:
             refusal = to_problem_response(_build_problem(413, "too-large", "Too large", detail))

@@ -42,7 +42,7 @@ class ServeSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=_ENV_PREFIX, frozen=True, extra="forbid")
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
-    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
     root_path: str = Field("", description="Path under which a proxy serves it, as `/askgraph`.")
     database: str = Field(
         "", description="URL of the database; empty: `serve.db` (SQLite) in the workspace."
@@ -158,9 +158,8 @@ class ServeSettings(BaseSettings):
             fields = cls.model_fields
             name = next((value for value in fields if f'"{value}"' in str(error)), "…")
             raise SetupError(
-                f"the variable {_ENV_PREFIX}{name.upper()} has to hold JSON: "
-                'a list as ["ask"], or a '
-                'table as {"https://example.org/": "products"}'
+                f"the variable {_ENV_PREFIX}{name.upper()} must contain JSON: a list such "
+                'as ["ask"], or a table such as {"https://example.org/": "products"}'
             ) from error
         set_options = {key: value for key, value in (options or {}).items() if value is not None}
         try:

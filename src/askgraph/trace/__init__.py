@@ -361,8 +361,9 @@ class ResponseRecorder:
         replies = self.responses.get(key)
         if not replies:
             raise SetupError(
-                f"the run differs from its trace: its graphs are asked for {key!r} now, of which "
-                "the trace says nothing; one of 'askgraph ask --trace FILE' keeps what they say"
+                f"the run differs from its trace: it now requests {key!r} from its graphs, "
+                "which the trace does not contain; traces of 'askgraph ask --trace FILE' "
+                "contain the replies of graphs"
             )
         return replies.pop(0)
 

@@ -144,7 +144,7 @@ def read_table(
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise SetupError(
-            f"cannot read the table {str(path)!r}: {error.strerror}; name a file of CSV or TSV"
+            f"cannot read the table {str(path)!r}: {error.strerror}; name a CSV or TSV file"
         ) from error
     except UnicodeDecodeError as error:
         raise SetupError(f"{str(path)!r} is not UTF-8 text: save it as CSV in UTF-8") from error
@@ -411,7 +411,9 @@ async def _find_candidates(
     """Return the candidates of each text, by name alone."""
     index = graph.indices.get("entities")
     if index is None:
-        raise SetupError(f"graph {graph.name!r} has no index of entities: askgraph index build")
+        raise SetupError(
+            f"graph {graph.name!r} has no entity index: build it with: askgraph index build"
+        )
 
     def search_names(text: str) -> list[AnnotationCandidate]:
         items = [hit.item for hit in index.search(text, limit=limit)]

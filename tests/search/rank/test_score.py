@@ -67,7 +67,7 @@ def test_the_package_weighs_every_feature_and_no_graph_apart() -> None:
 @for_each(
     ("text", "said"),
     [
-        ("[weights]\ncovered = 1.0\n", "one weight for each feature is needed"),
+        ("[weights]\ncovered = 1.0\n", "each feature needs one weight"),
         (format_ranking(FeatureWeights(EVEN), []) + "beauty = 1.0\n", "see beauty"),
         (format_ranking(FeatureWeights(EVEN), []).replace("1.0", "true", 1), "a finite number"),
         (format_ranking(FeatureWeights(EVEN), []).replace("1.0", "nan", 1), "a finite number"),

@@ -224,7 +224,7 @@ def test_what_cannot_be_added_is_refused_in_words(watch: Watch) -> None:
     box = page.get_by_role("textbox", name="Address of the endpoint")
     expect(box).to_have_attribute("type", "url")
     box.fill("ftp://example.org/")
-    expect(page.get_by_text("This is no address of http or https.")).to_be_visible()
+    expect(page.get_by_text("This is not an http or https address.")).to_be_visible()
     expect(page.get_by_role("button", name="Add the endpoint")).to_be_disabled()
     watch.allow("status of 4")
     box.fill("http://127.0.0.1:1/sparql")

@@ -358,7 +358,10 @@ def _check_class(
         if constraint.subclasses and knowledge.hierarchy is None:
             certainty = min(certainty, _ALTERNATIVE_PROBABILITY)
     else:
-        kind, message = FaultKind.SUBJECT, f"{name} has not what is asked of {constraint.subject}"
+        kind, message = (
+            FaultKind.SUBJECT,
+            f"{name} lacks what the query asks of {constraint.subject}",
+        )
         certainty = 0.9 * knowledge.completeness
     yield Finding(kind, message, source_range, constraint.cls, tuple(proposals), certainty)
 

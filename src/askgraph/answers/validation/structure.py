@@ -249,8 +249,8 @@ def syntax(subject: CheckInput, /) -> Iterator[Finding]:
     """Yield undeclared prefixes, and the place where a query cannot be parsed."""
     if len(subject.text) > MAX_CHECKED_CHARACTERS:
         message = (
-            f"it has {len(subject.text):,} characters; at most "
-            f"{MAX_CHECKED_CHARACTERS:,} are looked at"
+            f"it has {len(subject.text):,} characters; at most {MAX_CHECKED_CHARACTERS:,} "
+            "are checked"
         )
         yield Finding(FaultKind.SYNTAX, message, certainty=UNCHECKED_PROBABILITY)
         return
@@ -286,7 +286,7 @@ def _check_syntax(subject: CheckInput, namespaces: Mapping[str, str]) -> Iterato
         except QueryError as error:
             yield Finding(FaultKind.SYNTAX, str(error), _locate_error(error, text))
             return
-    message = "it has what SPARQL 1.1 does not know, and was not looked at any further"
+    message = "it uses syntax outside of SPARQL 1.1, so it was not checked further"
     yield Finding(FaultKind.SYNTAX, message, certainty=UNCHECKED_PROBABILITY)
 
 
@@ -406,7 +406,7 @@ class _ConditionChecker:
                 if tags and language_tag not in {tag.lower() for tag in tags}:
                     tag_list = ", ".join(sorted(tags)[:5])
                     message = f"no value of {variable} is in the language {right.value!r}"
-                    yield f"{message}: there are {tag_list}", tuple(map(Literal, sorted(tags)[:3]))
+                    yield f"{message}; available: {tag_list}", tuple(map(Literal, sorted(tags)[:3]))
 
     def check_type(self, variable: Variable, name: str, literal: Literal) -> Iterator[Reason]:
         sorts = self.get_datatypes(variable)

@@ -29,7 +29,7 @@ CHECKS = ("syntax", "structure", "known_iris", "schema", "filters")
 """The default checks, in the order of their findings."""
 
 _MAX_ROUNDS = 3
-_TOO_DEEP_MESSAGE = "it is nested too deeply, or has too long a condition, to be looked at"
+_TOO_DEEP_MESSAGE = "it is nested too deeply, or has too long a condition, to be checked"
 
 
 def validate_query(

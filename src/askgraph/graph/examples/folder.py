@@ -93,7 +93,7 @@ class ExampleFolder:
     def remove(self, stored: StoredExample) -> None:
         """Delete an example's file; raises `SetupError` if the file has several examples."""
         if sum(1 for _ in iterate_executables(stored.path)) > 1:
-            raise SetupError(f"{stored.path} holds several examples: take this one out by hand")
+            raise SetupError(f"{stored.path} contains several examples: remove this one by hand")
         stored.path.unlink()
 
     def _iterate_examples(self) -> Iterator[StoredExample]:
@@ -133,7 +133,7 @@ def _choose_stems(
     for example in examples:
         path = places.get(example.iri or "")
         if path in shared_paths:
-            raise SetupError(f"{path} holds several examples: take this one out by hand")
+            raise SetupError(f"{path} contains several examples: remove this one by hand")
         if path is not None:
             yield path.stem
             continue

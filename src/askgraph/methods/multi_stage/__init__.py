@@ -204,7 +204,7 @@ class MultiStage(SpendingSettings):
                 f"writer={self.writer} needs a language model: name one with the setting 'model'"
             )
         if "reason" in (self.entities, self.predicates) and self.model is None:
-            raise SetupError("to reason needs a language model: name one with the setting 'model'")
+            raise SetupError("reasoning needs a language model: name one with the setting 'model'")
         check_interpretation(self)
         if "outside" in (self.entities, self.predicates):
             create_linker(self.linker, self.linker_address)
@@ -256,7 +256,7 @@ class _MultiStageRun:
             yield await self.build_findings(linked_context, usable_predicates)
         listed = (*self.entities, *usable_predicates)
         if not listed:
-            self.outcome = Refusal("Nothing in the graph goes by the words of the question.")
+            self.outcome = Refusal("Nothing in the graph matches the words of the question.")
             return
         yield Thought(reach)
         if is_refused(self.method.filter, reach):

@@ -122,15 +122,17 @@ class GraphJobs:
         caller.require_scope("manage")
         check_name(name)
         if len(name) > _MAX_NAME_CHARACTERS:
-            raise SetupError(f"the name of a graph has at most {_MAX_NAME_CHARACTERS} characters")
+            raise SetupError(
+                f"the name of a graph can have at most {_MAX_NAME_CHARACTERS} characters"
+            )
         if not caller.can_see(name):
             raise NotAllowedError(
-                f"{caller.name} may add graphs of certain names only, not {name!r}"
+                f"{caller.name} may only add graphs with certain names, not {name!r}"
             )
         graphs = self._workspace.graphs()
         under_way = [job.row for job in self._jobs.values() if job.row.state in ACTIVE_STATES]
         if name in graphs or name in {row.graph for row in under_way}:
-            raise SetupError(f"there is a graph {name!r} already: choose another name")
+            raise SetupError(f"graph {name!r} exists already: choose another name")
         check_graph_limit(
             caller,
             [graph_settings.added_by for graph_settings in graphs.values()]
@@ -228,8 +230,8 @@ class GraphJobs:
         settings = self._graphs.get_settings(name, caller)
         if not settings.added_by and not caller.has_scope("admin"):
             raise NotAllowedError(
-                f"the graph {name!r} was not added over the web: its operator can remove it with"
-                f" askgraph remove {name}"
+                f"the graph {name!r} was not added over the web: the operator can remove "
+                f"it with: askgraph remove {name}"
             )
         await asyncio.to_thread(self._workspace.remove, name)
         await self._graphs.forget(name)
@@ -296,7 +298,7 @@ class GraphJobs:
             end = {"state": "failed", "problem": problem.model_dump()}
         except BaseException:  # noqa: BLE001 - a bug ends one job, not the server
             end = {"state": "failed", "problem": Problem.for_bug().model_dump()}
-            _log.exception("adding the graph %r failed by a bug", job.new_graph.name)
+            _log.exception("adding the graph %r failed because of a bug", job.new_graph.name)
         watch_task.cancel()
         job.row = replace(job.row, **end)  # those that follow it hear so when all is cleared
         await run_shielded(self._finish(job))
@@ -310,7 +312,7 @@ class GraphJobs:
                 )
             await self._store.put_job(job.row)
         except AskgraphError as error:
-            _log.error("how the job %s ended cannot be kept: %s", job.row.id, error)
+            _log.error("cannot store the outcome of job %s: %s", job.row.id, error)
         finally:
             job.update()
             asyncio.get_running_loop().call_later(
@@ -329,7 +331,7 @@ class GraphJobs:
                 if await self._store.is_job_cancelled(job.row.id) and job.task:
                     job.task.cancel()
             except ServiceError as error:
-                _log.warning("the store cannot be asked about the job %s: %s", job.row.id, error)
+                _log.warning("cannot read job %s from the store: %s", job.row.id, error)
 
 
 def _to_job_view(row: JobRow) -> JobView:

@@ -123,8 +123,8 @@ def replace_dataset(query: str, default_graphs: Sequence[str], named_graphs: Seq
             raise QueryError(f"{iri!r} is not an IRI of a graph: give one in full")
     if len(query) > MAX_PARSED_CHARACTERS:
         raise QueryError(
-            f"the query has {len(query):,} characters; over graphs that are given beside it, at "
-            f"most {MAX_PARSED_CHARACTERS:,} are run"
+            f"the query has {len(query):,} characters; with graphs named in the request, "
+            f"at most {MAX_PARSED_CHARACTERS:,} are allowed"
         )
     start, end = _find_dataset_span(query)
     clauses = [

@@ -276,10 +276,10 @@ def _fit_arguments(
             case [name]:
                 arguments.setdefault("graph", name)
             case [_, *_]:
-                raise ToolError(f"{tool} looks at one graph: name it as `graph`")
+                raise ToolError(f"{tool} needs the argument `graph`: name one graph")
     if unknown := [name for name in arguments if name not in parameters]:
         listed_parameters = ", ".join(parameters) or "no argument"
-        raise ToolError(f"{tool} has no argument {unknown[0]!r}; it takes {listed_parameters}")
+        raise ToolError(f"{tool} has no argument {unknown[0]!r}; available: {listed_parameters}")
     return arguments
 
 

@@ -118,7 +118,7 @@ async def search(
             graph=context.graph.name,
             hits=[_build_match(hit, context.graph) for hit in hits],
             text="\n".join(rendered.lines)
-            or f"nothing goes by {query!r}; try other or fewer words",
+            or f"nothing matches {query!r}; try other or fewer words",
         )
 
 

@@ -90,15 +90,13 @@ def parse_model(
         model_names = ", ".join([DEFAULT_MODEL, *methods])
         graph_list = ", ".join(graphs) or "none yet"
         raise NotFound(
-            f"there is no model {model!r}; models are {model_names}, each also as METHOD@GRAPH; "
-            f"graphs are {graph_list}"
+            f"there is no model {model!r}; available models: {model_names}, each also as "
+            f"METHOD@GRAPH; available graphs: {graph_list}"
         )
     chosen_graphs = [graph] if separator else list(graph_names)
     if not chosen_graphs and len(graphs) > 1:
         examples = ", ".join(f"{method}@{example_graph}" for example_graph in graphs[:5])
-        raise SetupError(
-            f"which graph? Take a model such as {examples}, or name one in the field 'graph'"
-        )
+        raise SetupError(f"name a graph: use a model such as {examples}, or set the field 'graph'")
     return method_name, chosen_graphs or list(graphs)
 
 
@@ -204,9 +202,7 @@ async def _start_run(
     if bad_character := find_invalid_character(
         [conversation.question, *(item.question for item in conversation.before)]
     ):
-        raise SetupError(
-            f"the question holds {bad_character}, which no text here may: leave it out"
-        )
+        raise SetupError(f"the question contains {bad_character}, which is not allowed: remove it")
     method, graphs = parse_model(
         body.model,
         graph_names=body.graphs or ([body.graph] if body.graph else []),

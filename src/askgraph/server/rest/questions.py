@@ -349,7 +349,7 @@ async def withdraw_confirmation(id: str, hub: HubDep, caller: Confirmer) -> RunV
     if not await hub.store.delete_verified_of_run(
         id, None if caller.has_scope("admin") else caller.id
     ):
-        raise SetupError(f"you confirmed nothing for {row.question!r}")
+        raise SetupError(f"you have not confirmed an answer to {row.question!r}")
     return await hub.records.load_view(id, caller)
 
 

@@ -55,7 +55,7 @@ class RequestBody(BaseModel):
     @classmethod
     def _check_characters(cls, value: object) -> object:
         if invalid := find_invalid_character(value):
-            raise ValueError(f"holds {invalid}, which no text here may: leave it out")
+            raise ValueError(f"contains {invalid}, which is not allowed: remove it")
         return value
 
 
@@ -69,7 +69,7 @@ def find_invalid_character(value: object) -> str:
             match = _INVALID_CHARACTER.search(value)
             if match is None:
                 return ""
-            description = "a NUL" if match[0] == "\0" else "half of a character"
+            description = "a NUL" if match[0] == "\0" else "half of a surrogate pair"
             return f"{description} (U+{ord(match[0]):04X})"
         case list():
             return next(filter(None, map(find_invalid_character, value)), "")
@@ -467,7 +467,7 @@ def to_request(
 def check_question(question: str) -> None:
     """Raise `SetupError` if a question is blank."""
     if not question.strip():
-        raise SetupError("the question is empty: ask something, as 'Which moons are there?'")
+        raise SetupError("the question is empty: ask, for example, 'Which moons are there?'")
 
 
 def list_method_names(settings: ServeSettings) -> list[str]:
@@ -503,21 +503,22 @@ def check_choice(
         return
     if request.model is not None and request.model not in models:
         choices = ", ".join(models) or "none"
-        raise NotAllowedError(f"the model {request.model!r} is none of this server's: {choices}")
+        raise NotAllowedError(f"this server has no model {request.model!r}: {choices}")
     plugin = plugins.load("method", request.method)
     defaults = list_open_settings(plugin)
     for name, value in request.settings.items():
         if name not in defaults:
             choices = ", ".join(defaults) or "none"
             raise NotAllowedError(
-                f"{name!r} is no setting of {request.method!r} that can be chosen here: {choices}"
+                f"{name!r} is not a setting of {request.method!r} that can be chosen here: "
+                f"{choices}"
             )
         default = defaults[name]
         if isinstance(value, bool) or isinstance(default, bool | str):
             continue
         max_value = max(abs(default) * _MAX_SETTING_FACTOR, 1)
         if isinstance(value, int | float) and abs(value) > max_value:
-            raise NotAllowedError(f"{name!r} may be at most {max_value:g} here, not {value:g}")
+            raise NotAllowedError(f"{name!r} can be at most {max_value:g} here, not {value:g}")
 
 
 def list_open_settings(plugin: Any) -> dict[str, bool | int | float | str]:

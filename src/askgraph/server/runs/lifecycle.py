@@ -245,14 +245,14 @@ class RunRecords:
         """Load the steps of a run as the text of a trace file; see `can_read_steps`."""
         if not await self.can_read_steps(id, caller):
             raise NotFound(
-                f"the steps of {id!r} quote questions before it, which are not shared with you"
+                f"the steps of {id!r} quote earlier questions that are not shared with you"
             )
         return await self._load_trace_text(id)
 
     async def _load_trace_text(self, id: str) -> str:
         text = await self.store.get_trace(id)
         if text is None:
-            raise NotFound(f"the question {id!r} has no steps yet: it is still under way")
+            raise NotFound(f"the question {id!r} has no steps yet: it is still running")
         return text
 
     async def load_outcome(self, id: str, caller: Principal) -> tuple[Trace, TraceHead, Outcome]:
@@ -266,7 +266,7 @@ class RunRecords:
         try:
             return trace, head, trace.outcome
         except ValueError as error:
-            raise SetupError(f"question {id!r} came to no answer: {error}") from error
+            raise SetupError(f"question {id!r} has no answer: {error}") from error
 
     async def load_conversation(self, id: str, caller: Principal) -> tuple[PreviousQuestion, ...]:
         """Load the conversation up to a run, oldest question first, for a follow-up question.
@@ -448,7 +448,7 @@ class RunRegistry:
             run.state, problem = "failed", to_problem(error)
         except BaseException:  # noqa: BLE001 - a bug ends one question, not the server
             run.state, problem = "failed", Problem.for_bug()
-            _log.exception("question %s failed by a bug", run.id)
+            _log.exception("question %s failed because of a bug", run.id)
         try:
             await run_shielded(self._finish(run, problem))
         finally:
@@ -499,7 +499,7 @@ class RunRegistry:
             await self._records.finish(run.id, run.state, *result)
             view = await self._records.load_view(run.id, run.caller, just_ended=True)
         except AskgraphError as error:
-            _log.error("the outcome of question %s cannot be kept: %s", run.id, error)
+            _log.error("cannot store the outcome of question %s: %s", run.id, error)
             run.events.add("problem", problem=to_problem(error).model_dump())
             return
         finally:
@@ -607,7 +607,7 @@ class RunRegistry:
                 for id in await store.cancel_wanted(process) if self._runs else []:
                     await self.cancel(id)
             except (ServiceError, SetupError) as error:
-                _log.warning("what to stop, and what others left, cannot be seen: %s", error)
+                _log.warning("cannot look for stop requests and abandoned questions: %s", error)
             await asyncio.sleep(_POLL_SECONDS)
 
     async def close(self, grace: float) -> None:

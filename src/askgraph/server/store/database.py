@@ -164,7 +164,7 @@ def parse_database_url(text: str) -> URL:
 def to_database_error(name: str, error: Exception) -> DatabaseError:
     """Convert an error of a database driver."""
     reason = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
-    hint = "; make room, then do the same again" if "disk is full" in reason else ""
+    hint = "; free some space, then try again" if "disk is full" in reason else ""
     return DatabaseError(f"the database {name} failed: {reason}{hint}")
 
 

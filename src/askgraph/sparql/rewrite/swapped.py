@@ -63,7 +63,7 @@ def replace_term(
     terms = parse_query(text, prefixes.namespaces).terms
     occurrences = [occurrence for occurrence in terms if occurrence.term == old]
     if not occurrences:
-        raise QueryError(f"the query does not hold {old}: take one of its parts")
+        raise QueryError(f"the query does not contain {old}: choose one of its parts")
     if isinstance(old, NamedNode):
         return _replace_iri(text, occurrences, _check_iri(new), prefixes, labels or {})
     value = _check_value(new, old)
