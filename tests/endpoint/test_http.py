@@ -301,7 +301,7 @@ async def test_redirects_are_followed_but_not_in_a_circle(sparql_server: SparqlS
     assert await rows(sparql_server) == 1
 
     sparql_server.always = faults.redirect("/sparql")
-    with pytest.raises(ErrorReply, match="circle"):
+    with pytest.raises(ErrorReply, match="redirects in a loop"):
         await rows(sparql_server)
 
 

@@ -387,9 +387,9 @@ def test_no_further_query_is_run_when_the_time_for_the_question_is_over(
 @for_each(
     ("wrong", "said"),
     [
-        ({"variant": "few"}, "is one of"),
-        ({"match": "x"}, "is one of"),
-        ({"choose": "best"}, "is one of"),
+        ({"variant": "few"}, "must be one of"),
+        ({"match": "x"}, "must be one of"),
+        ({"choose": "best"}, "must be one of"),
         ({"n": 0}, "'n' must be 1 or more"),
         ({"rows": 0}, "'rows' must be 1 or more"),
     ],

@@ -176,7 +176,7 @@ def test_no_wrong_setting_in_a_file_or_a_variable_is_told_in_words_of_a_library(
         ({"method": "oracle"}, 422, "no method 'oracle' here; available: dfsl"),
         ({"graphs": ["sky"]}, 404, "there is no graph 'sky'; available: space"),
         ({"settings": {"beam": "wide"}}, 403, "is not a setting of"),
-        ({"settings": {"ranking": "/etc/passwd"}}, 403, "no setting"),
+        ({"settings": {"ranking": "/etc/passwd"}}, 403, "is not a setting of"),
         ({"settings": {"states": "many"}}, 422, "states"),
         ({"settings": {"states": 10**9}}, 403, "at most"),
         ({"settings": {"a\0": 1}}, 422, "NUL"),

@@ -106,7 +106,7 @@ class GraphSearch(SearchLimits):
         ]
         proposals = [(run, await run.propose_candidates()) for run in runs]
         if not proposals:
-            raise ValueError("give at least one graph")
+            raise ValueError("no graph is given: name at least one")
         if len(proposals) > 1:
             from askgraph.answers.two_graphs import (
                 answer_over_two_graphs,

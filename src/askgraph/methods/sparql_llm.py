@@ -179,7 +179,7 @@ class SparqlLlm(ModelMethodSettings):
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph, or with a query that may join several."""
         if not graphs:
-            raise ValueError("give at least one graph")
+            raise ValueError("no graph is given: name at least one")
         limits = ToolLimits(timeout=self.query_seconds)
         graphs_with_examples = graphs if is_replaying() else replace_examples(graphs, self.examples)
         asked_graphs = QuestionGraphs.from_graphs(

@@ -81,7 +81,7 @@ def test_what_is_compared() -> None:
     assert (found.all.n, found.all.b, found.all.better) == (2, 0.5, 1)
     # Different gold is refused and named.
     other = run_of(record("q1", gold_sparql="SELECT ?x { ?x ?y ?z }"), record("q2"), name="other")
-    with pytest.raises(SetupError, match=r"different gold, on 'q1'; run one of them again"):
+    with pytest.raises(SetupError, match=r"different gold, on 'q1': run one of them again"):
         compare_sides(select_side(A), select_side(other))
 
 

@@ -106,7 +106,7 @@ async def test_a_folder_with_something_else_is_left_alone(
     endpoint: Any, ask_with: AskerMaker, tmp_path: Path
 ) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(SetupError, match="holds no run"):
+    with pytest.raises(SetupError, match="is not a run"):
         await evaluate(tasks(), worker(ask_with(KNOWN), endpoint), folder=tmp_path)
     assert names_in(tmp_path) == ["thesis.tex"]
 
