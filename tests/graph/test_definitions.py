@@ -64,7 +64,7 @@ def test_what_is_written_is_read_again(
     [
         ("[[shortcut]]\nproperty = ':p'", r"\[\[shortcut\]\] 1 has no 'path'"),
         ("[[shortcut]]\nproperty = ':p'\npath = '/:q'", "'/:q' cannot be read"),
-        ("[[shortcut]]\nproperty = '\"p\"'\npath = ':q'", "cannot be read: .* no IRI"),
+        ("[[shortcut]]\nproperty = '\"p\"'\npath = ':q'", "cannot be read: .* not an IRI"),
         ("[[shortcut]]\nproperty = 'no:p'\npath = ':q'", "the prefix 'no:' of 'no:p' is not in"),
         ("[[shortcut]]\nproperty = ':p'\npath = ':q/:p'", "defined by itself"),
         (

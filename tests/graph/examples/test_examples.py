@@ -37,7 +37,7 @@ def test_a_line_is_an_example_where_it_has_a_query(tmp_path: Path) -> None:
         ('{"text": "Why?"}', "it needs a text 'question'"),
         ('{"question": 5}', "it needs a text 'question'"),
         ('{"question": "Why?", "sparql": ["ASK { }"]}', "can have texts 'sparql'"),
-        ('["Why?"]', "no JSON object"),
+        ('["Why?"]', "not a JSON object"),
         ('{"question": "Why?"', "Expecting"),
     ],
 )

@@ -78,10 +78,10 @@ def test_trees_add_up_what_their_leaves_say() -> None:
 @for_each(
     ("text", "said"),
     [
-        (_text(evidence=sorted(EVIDENCE - {"margin"})), "see margin"),
-        (_text(evidence=sorted(EVIDENCE | {"unheard_of"})), "see unheard_of"),
-        (_text(start="1"), "no number"),
-        (_text(start=True), "no number"),
+        (_text(evidence=sorted(EVIDENCE - {"margin"})), "check margin"),
+        (_text(evidence=sorted(EVIDENCE | {"unheard_of"})), "check unheard_of"),
+        (_text(start="1"), "not a number"),
+        (_text(start=True), "not a number"),
         (_text(trees=[[0, 1.0, 2.0]]), "not enough values"),
         (_text(trees=[[999, 1.0, 2.0, 3.0]]), "unknown evidence 999"),
         (_text(trees=[["a", 1.0, 2.0, 3.0]]), "unknown evidence 'a'"),
