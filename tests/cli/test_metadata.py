@@ -144,7 +144,7 @@ def test_a_description_that_is_broken_says_where(place: Path) -> None:
     file.parent.mkdir()
     file.write_text('{"@type": ')
     done = run(place, "show", "moons")
-    assert done.returncode == 2 and str(file) in done.stderr and "broken" in done.stderr
+    assert done.returncode == 2 and str(file) in done.stderr and "is invalid" in done.stderr
 
 
 def test_interrupted_and_refused_profiles(place: Path, sample: Store) -> None:

@@ -88,7 +88,7 @@ def test_growing_leaves_a_graph_that_was_removed_alone(
         if "space" in place.graphs():
             place.remove("space")
 
-    with pytest.raises(SetupError, match="removed meanwhile"):
+    with pytest.raises(SetupError, match="removed in the meantime"):
         place.complete_survey("space", progress=gone)
     assert not place.get_data_folder("space").exists()
 

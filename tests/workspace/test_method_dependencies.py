@@ -137,8 +137,11 @@ def test_methods_that_consult_others(tmp_path: Path) -> None:
         ({"consult": "dfsl+"}, r"a \+ without a name on either side: 'dfsl\+'"),
         ({"consult": "sparql-llm+sparql_llm"}, "'consult' names 'sparql-llm' twice"),
         ({"models": "large+large"}, "'models' names 'large' twice"),
-        ({"models": "larg"}, "'models' names 'larg': .*OPENAI_API_KEY.* there: default, large"),
-        ({"consult": 3}, "'consult' is text, not 3"),
+        (
+            {"models": "larg"},
+            "'models' names 'larg': .*OPENAI_API_KEY.* Available tables .*: default, large",
+        ),
+        ({"consult": 3}, "'consult' must be text, not 3"),
         ({"models": ["large"]}, r"'models' is text, not \['large'\]"),
         ({"others": {"dfsl": "dfsl"}}, "'others' is not a setting: name them in 'consult'"),
         ({"further": "large"}, "'further' is not a setting: name them in 'models'"),

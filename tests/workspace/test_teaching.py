@@ -115,7 +115,7 @@ def test_a_word_that_is_taken_away_means_nothing_again(fleet: Workspace) -> None
         ),
         (
             GlossaryEntry("care", ("service",)),
-            r"several: .* means: o:Service \(class\), o:service \(prop",
+            r"several things: .* means: o:Service \(class\), o:service \(prop",
         ),
         (
             GlossaryEntry("vehicles", ("car", "depot")),
