@@ -163,7 +163,10 @@ def test_runs_that_fail_or_are_watched(llm_server: LlmServer, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
-        (faults.status(401, "Incorrect key: abc-123"), "status 401: Incorrect key: ***; it does"),
+        (
+            faults.status(401, "Incorrect key: abc-123"),
+            "status 401: Incorrect key: ***; it rejects the key",
+        ),
         (faults.status(404, "model 'm' not found"), "look at the model's name and at the base_url"),
     ],
     ids=["a wrong key", "a wrong name"],
