@@ -296,7 +296,7 @@ def _format_candidate(
     )
 
 
-_MAX_DIFFERENCES = 4  # patterns and conditions by which a candidate is told from another
+_MAX_DIFFERENCES = 4  # patterns and conditions that distinguish candidates
 
 
 def describe_query_difference(query: Query, best_query: Query, writer: TermWriter) -> str:
@@ -399,7 +399,7 @@ _TOLERANT_REPLY_SCHEMA: Mapping[str, object] = {
     },
 }
 _VARIABLE = re.compile(r"[?$]?(\w+)\Z")
-_SAME_REPLY = "same"  # the reply of a model that keeps to what it said
+_SAME_REPLY = "same"  # the reply of a model that keeps its decision
 
 
 @dataclass(frozen=True)
