@@ -96,8 +96,8 @@ def _build_rule(pattern: str, replacement: str | Callable[[re.Match[str]], str])
     return re.compile(pattern, re.IGNORECASE), replacement
 
 
-# Under words, one of which a text has in lower case if a pattern is in it. Most texts have none,
-# and looking for words takes a tenth of the time.
+# The rules by hints: a lower-case text that matches a rule contains one of its hints. Most texts
+# contain none, and searching for hints takes a tenth of the time.
 _RULES_BY_HINTS: dict[tuple[str, ...], tuple[_MaskRule, ...]] = {
     _SECRET_NAME_HINTS: (
         _build_rule(

@@ -26,8 +26,8 @@ from askgraph.evaluation.runs import EvaluationRun
 
 Spec = dict[str, object]
 
-# Okabe and Ito's colours, which most people with colour vision deficiencies tell apart, without
-# black and yellow, which vanish on one of the two backgrounds; then the same with other shapes.
+# The palette of Okabe and Ito, which suits most colour vision deficiencies, without black and
+# yellow, which vanish on one of the two backgrounds; then the same colours with other shapes.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
 DASH_PATTERNS = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])

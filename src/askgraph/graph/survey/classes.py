@@ -307,7 +307,7 @@ def _count_rows(
 
 _SAMPLE_ENTITIES_COUNT, _MAX_ENTITIES = 300, 500
 _MIN_TYPED_SHARE = (
-    0.5  # of the things have a property that says what they are, of its ends are in an order
+    0.5  # share of things with a class property, and of its values that are in a hierarchy
 )
 
 _FORMS_QUERY = (

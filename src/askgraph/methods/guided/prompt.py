@@ -440,7 +440,7 @@ def parse_reply(choice: Choice, candidate_count: int) -> GuidedReply:
         return GuidedReply(same=True)
     structured = parse_structured(choice, _TOLERANT_REPLY_SCHEMA)
     if isinstance(structured, InvalidReply):
-        # A query outside of any object, and which of its columns its first line says; else a fault.
+        # The reply may be a bare query, with the answer columns in its first line.
         parsed_query = parse_query(choice.text)
         if parsed_query is None:
             return GuidedReply(problem=structured.feedback)

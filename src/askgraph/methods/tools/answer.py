@@ -153,7 +153,7 @@ async def _show_unread_result(
     if isinstance(query_run.result, SelectResult) and not set(answer_columns) <= set(
         query_run.result.variables
     ):
-        return None  # which is told when the answer is built
+        return None  # reported when the answer is built
     if has_been_read(context, query_run, answer_columns) or not _record_refusal(
         context, "result", query_run.query
     ):

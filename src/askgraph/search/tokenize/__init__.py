@@ -314,7 +314,7 @@ class _QuantityParser:
         days = to_day_number(start), to_day_number(start + year_count - 1, 12, 31)
         return Quantity(first, last, " ".join(self.words[first : last + 1]), None, days)
 
-    # Times told from today
+    # Times relative to today
 
     def parse_relative_time(self, at: int) -> Quantity | None:
         """Parse "last year", "two months ago", "tomorrow".

@@ -464,7 +464,7 @@ class RunRegistry:
             if run.state == "queued":
                 run.state = "running"
                 await self._records.store.start_run(run.id, self._records.process)
-            # Its steps, the last of which is the outcome.
+            # Stream its steps; the last one is the outcome.
             async with aclosing(
                 self._answerer.stream_updates(await self._build_job(run))
             ) as updates:
