@@ -225,7 +225,7 @@ def test_a_client_of_the_websocket_is_told_what_takes_its_place(
         ("GET", "/api/v1/nope", 404, "there is nothing at /api/v1/nope; /docs has all operations"),
         ("GET", "/v1/nope", 404, "there is nothing at /v1/nope; /docs has all operations"),
         ("GET", "/nope", 404, "there is nothing at /nope; /docs has all operations"),
-        ("GET", "/api/v1/ask", 405, "/api/v1/ask takes POST, not GET"),
+        ("GET", "/api/v1/ask", 405, "/api/v1/ask accepts POST, not GET"),
         ("PUT", "/v1/models", 405, "/v1/models takes GET, not PUT"),
     ],
 )
