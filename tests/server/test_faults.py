@@ -226,7 +226,7 @@ def test_a_client_of_the_websocket_is_told_what_takes_its_place(
         ("GET", "/v1/nope", 404, "there is nothing at /v1/nope; /docs has all operations"),
         ("GET", "/nope", 404, "there is nothing at /nope; /docs has all operations"),
         ("GET", "/api/v1/ask", 405, "/api/v1/ask accepts POST, not GET"),
-        ("PUT", "/v1/models", 405, "/v1/models takes GET, not PUT"),
+        ("PUT", "/v1/models", 405, "/v1/models accepts GET, not PUT"),
     ],
 )
 def test_an_address_that_leads_nowhere_says_where_to_look(
