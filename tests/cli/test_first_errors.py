@@ -56,7 +56,7 @@ def test_a_thing_that_is_not_there_is_named_with_what_to_do(
 
 
 MISTYPED = {
-    "ask": "askgraph ask needs QUESTION; askgraph ask -h",
+    "ask": "askgraph ask needs QUESTION; see askgraph ask -h",
     "finetune train": "askgraph finetune train needs MODEL; ",
     "report": "askgraph report needs ",
     "add": "askgraph add needs NAME; ",
@@ -68,10 +68,10 @@ MISTYPED = {
     "ask --limit": "the option --limit needs a value after it; ",
     "ask --quiet=3 x": "the option --quiet takes no value; ",
     "--workspce x graphs": "has no option '--workspce' (did you mean --workspace?)",
-    "askk hello": "has no command 'askk' (did you mean ask?); askgraph -h",
+    "askk hello": "has no command 'askk' (did you mean ask?); see askgraph -h",
     "index buil": "askgraph index has no command 'buil' (did you mean build?)",
     "zzz": "has no command 'zzz'; ",
-    "validate a b c": "askgraph validate takes no argument 'b c'; put quotation marks around",
+    "validate a b c": "askgraph validate does not expect 'b c'; put quotation marks around",
 }
 
 

@@ -140,7 +140,7 @@ def test_sources_are_files_folders_packed_or_not(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sources", "said"),
     [
-        ([], "no source"),
+        ([], "name a source"),
         (["missing.ttl"], "no file or folder"),
         (["picture.png"], "unknown file type"),
         (["page.html"], "'page.html' is a web page, not RDF"),
@@ -226,7 +226,7 @@ def test_comments_and_other_settings_of_the_user_survive(
         ("[graphs.x]\nsources = 'a'\n", "a list of texts"),
         ("[graphs.x]\nurl = 'http://x'\ntimeout = 'long'\n", "a number"),
         ("[graphs.x]\ntimeout = 3\n", "either `sources` or a `url`"),
-        ("[graphs.x]\nurl = 'http://x'\nauth = 'magic'\n", "none of none, basic"),
+        ("[graphs.x]\nurl = 'http://x'\nauth = 'magic'\n", "not one of none, basic"),
         ("[graphs]\nx = 3\n", "a table for each name"),
     ],
 )

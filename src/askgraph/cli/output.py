@@ -143,7 +143,7 @@ def format_step(step: Step, *, line_limit: int | None) -> Iterator[Text]:
             yield from _format_lines(
                 "\n".join(map(strip_control_characters, mention_texts)), line_limit
             )
-        case _:  # an outcome is shown as such
+        case _:  # the outcome is printed separately
             return
 
 

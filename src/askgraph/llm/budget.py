@@ -167,7 +167,7 @@ class BudgetAccount:
         is_own_limit = max_seconds is not None and self.age_seconds >= max_seconds
         return self.build_error(
             "seconds",
-            f"it exceeded its time limit of {max_seconds:g} seconds"
+            f"the time limit of {max_seconds:g} seconds was reached"
             if is_own_limit
             else deadline.describe_expiry(),
         )
