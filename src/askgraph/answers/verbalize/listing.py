@@ -720,9 +720,8 @@ class Grouping(Listing):
         texts, nouns = [], []
         for value in self.list_computed():
             if self.counts(value, root):
-                about = self.write_root(root)
-                number = self.say("number", strip_article(about, self.phrases))
-                texts.append(self.say("the", number))
+                about = strip_article(self.write_root(root), self.phrases)
+                texts.append(self.say("the", self.say("number", about)))
             elif text := self.count_linked(value, root):
                 texts.append(text)
             elif (noun := self.name_aggregate(value)) is not None:

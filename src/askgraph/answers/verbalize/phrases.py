@@ -232,8 +232,7 @@ class Phrases:
             return english.to_infinitive(first) + space + rest
         verbs: Mapping[str, str] = load_lexicon(self.language)["verbs"]
         first, space, rest = verb.partition(" ")
-        plural = verbs.get(first) or re.sub("(?<=t)e$|e?t$", "en", first)
-        return plural + space + rest
+        return (verbs.get(first) or re.sub("(?<=t)e$|e?t$", "en", first)) + space + rest
 
     def substitute(self, text: str, word: str) -> str:
         """Return the word that stands in the place of a text."""
