@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCKS = {
     name: (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
-    for name in ("run", "dev", "local")
+    for name in ("run", "dev", "local", "uv")
 }
 VERSIONS = {
     name: dict(re.findall(r"^([a-z0-9-]+)==(\S+)", text, flags=re.MULTILINE))
@@ -51,6 +51,12 @@ def test_the_version_of_torch_that_tests_is_one_that_the_extra_allows() -> None:
     assert tuple(map(int, tested)) >= tuple(map(int, needed))
 
 
+def test_the_version_of_uv_that_locks_is_the_one_that_installs() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+
+    assert re.findall(r"^UV_VERSION := (\S+)", makefile, re.MULTILINE) == [VERSIONS["uv"]["uv"]]
+
+
 def test_the_build_group_is_what_the_build_system_requires() -> None:
     assert PROJECT["dependency-groups"]["build"] == PROJECT["build-system"]["requires"]
 
@@ -61,10 +67,12 @@ def test_locks_are_installed_as_they_stand() -> None:
         (ROOT / name).read_text(encoding="utf-8") for name in ("Makefile", "deploy/install.sh")
     ]
     commands = "\n".join(texts).replace("\\\n", " ")
-    installs = [line for line in commands.splitlines() if "--require-hashes" in line]
+    parts = re.split(r"\n| \|\| ", commands)
+    installs = [part for part in parts if re.search(r"--require-hashes|^\t\$\(call install,", part)]
 
-    assert len(installs) >= 7
-    assert [line.strip() for line in installs if "--no-deps" not in line] == []
+    assert len(installs) >= 11
+    locked = [part.strip() for part in installs if "--require-hashes" in part]
+    assert [part for part in locked if "--no-deps" not in part] == []
 
 
 def test_a_lock_has_all_that_its_packages_need() -> None:

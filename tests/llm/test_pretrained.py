@@ -7,17 +7,11 @@ from pathlib import Path
 
 import pytest
 from tests.each import for_each
+from tests.late import pretrained, training
 from tests.tiny_models import tiny_gguf, tiny_qwen
 
 from askgraph.errors import SetupError
 from askgraph.llm import User, read_completion
-from askgraph.llm.pretrained import (
-    build_chat_prompt,
-    get_torch_device,
-    get_torch_dtype,
-    load_pretrained,
-)
-from askgraph.training.train import merge_adapters
 from askgraph.workspace.models import Models
 
 
@@ -47,7 +41,7 @@ def test_code_beside_a_model_is_never_run(
     (folder / "config.json").write_text(json.dumps(config))
 
     with pytest.raises(SetupError, match="cannot be loaded"):
-        load_pretrained(str(folder))
+        pretrained.load_pretrained(str(folder))
 
     assert not mark.exists()
 
@@ -57,7 +51,7 @@ def test_a_folder_without_a_tokenizer_is_refused(folder: Path) -> None:
         file.unlink()
 
     with pytest.raises(SetupError, match="no tokenizer"):
-        load_pretrained(str(folder))
+        pretrained.load_pretrained(str(folder))
 
 
 def test_a_tokenizer_without_words_is_refused(folder: Path) -> None:
@@ -66,7 +60,7 @@ def test_a_tokenizer_without_words_is_refused(folder: Path) -> None:
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "Qwen2Tokenizer"}')
 
     with pytest.raises(SetupError):
-        load_pretrained(str(folder))
+        pretrained.load_pretrained(str(folder))
 
 
 @pytest.mark.parametrize("kept", [0, 5, 300])
@@ -75,12 +69,12 @@ def test_weights_that_were_cut_off_are_told(folder: Path, kept: int) -> None:
     weights.write_bytes(weights.read_bytes()[:kept])
 
     with pytest.raises(SetupError, match="cannot be loaded"):
-        load_pretrained(str(folder))
+        pretrained.load_pretrained(str(folder))
 
 
 def test_a_model_that_is_not_there_is_told_with_the_way_to_it() -> None:
     with pytest.raises(SetupError, match=r"neither a folder .* --download, or `download = true`"):
-        load_pretrained("someone/nothing-of-this-name")
+        pretrained.load_pretrained("someone/nothing-of-this-name")
 
 
 @pytest.fixture(scope="module")
@@ -89,20 +83,22 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_gguf_file_is_read_with_its_tokenizer_and_template(file: Path) -> None:
-    found = load_pretrained(str(file))
+    found = pretrained.load_pretrained(str(file))
 
     read = found.tokenizer("SELECT what orbits Jupiter?")["input_ids"]
     assert found.tokenizer.decode(read) == "SELECT what orbits Jupiter?"
     assert found.model.get_input_embeddings().weight.shape == (found.tokenizer.vocab_size, 32)
-    assert build_chat_prompt([User("Who?")], found.tokenizer).endswith("<|start|>assistant\n")
+    assert pretrained.build_chat_prompt([User("Who?")], found.tokenizer).endswith(
+        "<|start|>assistant\n"
+    )
 
 
 def test_a_gguf_file_saved_as_a_folder_has_the_same_weights(file: Path, tmp_path: Path) -> None:
-    merge_adapters(file, tmp_path / "whole")
+    training.merge_adapters(file, tmp_path / "whole")
 
     pairs = zip(
-        load_pretrained(str(file)).model.state_dict().items(),
-        load_pretrained(str(tmp_path / "whole")).model.state_dict().items(),
+        pretrained.load_pretrained(str(file)).model.state_dict().items(),
+        pretrained.load_pretrained(str(tmp_path / "whole")).model.state_dict().items(),
         strict=True,
     )
     for (name, one), (same, other) in pairs:
@@ -126,14 +122,14 @@ def test_a_gguf_file_that_was_cut_off_is_told(file: Path, tmp_path: Path, share:
     broken.write_bytes(whole[: int(len(whole) * share)])
 
     with pytest.raises(SetupError, match=r"no GGUF file, or was not fetched|cannot be loaded"):
-        load_pretrained(str(broken))
+        pretrained.load_pretrained(str(broken))
 
 
 def test_gguf_of_a_kind_that_nobody_knows_is_told_by_its_name(tmp_path: Path) -> None:
     file = tiny_gguf(tmp_path / "odd.gguf", ["SELECT"], architecture="whatnot")
 
     with pytest.raises(SetupError, match=r"odd.gguf' cannot be loaded: .*whatnot"):
-        load_pretrained(str(file))
+        pretrained.load_pretrained(str(file))
 
 
 def test_a_gguf_file_that_is_none_or_a_part_or_not_there_is_told(tmp_path: Path) -> None:
@@ -148,16 +144,16 @@ def test_a_gguf_file_that_is_none_or_a_part_or_not_there_is_told(tmp_path: Path)
         (tmp_path / "x.gguf", "no file"),
     ):
         with pytest.raises(SetupError, match=said):
-            load_pretrained(str(path))
+            pretrained.load_pretrained(str(path))
 
 
 @pytest.mark.parametrize("name", ["nn", "foo", "int8"])
 def test_a_type_that_weights_cannot_have_is_refused(name: str) -> None:
     with pytest.raises(SetupError, match=f"no type '{name}'"):
-        get_torch_dtype(name)
+        pretrained.get_torch_dtype(name)
 
 
 @pytest.mark.parametrize("name", ["mars", "cuda:99", "meta"])
 def test_a_device_that_is_not_there_is_refused(name: str) -> None:
     with pytest.raises(SetupError, match=name):
-        get_torch_device(name)
+        pretrained.get_torch_device(name)

@@ -4,18 +4,18 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
-from safetensors.torch import save_file
+from tests.late import torch, training
 
 from askgraph.errors import SetupError
 from askgraph.training.settings import find_last_checkpoint, load_result
-from askgraph.training.train import compute_mean_loss
 
 PLAN = {"model": "m", "data": "d"}
 RESULT = {"steps": 4, "loss": 0.5, "evaluation": {}, "pairs": 3, "too_long": 0}
 
 
 def _checkpoint(folder: Path, number: int) -> Path:
+    from safetensors.torch import save_file
+
     place = folder / f"checkpoint-{number}"
     place.mkdir(parents=True)
     save_file({"w": torch.zeros(3)}, place / "model.safetensors")
@@ -64,4 +64,4 @@ def test_the_mean_loss_is_of_all_runs_and_counts_no_step_twice(tmp_path: Path) -
     ]  # fmt: skip
     log.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
-    assert compute_mean_loss(log) == pytest.approx((4 + 2 * 2 + 0) / 4)
+    assert training.compute_mean_loss(log) == pytest.approx((4 + 2 * 2 + 0) / 4)
