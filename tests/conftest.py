@@ -46,20 +46,18 @@ SLOW = re.compile(r"^import subprocess", re.MULTILINE)
 # What imports PyTorch, which takes seconds and half a gigabyte.
 TORCH = re.compile(r"^from tests\.(tiny_models|late import .*\b(torch|xgrammar))\b", re.MULTILINE)
 BROWSER_FOLDER = TESTS / "server" / "browser"
+ORDER = ("torch", "browser", "slow", "server")  # of the files, those that take longest first
 SERVER_FIXTURES = {"llm_server", "sparql_server", "sample_endpoint", "postgres"}
 
 
 @cache
 def marks_of_file(path: Path) -> tuple[str, ...]:
     """Return the markers of all tests of a file: `torch`, `browser`, `slow` or `server`."""
-    source = path.read_text(encoding="utf-8")
-    torch = bool(TORCH.search(source))
+    source, room = path.read_text(encoding="utf-8"), path.relative_to(TESTS).parts[0]
     marks = {
-        "torch": torch,
+        "torch": bool(TORCH.search(source)),
         "browser": path.is_relative_to(BROWSER_FOLDER) or "playwright" in source,
-        "slow": torch
-        or path.relative_to(TESTS).parts[0] in SLOW_FOLDERS
-        or bool(SLOW.search(source)),
+        "slow": room in SLOW_FOLDERS or bool(SLOW.search(source) or TORCH.search(source)),
         "server": bool(STARTS_SERVER.search(source)),
     }
     return tuple(name for name, holds in marks.items() if holds)
@@ -73,11 +71,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return bool(set(left_out) & set(marks_of_file(collection_path))) or None
 
 
-class FileScheduling(LoadFileScheduling):
+class FileScheduling(LoadFileScheduling):  # type: ignore[misc]
     """Gives a worker a file at a time; one worker has all that need PyTorch, and imports it."""
 
     def _split_scope(self, nodeid: str) -> str:
-        file = super()._split_scope(nodeid)
+        file: str = super()._split_scope(nodeid)
         return "torch" if "torch" in marks_of_file(TESTS.parent / file) else file
 
 
@@ -92,13 +90,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     `make quick` leaves out what starts a server, a browser or a process. Such files come first, so
     that no worker is left alone with one at the end.
     """
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    order = {"torch": 0, "browser": 1, "slow": 2, "server": 3}
-    items.sort(
-        key=lambda item: min(
-            [order[name] for name in marks_of_file(item.path)] + [2 if item.path in slow else 4]
-        )
-    )
+    marks = {item.path: {*marks_of_file(item.path)} for item in items}
+    for item in items:
+        marks[item.path].update(mark.name for mark in item.iter_markers("slow"))
+    items.sort(key=lambda item: [name not in marks[item.path] for name in ORDER])
     for item in items:
         for name in marks_of_file(item.path):
             item.add_marker(name)

@@ -23,8 +23,8 @@ else:
             return getattr(import_module(self._name), attribute)
 
     torch, transformers, xgrammar = map(_Late, ("torch", "transformers", "xgrammar"))
-    anthropic, google = _Late("askgraph.llm.anthropic"), _Late("askgraph.llm.google")
-    pretrained, local = _Late("askgraph.llm.pretrained"), _Late("askgraph.llm.transformers")
+    _MODULES = ("anthropic", "google", "pretrained", "transformers")
+    anthropic, google, pretrained, local = (_Late(f"askgraph.llm.{name}") for name in _MODULES)
     training = _Late("askgraph.training.train")
 
 __all__ = [

@@ -19,6 +19,7 @@ from askgraph.llm import (
     Message,
     System,
     TextPart,
+    ToolSchema,
     User,
     read_completion,
 )
@@ -84,11 +85,7 @@ async def test_beams_differ_and_the_likeliest_comes_first(model: LanguageModel) 
     assert set(texts) <= {"red", "green", "blue", "grey"}
     assert beliefs == sorted(beliefs, reverse=True)
     assert all(choice.finish is Finish.STOP for choice in whole.choices)
-
-
-async def test_of_a_grammar_with_one_text_there_is_one_beam(model: LanguageModel) -> None:
     whole = await read_completion(model.complete(ASKED, n=3, beams=True, grammar='root ::= "red"'))
-
     assert [choice.text for choice in whole.choices] == ["red"]
 
 
@@ -154,9 +151,7 @@ async def test_a_stop_text_ends_the_reply_and_is_not_part_of_it(model: LanguageM
     assert "".join(e.text for e in events if isinstance(e, TextPart)) == "one, two"
 
 
-async def test_a_stream_that_is_closed_early_leaves_the_model_free(
-    model: LanguageModel,
-) -> None:
+async def test_a_stream_that_is_closed_early_leaves_the_model_free(model: LanguageModel) -> None:
     async with aclosing(model.complete(ASKED, max_tokens=5_00)) as stream:
         async for _ in stream:
             break
@@ -165,31 +160,17 @@ async def test_a_stream_that_is_closed_early_leaves_the_model_free(
         await read_completion(model.complete(ASKED, max_tokens=2))
 
 
-async def test_a_prompt_that_does_not_fit_is_told(folders: dict[str, Path]) -> None:
-    model = local.TransformersModel(str(folders["causal"]), device="cpu")
-
-    with pytest.raises(PromptTooLong, match="takes 1,024"):
-        await read_completion(model.complete([User("moon " * 3_000)]))
-    await model.close()
-
-
 async def test_a_grammar_that_is_none_is_told(model: LanguageModel) -> None:
     with pytest.raises(SetupError, match="grammar cannot be read"):
         await read_completion(model.complete(ASKED, grammar="root ::= ("))
 
 
-async def test_a_model_that_is_not_there_is_not_fetched(tmp_path: Path) -> None:
-    model = local.TransformersModel("someone/no-such-model")
-
-    with pytest.raises(SetupError, match="download = true"):
-        await read_completion(model.complete(ASKED))
-    await model.close()
-
-
-async def test_tools_are_told_and_called_in_words(folders: dict[str, Path]) -> None:
-    from askgraph.llm import ToolSchema
-
+async def test_a_long_prompt_is_refused_and_tools_are_told_and_called_in_words(
+    folders: dict[str, Path],
+) -> None:
     model = local.TransformersModel(str(folders["causal"]), device="cpu")
+    with pytest.raises(PromptTooLong, match="takes 1,024"):
+        await read_completion(model.complete([User("moon " * 3_000)]))
     tool = ToolSchema("list", "List triples.", {"type": "object", "properties": {}})
     call = r'root ::= "<tool_call>{\"name\": \"list\", \"arguments\": {\"a\": 1}}</tool_call>"'
 
@@ -200,7 +181,11 @@ async def test_tools_are_told_and_called_in_words(folders: dict[str, Path]) -> N
     await model.close()
 
 
-async def test_a_template_that_fails_is_told_as_the_model_s_failure(tmp_path: Path) -> None:
+async def test_a_model_that_is_not_there_and_a_template_that_fails_are_told(tmp_path: Path) -> None:
+    model = local.TransformersModel("someone/no-such-model")
+    with pytest.raises(SetupError, match="download = true"):
+        await read_completion(model.complete(ASKED))
+    await model.close()
     folder = tiny_qwen(tmp_path / "m", TEXTS)
     (folder / "chat_template.jinja").write_text("{{ raise_exception('system is not known') }}")
     model = local.TransformersModel(str(folder), device="cpu")

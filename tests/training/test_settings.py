@@ -25,34 +25,26 @@ def _checkpoint(folder: Path, number: int) -> Path:
     return place
 
 
-def test_a_training_that_came_to_its_end_gives_its_result(tmp_path: Path) -> None:
-    (tmp_path / "training.json").write_text(json.dumps({**PLAN, "result": RESULT}))
-
+def test_a_training_that_came_to_its_end_gives_its_result_and_a_broken_plan_is_told(
+    tmp_path: Path,
+) -> None:
+    plan = tmp_path / "training.json"
+    plan.write_text(json.dumps({**PLAN, "result": RESULT}))
     assert load_result(tmp_path, PLAN) == RESULT
 
-
-@pytest.mark.parametrize("text", ["", "{", "[1]"])
-def test_a_plan_that_cannot_be_read_is_told(tmp_path: Path, text: str) -> None:
-    (tmp_path / "training.json").write_text(text)
-
-    with pytest.raises(SetupError, match=r"training\.json"):
-        load_result(tmp_path, PLAN)
+    for text in ("", "{", "[1]"):
+        plan.write_text(text)
+        with pytest.raises(SetupError, match=r"training\.json"):
+            load_result(tmp_path, PLAN)
 
 
 @pytest.mark.parametrize("cut", ["model.safetensors", "optimizer.pt", "trainer_state.json"])
 def test_a_checkpoint_that_was_cut_off_is_passed_over(tmp_path: Path, cut: str) -> None:
-    older = _checkpoint(tmp_path, 9)
-    newer = _checkpoint(tmp_path, 10)
+    older, newer = _checkpoint(tmp_path, 9), _checkpoint(tmp_path, 10)
     assert find_last_checkpoint(tmp_path) == str(newer)
-
     (newer / cut).write_bytes((newer / cut).read_bytes()[:1])
-
     assert find_last_checkpoint(tmp_path) == str(older)
-
-
-def test_without_a_whole_checkpoint_there_is_none(tmp_path: Path) -> None:
-    (_checkpoint(tmp_path, 3) / "model.safetensors").unlink()
-
+    (older / "model.safetensors").unlink()
     assert find_last_checkpoint(tmp_path) is None
 
 

@@ -50,7 +50,7 @@ MODEL_SETTINGS = ("model", "provider", "base_url", "key_env", "sent")
 AUTH_KINDS = ("none", "basic", "bearer", "header")
 _MIN_CACHE_AGE_NANOSECONDS = (
     10**9
-)  # nanoseconds after which a file that is written again has another time
+)  # nanoseconds after which a rewritten file has a different timestamp
 _FILE_HEADER = (
     "# The graphs of this askgraph workspace. Edit as you like: comments and order are kept.\n"
 )
@@ -239,7 +239,7 @@ def _parse_cached(path: Path, *state: int) -> dict[str, Any]:
 @contextmanager
 def _change_tables(folder: Path, kind: str) -> Iterator[Any]:
     """Yield the tables of a kind by name, to be changed; then write the file."""
-    import tomlkit.exceptions  # a third of the time to open a workspace; most only read it
+    import tomlkit.exceptions  # slow to import, and most commands only read the workspace
 
     path = folder / SETTINGS_FILE
     text = path.read_text(encoding="utf-8") if path.exists() else _FILE_HEADER
