@@ -85,11 +85,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FileSch
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by what they need; files that take long come first.
-
-    `make quick` leaves out what starts a server, a browser or a process. Such files come first, so
-    that no worker is left alone with one at the end.
-    """
+    """Mark tests by what they need; files that take long come first, so that none is last alone."""
     marks = {item.path: {*marks_of_file(item.path)} for item in items}
     for item in items:
         marks[item.path].update(mark.name for mark in item.iter_markers("slow"))

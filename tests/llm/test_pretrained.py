@@ -109,9 +109,8 @@ def test_a_gguf_file_that_was_cut_off_is_told(file: Path, tmp_path: Path, share:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(whole[: int(len(whole) * share)])
 
-    with pytest.raises(
-        SetupError, match=r"not a GGUF file, or its download is incomplete|cannot be loaded"
-    ):
+    told = r"not a GGUF file, or its download is incomplete|cannot be loaded"
+    with pytest.raises(SetupError, match=told):
         pretrained.load_pretrained(str(broken))
 
 

@@ -10,7 +10,7 @@ from tests.late import local
 from tests.tiny_models import tiny_qwen, tiny_t5
 
 from askgraph import plugins
-from askgraph.errors import ErrorReply, PromptTooLong, SetupError
+from askgraph.errors import ErrorReply, SetupError
 from askgraph.index.names import ItemKind
 from askgraph.llm import (
     Completion,
@@ -165,12 +165,10 @@ async def test_a_grammar_that_is_none_is_told(model: LanguageModel) -> None:
         await read_completion(model.complete(ASKED, grammar="root ::= ("))
 
 
-async def test_a_long_prompt_is_refused_and_tools_are_told_and_called_in_words(
+async def test_tools_are_told_and_called_in_words(
     folders: dict[str, Path],
 ) -> None:
     model = local.TransformersModel(str(folders["causal"]), device="cpu")
-    with pytest.raises(PromptTooLong, match="takes 1,024"):
-        await read_completion(model.complete([User("moon " * 3_000)]))
     tool = ToolSchema("list", "List triples.", {"type": "object", "properties": {}})
     call = r'root ::= "<tool_call>{\"name\": \"list\", \"arguments\": {\"a\": 1}}</tool_call>"'
 
