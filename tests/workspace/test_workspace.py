@@ -100,7 +100,7 @@ def test_adding_and_replacing(
     ]
     said = [process.communicate(timeout=60) for process in running]
     assert [out.split() for out, _ in said] == [["n", "4"]] * 4
-    assert "".join(errors for _, errors in said).count("built again") == 1
+    assert "".join(errors for _, errors in said).count("rebuilding graph") == 1
     # Built json is json.
     built = json.loads((workspace.get_data_folder("moons") / "built.json").read_text())
     assert built["sources"][0]["path"].endswith("moons.ttl")
