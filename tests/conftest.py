@@ -9,6 +9,8 @@ from pathlib import Path
 import httpcore2
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from askgraph.workspace import build
 
@@ -38,21 +40,25 @@ TESTS = Path(__file__).parent
 STARTS_SERVER = re.compile(
     r"^from tests\.(servers?\.(?!faults)|fleet|wikibase|deaf|methods\.tools\.|tool_graphs)", re.M
 )
-# Folders whose tests start processes, and what says so elsewhere; PyTorch takes seconds to import.
+# Folders whose tests start processes, and what says so elsewhere.
 SLOW_FOLDERS = ("acceptance", "repo_tools", "deploy", "upgrade")
-SLOW = re.compile(r"^import subprocess|tests\.tiny_models|import torch", re.MULTILINE)
+SLOW = re.compile(r"^import subprocess", re.MULTILINE)
+# What imports PyTorch, which takes seconds and half a gigabyte.
+TORCH = re.compile(r"^from tests\.(tiny_models|late import .*\b(torch|xgrammar))\b", re.MULTILINE)
 BROWSER_FOLDER = TESTS / "server" / "browser"
+ORDER = ("torch", "browser", "slow", "server")  # of the files, those that take longest first
 SERVER_FIXTURES = {"llm_server", "sparql_server", "sample_endpoint", "postgres"}
 
 
 @cache
 def marks_of_file(path: Path) -> tuple[str, ...]:
-    """Return the markers of all tests of a file: `browser`, `server` or `slow`."""
-    source = path.read_text(encoding="utf-8")
+    """Return the markers of all tests of a file: `torch`, `browser`, `slow` or `server`."""
+    source, room = path.read_text(encoding="utf-8"), path.relative_to(TESTS).parts[0]
     marks = {
+        "torch": bool(TORCH.search(source)),
         "browser": path.is_relative_to(BROWSER_FOLDER) or "playwright" in source,
+        "slow": room in SLOW_FOLDERS or bool(SLOW.search(source) or TORCH.search(source)),
         "server": bool(STARTS_SERVER.search(source)),
-        "slow": path.relative_to(TESTS).parts[0] in SLOW_FOLDERS or bool(SLOW.search(source)),
     }
     return tuple(name for name, holds in marks.items() if holds)
 
@@ -65,14 +71,25 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return bool(set(left_out) & set(marks_of_file(collection_path))) or None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by what they need; files with slow tests come first.
+class FileScheduling(LoadFileScheduling):  # type: ignore[misc]
+    """Gives a worker a file at a time; one worker has all that need PyTorch, and imports it."""
 
-    `make quick` leaves out what starts a server, a browser or a process. Slow files come first, so
-    that no worker is left alone with one at the end.
-    """
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return "torch" if "torch" in marks_of_file(TESTS.parent / file) else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FileScheduling:
+    """Distribute files as `--dist loadfile` would."""
+    return FileScheduling(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they need; files that take long come first, so that none is last alone."""
+    marks = {item.path: {*marks_of_file(item.path)} for item in items}
+    for item in items:
+        marks[item.path].update(mark.name for mark in item.iter_markers("slow"))
+    items.sort(key=lambda item: [name not in marks[item.path] for name in ORDER])
     for item in items:
         for name in marks_of_file(item.path):
             item.add_marker(name)

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCKS = {
     name: (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
-    for name in ("run", "dev", "local")
+    for name in ("run", "dev", "local", "uv")
 }
 VERSIONS = {
     name: dict(re.findall(r"^([a-z0-9-]+)==(\S+)", text, flags=re.MULTILINE))
@@ -43,12 +43,13 @@ def test_what_is_needed_is_locked_in_versions_that_fit() -> None:
     assert "nvidia" not in LOCKS["local"]
 
 
-def test_the_version_of_torch_that_tests_is_one_that_the_extra_allows() -> None:
+def test_the_versions_in_the_makefile_are_allowed_and_locked() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     [tested] = re.findall(r"^TORCH_VERSION := (\d+)\.(\d+)", makefile, flags=re.MULTILINE)
     [needed] = re.findall(r"torch>=(\d+)\.(\d+)", " ".join(EXTRAS["local"]))
 
     assert tuple(map(int, tested)) >= tuple(map(int, needed))
+    assert f"\nUV_VERSION := {VERSIONS['uv']['uv']}\n" in makefile
 
 
 def test_the_build_group_is_what_the_build_system_requires() -> None:
@@ -61,10 +62,12 @@ def test_locks_are_installed_as_they_stand() -> None:
         (ROOT / name).read_text(encoding="utf-8") for name in ("Makefile", "deploy/install.sh")
     ]
     commands = "\n".join(texts).replace("\\\n", " ")
-    installs = [line for line in commands.splitlines() if "--require-hashes" in line]
+    parts = re.split(r"\n| \|\| ", commands)
+    installs = [part for part in parts if re.search(r"--require-hashes|^\t\$\(call install,", part)]
 
-    assert len(installs) >= 7
-    assert [line.strip() for line in installs if "--no-deps" not in line] == []
+    assert len(installs) >= 11
+    locked = [part.strip() for part in installs if "--require-hashes" in part]
+    assert [part for part in locked if "--no-deps" not in part] == []
 
 
 def test_a_lock_has_all_that_its_packages_need() -> None:

@@ -6,18 +6,8 @@ from pathlib import Path
 
 import gguf
 import numpy as np
-import torch
+from tests.late import torch, transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import (
-    PreTrainedTokenizerFast,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-    T5Config,
-    T5ForConditionalGeneration,
-)
-from transformers.utils.logging import disable_progress_bar
-
-disable_progress_bar()
 
 __all__ = ["tiny_gguf", "tiny_qwen", "tiny_t5"]
 
@@ -32,11 +22,11 @@ def tiny_qwen(folder: Path, texts: Iterable[str], *, width: int = 32, room: int 
     tokenizer = _tokenizer(texts)
     tokenizer.chat_template = _TEMPLATE
     torch.manual_seed(0)
-    config = Qwen2Config(
+    config = transformers.Qwen2Config(
         hidden_size=width, intermediate_size=2 * width, num_hidden_layers=2, num_attention_heads=4,
         num_key_value_heads=2, max_position_embeddings=room, **_tokens(tokenizer),
     )  # fmt: skip
-    Qwen2ForCausalLM(config).save_pretrained(folder)
+    transformers.Qwen2ForCausalLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
@@ -47,13 +37,13 @@ def tiny_t5(folder: Path, texts: Iterable[str]) -> Path:
     torch.manual_seed(0)
     start = {"decoder_start_token_id": tokenizer.pad_token_id}
     sizes = {"d_model": 32, "d_ff": 64, "d_kv": 8, "num_layers": 2, "num_heads": 4}
-    config = T5Config(**sizes, **start, **_tokens(tokenizer))
-    T5ForConditionalGeneration(config).save_pretrained(folder)
+    config = transformers.T5Config(**sizes, **start, **_tokens(tokenizer))
+    transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
 
-def _tokens(tokenizer: PreTrainedTokenizerFast) -> dict[str, int]:
+def _tokens(tokenizer: "transformers.PreTrainedTokenizerFast") -> dict[str, int]:
     ends = {"eos_token_id": tokenizer.eos_token_id, "pad_token_id": tokenizer.pad_token_id}
     return {"vocab_size": len(tokenizer), **ends}
 
@@ -101,7 +91,7 @@ def tiny_gguf(file: Path, texts: Iterable[str], *, architecture: str = "llama") 
     return file
 
 
-def _tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
+def _tokenizer(texts: Iterable[str]) -> "transformers.PreTrainedTokenizerFast":
     raw = Tokenizer(models.BPE())
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     raw.decoder = decoders.ByteLevel()
@@ -112,6 +102,7 @@ def _tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
         show_progress=False,
     )
     raw.train_from_iterator(texts, trainer)
-    return PreTrainedTokenizerFast(
+    transformers.utils.logging.disable_progress_bar()
+    return transformers.PreTrainedTokenizerFast(
         tokenizer_object=raw, pad_token="<|pad|>", eos_token="<|end|>", model_max_length=1024
     )

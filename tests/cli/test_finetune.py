@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.late import training
 from tests.tiny_models import tiny_qwen
 from typer.testing import CliRunner
 
 from askgraph import sample
 from askgraph.cli import app
 from askgraph.training.settings import build_settings
-from askgraph.training.train import train
 from askgraph.workspace import Workspace
 from askgraph.workspace.stages import CrossTrainingStudy, DataSet, run_cross_training
 
@@ -71,10 +71,10 @@ def test_a_stopped_study_goes_on_with_the_model_that_is_missing(place: Path) -> 
         if ended:
             raise KeyboardInterrupt
         ended.append(folder.name)
-        return train(base, pairs, folder, **more)  # type: ignore[arg-type]
+        return training.train(base, pairs, folder, **more)  # type: ignore[arg-type]
 
     def counting(base: str, pairs: object, folder: Path, **more: object) -> object:
-        found = train(base, pairs, folder, **more)  # type: ignore[arg-type]
+        found = training.train(base, pairs, folder, **more)  # type: ignore[arg-type]
         ended.append(f"{folder.name} {'kept' if found.ended else 'new'}")
         return found
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.each import for_each
+from tests.late import anthropic, google
 from tests.servers import faults
 from tests.servers.llm import LlmServer, Turn
 from tests.servers.sparql import Fault, becomes_true
@@ -62,15 +63,13 @@ def _openai(server: LlmServer, timeout: float = 30.0) -> OpenAIModel:
 
 
 def _anthropic(server: LlmServer, timeout: float = 30.0) -> LanguageModel:
-    from askgraph.llm.anthropic import AnthropicModel  # seconds, for whoever only collects
-
-    return AnthropicModel("m", base_url=server.base, key_env="TEST_KEY", first_timeout=timeout)
+    return anthropic.AnthropicModel(
+        "m", base_url=server.base, key_env="TEST_KEY", first_timeout=timeout
+    )
 
 
 def _google(server: LlmServer, timeout: float = 30.0) -> LanguageModel:
-    from askgraph.llm.google import GoogleModel
-
-    return GoogleModel("m", base_url=server.base, key_env="TEST_KEY", first_timeout=timeout)
+    return google.GoogleModel("m", base_url=server.base, key_env="TEST_KEY", first_timeout=timeout)
 
 
 def _wrapped(server: LlmServer, timeout: float, folder: Path) -> LanguageModel:

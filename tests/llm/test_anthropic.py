@@ -4,25 +4,25 @@ import json
 from collections.abc import AsyncIterator
 
 import pytest
+from tests.late import anthropic, google
 from tests.servers.llm import LlmServer, Says, Turn
 
+from askgraph.llm import LanguageModel as Model
 from askgraph.llm import Message, System, ToolResult, ToolSchema, User, read_completion
-from askgraph.llm.anthropic import AnthropicModel
-from askgraph.llm.google import GoogleModel
 
 ASKED: list[Message] = [System("Be brief."), User("What orbits the Earth?")]
 SEARCH = ToolSchema("search", "Search.", {"type": "object", "properties": {}})
 
 
 @pytest.fixture
-async def model(llm_server: LlmServer) -> AsyncIterator[AnthropicModel]:
-    made = AnthropicModel("m", base_url=llm_server.base, key_env=None)
+async def model(llm_server: LlmServer) -> AsyncIterator[Model]:
+    made = anthropic.AnthropicModel("m", base_url=llm_server.base, key_env=None)
     yield made
     await made.close()
 
 
 async def test_system_tools_and_the_last_turn_are_marked_for_the_prompt_cache(
-    model: AnthropicModel, llm_server: LlmServer
+    model: Model, llm_server: LlmServer
 ) -> None:
     await read_completion(model.complete(ASKED, tools=[SEARCH, SEARCH]))
 
@@ -33,7 +33,7 @@ async def test_system_tools_and_the_last_turn_are_marked_for_the_prompt_cache(
 
 
 async def test_signed_reasoning_goes_back_before_its_call(
-    model: AnthropicModel, llm_server: LlmServer
+    model: Model, llm_server: LlmServer
 ) -> None:
     llm_server.turns.append(Turn("", (("search", "{}"), ("search", "{}")), reasoning="Hm."))
     first = (await read_completion(model.complete(ASKED, tools=[SEARCH]))).first
@@ -49,7 +49,7 @@ async def test_signed_reasoning_goes_back_before_its_call(
 
 
 async def test_a_schema_is_asked_for_in_words_where_the_server_cannot_hold_to_it(
-    model: AnthropicModel, llm_server: LlmServer
+    model: Model, llm_server: LlmServer
 ) -> None:
     llm_server.says = Says(refuses={"output_config"})
     schema = {"type": "object", "properties": {}}
@@ -61,20 +61,20 @@ async def test_a_schema_is_asked_for_in_words_where_the_server_cannot_hold_to_it
     assert json.dumps(schema) in second["messages"][-1]["content"][-1]["text"]
 
 
-async def test_usage_of_several_choices_adds_up(model: AnthropicModel) -> None:
+async def test_usage_of_several_choices_adds_up(model: Model) -> None:
     done = await read_completion(model.complete(ASKED, n=3))
 
     assert (len(done.choices), done.usage.input, done.usage.output) == (3, 300, 60)
 
 
 @pytest.fixture
-async def google_model(llm_server: LlmServer) -> AsyncIterator[GoogleModel]:
-    made = GoogleModel("m", base_url=llm_server.base, key_env=None)
+async def google_model(llm_server: LlmServer) -> AsyncIterator[Model]:
+    made = google.GoogleModel("m", base_url=llm_server.base, key_env=None)
     yield made
     await made.close()
 
 
-async def test_options_have_googles_names(google_model: GoogleModel, llm_server: LlmServer) -> None:
+async def test_options_have_googles_names(google_model: Model, llm_server: LlmServer) -> None:
     schema = {"type": "object", "properties": {}}
 
     await read_completion(
@@ -89,7 +89,7 @@ async def test_options_have_googles_names(google_model: GoogleModel, llm_server:
 
 
 async def test_a_calls_signature_goes_back_with_it(
-    google_model: GoogleModel, llm_server: LlmServer
+    google_model: Model, llm_server: LlmServer
 ) -> None:
     llm_server.turns.append(Turn("", (("search", "{}"),)))
     first = (await read_completion(google_model.complete(ASKED, tools=[SEARCH]))).first

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Unpack
 
 import pytest
+from tests.late import anthropic
 from tests.servers import faults
 from tests.servers.llm import LlmServer
 from tests.servers.sparql import becomes_true, held_open
 
 from askgraph.llm import Event, LanguageModel, Message, Options, User, read_completion
-from askgraph.llm.anthropic import AnthropicModel
 from askgraph.llm.budget import BudgetAccount, BudgetedModel, ModelBudget
 from askgraph.llm.cached import CachedModel
 from askgraph.llm.limited import LimitedModel
@@ -74,7 +74,9 @@ def _kept(folder: Path) -> list[Path]:
 
 MAKERS: dict[str, Callable[[LlmServer], LanguageModel]] = {
     "one request for both choices": lambda server: OpenAIModel("m", base_url=server.base + "/v1"),
-    "a request for each": lambda server: AnthropicModel("m", base_url=server.base, key_env=None),
+    "a request for each": lambda server: anthropic.AnthropicModel(
+        "m", base_url=server.base, key_env=None
+    ),
 }
 
 

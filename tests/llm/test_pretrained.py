@@ -7,17 +7,11 @@ from pathlib import Path
 
 import pytest
 from tests.each import for_each
+from tests.late import pretrained, training
 from tests.tiny_models import tiny_gguf, tiny_qwen
 
 from askgraph.errors import SetupError
 from askgraph.llm import User, read_completion
-from askgraph.llm.pretrained import (
-    build_chat_prompt,
-    get_torch_device,
-    get_torch_dtype,
-    load_pretrained,
-)
-from askgraph.training.train import merge_adapters
 from askgraph.workspace.models import Models
 
 
@@ -47,40 +41,29 @@ def test_code_beside_a_model_is_never_run(
     (folder / "config.json").write_text(json.dumps(config))
 
     with pytest.raises(SetupError, match="cannot be loaded"):
-        load_pretrained(str(folder))
+        pretrained.load_pretrained(str(folder))
 
     assert not mark.exists()
 
 
-def test_a_folder_without_a_tokenizer_is_refused(folder: Path) -> None:
+def test_a_folder_without_a_tokenizer_or_without_its_words_is_refused(folder: Path) -> None:
     for file in folder.glob("*token*"):
         file.unlink()
-
     with pytest.raises(SetupError, match="no tokenizer"):
-        load_pretrained(str(folder))
-
-
-def test_a_tokenizer_without_words_is_refused(folder: Path) -> None:
-    for file in folder.glob("*token*"):
-        file.unlink()
+        pretrained.load_pretrained(str(folder))
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "Qwen2Tokenizer"}')
-
     with pytest.raises(SetupError):
-        load_pretrained(str(folder))
+        pretrained.load_pretrained(str(folder))
 
 
-@pytest.mark.parametrize("kept", [0, 5, 300])
-def test_weights_that_were_cut_off_are_told(folder: Path, kept: int) -> None:
+def test_weights_that_were_cut_off_and_a_model_that_is_not_there_are_told(folder: Path) -> None:
     weights = folder / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:kept])
-
-    with pytest.raises(SetupError, match="cannot be loaded"):
-        load_pretrained(str(folder))
-
-
-def test_a_model_that_is_not_there_is_told_with_the_way_to_it() -> None:
+    for kept in (300, 5, 0):
+        weights.write_bytes(weights.read_bytes()[:kept])
+        with pytest.raises(SetupError, match="cannot be loaded"):
+            pretrained.load_pretrained(str(folder))
     with pytest.raises(SetupError, match=r"neither a folder .* --download, or `download = true`"):
-        load_pretrained("someone/nothing-of-this-name")
+        pretrained.load_pretrained("someone/nothing-of-this-name")
 
 
 @pytest.fixture(scope="module")
@@ -89,20 +72,21 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_gguf_file_is_read_with_its_tokenizer_and_template(file: Path) -> None:
-    found = load_pretrained(str(file))
+    found = pretrained.load_pretrained(str(file))
 
     read = found.tokenizer("SELECT what orbits Jupiter?")["input_ids"]
     assert found.tokenizer.decode(read) == "SELECT what orbits Jupiter?"
     assert found.model.get_input_embeddings().weight.shape == (found.tokenizer.vocab_size, 32)
-    assert build_chat_prompt([User("Who?")], found.tokenizer).endswith("<|start|>assistant\n")
+    prompt = pretrained.build_chat_prompt([User("Who?")], found.tokenizer)
+    assert prompt.endswith("<|start|>assistant\n")
 
 
 def test_a_gguf_file_saved_as_a_folder_has_the_same_weights(file: Path, tmp_path: Path) -> None:
-    merge_adapters(file, tmp_path / "whole")
+    training.merge_adapters(file, tmp_path / "whole")
 
     pairs = zip(
-        load_pretrained(str(file)).model.state_dict().items(),
-        load_pretrained(str(tmp_path / "whole")).model.state_dict().items(),
+        pretrained.load_pretrained(str(file)).model.state_dict().items(),
+        pretrained.load_pretrained(str(tmp_path / "whole")).model.state_dict().items(),
         strict=True,
     )
     for (name, one), (same, other) in pairs:
@@ -125,41 +109,29 @@ def test_a_gguf_file_that_was_cut_off_is_told(file: Path, tmp_path: Path, share:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(whole[: int(len(whole) * share)])
 
-    with pytest.raises(
-        SetupError, match=r"not a GGUF file, or its download is incomplete|cannot be loaded"
-    ):
-        load_pretrained(str(broken))
+    told = r"not a GGUF file, or its download is incomplete|cannot be loaded"
+    with pytest.raises(SetupError, match=told):
+        pretrained.load_pretrained(str(broken))
 
 
-def test_gguf_of_a_kind_that_nobody_knows_is_told_by_its_name(tmp_path: Path) -> None:
-    file = tiny_gguf(tmp_path / "odd.gguf", ["SELECT"], architecture="whatnot")
-
-    with pytest.raises(SetupError, match=r"odd.gguf' cannot be loaded: .*whatnot"):
-        load_pretrained(str(file))
-
-
-def test_a_gguf_file_that_is_none_or_a_part_or_not_there_is_told(tmp_path: Path) -> None:
-    page = tmp_path / "page.gguf"
+def test_gguf_of_an_unknown_kind_and_a_file_that_is_none_or_a_part_are_told(tmp_path: Path) -> None:
+    odd = tiny_gguf(tmp_path / "odd.gguf", ["SELECT"], architecture="whatnot")
+    page, part = tmp_path / "page.gguf", tmp_path / "large-00001-of-00003.gguf"
     page.write_text("<html>404: not found</html>")
-    part = tmp_path / "large-00001-of-00003.gguf"
     part.write_bytes(b"GGUF")
 
-    for path, said in (
-        (page, "is not a GGUF file"),
-        (part, "--merge"),
-        (tmp_path / "x.gguf", "no file"),
-    ):
+    for path, said in {
+        odd: r"odd.gguf' cannot be loaded: .*whatnot", page: "is not a GGUF file", part: "--merge",
+        tmp_path / "x.gguf": "no file",
+    }.items():  # fmt: skip
         with pytest.raises(SetupError, match=said):
-            load_pretrained(str(path))
+            pretrained.load_pretrained(str(path))
 
 
-@pytest.mark.parametrize("name", ["nn", "foo", "int8"])
-def test_a_type_that_weights_cannot_have_is_refused(name: str) -> None:
-    with pytest.raises(SetupError, match=f"no weight type '{name}'"):
-        get_torch_dtype(name)
-
-
-@pytest.mark.parametrize("name", ["mars", "cuda:99", "meta"])
-def test_a_device_that_is_not_there_is_refused(name: str) -> None:
-    with pytest.raises(SetupError, match=name):
-        get_torch_device(name)
+def test_a_type_that_weights_cannot_have_and_a_device_that_is_not_there_are_refused() -> None:
+    for name in ("nn", "foo", "int8"):
+        with pytest.raises(SetupError, match=f"no weight type '{name}'"):
+            pretrained.get_torch_dtype(name)
+    for name in ("mars", "cuda:99", "meta"):
+        with pytest.raises(SetupError, match=name):
+            pretrained.get_torch_device(name)

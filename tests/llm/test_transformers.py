@@ -6,10 +6,11 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
+from tests.late import local
 from tests.tiny_models import tiny_qwen, tiny_t5
 
 from askgraph import plugins
-from askgraph.errors import ErrorReply, PromptTooLong, SetupError
+from askgraph.errors import ErrorReply, SetupError
 from askgraph.index.names import ItemKind
 from askgraph.llm import (
     Completion,
@@ -18,11 +19,11 @@ from askgraph.llm import (
     Message,
     System,
     TextPart,
+    ToolSchema,
     User,
     read_completion,
 )
 from askgraph.llm.structured import StructuredReply, parse_structured
-from askgraph.llm.transformers import TransformersModel
 from askgraph.methods.writing import ListedTerm
 from askgraph.methods.writing.model_writer import build_query_grammar
 from askgraph.methods.writing.prompt import parse_query
@@ -51,8 +52,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(params=["causal", "encoder-decoder"])
 async def model(
     request: pytest.FixtureRequest, folders: dict[str, Path]
-) -> AsyncIterator[TransformersModel]:
-    made = TransformersModel(str(folders[request.param]), device="cpu")
+) -> AsyncIterator[LanguageModel]:
+    made = local.TransformersModel(str(folders[request.param]), device="cpu")
     yield made
     await made.close()
     await made.close()
@@ -65,7 +66,7 @@ def test_it_is_a_language_model(folders: dict[str, Path]) -> None:
     assert made.identity.provider == "transformers"
 
 
-async def test_the_parts_add_up_to_the_text(model: TransformersModel) -> None:
+async def test_the_parts_add_up_to_the_text(model: LanguageModel) -> None:
     events = [event async for event in model.complete(ASKED, max_tokens=12)]
 
     *parts, last = events
@@ -75,7 +76,7 @@ async def test_the_parts_add_up_to_the_text(model: TransformersModel) -> None:
     assert last.usage.input > 0
 
 
-async def test_beams_differ_and_the_likeliest_comes_first(model: TransformersModel) -> None:
+async def test_beams_differ_and_the_likeliest_comes_first(model: LanguageModel) -> None:
     whole = await read_completion(model.complete(ASKED, n=4, beams=True, grammar=COLOURS))
 
     texts = [choice.text for choice in whole.choices]
@@ -84,16 +85,12 @@ async def test_beams_differ_and_the_likeliest_comes_first(model: TransformersMod
     assert set(texts) <= {"red", "green", "blue", "grey"}
     assert beliefs == sorted(beliefs, reverse=True)
     assert all(choice.finish is Finish.STOP for choice in whole.choices)
-
-
-async def test_of_a_grammar_with_one_text_there_is_one_beam(model: TransformersModel) -> None:
     whole = await read_completion(model.complete(ASKED, n=3, beams=True, grammar='root ::= "red"'))
-
     assert [choice.text for choice in whole.choices] == ["red"]
 
 
 async def test_samples_are_held_to_the_grammar_and_repeat_with_their_seed(
-    model: TransformersModel,
+    model: LanguageModel,
 ) -> None:
     async def said(seed: int) -> list[str]:
         whole = await read_completion(model.complete(ASKED, n=8, seed=seed, grammar=COLOURS))
@@ -106,7 +103,7 @@ async def test_samples_are_held_to_the_grammar_and_repeat_with_their_seed(
     assert await said(1) == first
 
 
-async def test_without_warmth_all_choices_are_the_same(model: TransformersModel) -> None:
+async def test_without_warmth_all_choices_are_the_same(model: LanguageModel) -> None:
     whole = await read_completion(
         model.complete(ASKED, n=3, temperature=0.0, max_tokens=5, logprobs=True)
     )
@@ -117,7 +114,7 @@ async def test_without_warmth_all_choices_are_the_same(model: TransformersModel)
 
 
 async def test_whatever_an_untrained_model_writes_under_the_grammar_is_a_query(
-    model: TransformersModel,
+    model: LanguageModel,
 ) -> None:
     grammar = build_query_grammar(REFERENCES)
 
@@ -130,7 +127,7 @@ async def test_whatever_an_untrained_model_writes_under_the_grammar_is_a_query(
         assert parse_query(choice.text, REFERENCES).startswith(("SELECT", "ASK"))
 
 
-async def test_a_schema_is_fulfilled(model: TransformersModel) -> None:
+async def test_a_schema_is_fulfilled(model: LanguageModel) -> None:
     schema = {
         "type": "object",
         "properties": {"sure": {"type": "boolean"}},
@@ -143,7 +140,7 @@ async def test_a_schema_is_fulfilled(model: TransformersModel) -> None:
     assert isinstance(parse_structured(whole.first, schema), StructuredReply)
 
 
-async def test_a_stop_text_ends_the_reply_and_is_not_part_of_it(model: TransformersModel) -> None:
+async def test_a_stop_text_ends_the_reply_and_is_not_part_of_it(model: LanguageModel) -> None:
     grammar = 'root ::= "one, two, three"'
 
     events = [e async for e in model.complete(ASKED, grammar=grammar, stop=[", th"])]
@@ -154,9 +151,7 @@ async def test_a_stop_text_ends_the_reply_and_is_not_part_of_it(model: Transform
     assert "".join(e.text for e in events if isinstance(e, TextPart)) == "one, two"
 
 
-async def test_a_stream_that_is_closed_early_leaves_the_model_free(
-    model: TransformersModel,
-) -> None:
+async def test_a_stream_that_is_closed_early_leaves_the_model_free(model: LanguageModel) -> None:
     async with aclosing(model.complete(ASKED, max_tokens=5_00)) as stream:
         async for _ in stream:
             break
@@ -165,31 +160,15 @@ async def test_a_stream_that_is_closed_early_leaves_the_model_free(
         await read_completion(model.complete(ASKED, max_tokens=2))
 
 
-async def test_a_prompt_that_does_not_fit_is_told(folders: dict[str, Path]) -> None:
-    model = TransformersModel(str(folders["causal"]), device="cpu")
-
-    with pytest.raises(PromptTooLong, match="takes 1,024"):
-        await read_completion(model.complete([User("moon " * 3_000)]))
-    await model.close()
-
-
-async def test_a_grammar_that_is_none_is_told(model: TransformersModel) -> None:
+async def test_a_grammar_that_is_none_is_told(model: LanguageModel) -> None:
     with pytest.raises(SetupError, match="grammar cannot be read"):
         await read_completion(model.complete(ASKED, grammar="root ::= ("))
 
 
-async def test_a_model_that_is_not_there_is_not_fetched(tmp_path: Path) -> None:
-    model = TransformersModel("someone/no-such-model")
-
-    with pytest.raises(SetupError, match="download = true"):
-        await read_completion(model.complete(ASKED))
-    await model.close()
-
-
-async def test_tools_are_told_and_called_in_words(folders: dict[str, Path]) -> None:
-    from askgraph.llm import ToolSchema
-
-    model = TransformersModel(str(folders["causal"]), device="cpu")
+async def test_tools_are_told_and_called_in_words(
+    folders: dict[str, Path],
+) -> None:
+    model = local.TransformersModel(str(folders["causal"]), device="cpu")
     tool = ToolSchema("list", "List triples.", {"type": "object", "properties": {}})
     call = r'root ::= "<tool_call>{\"name\": \"list\", \"arguments\": {\"a\": 1}}</tool_call>"'
 
@@ -200,10 +179,14 @@ async def test_tools_are_told_and_called_in_words(folders: dict[str, Path]) -> N
     await model.close()
 
 
-async def test_a_template_that_fails_is_told_as_the_model_s_failure(tmp_path: Path) -> None:
+async def test_a_model_that_is_not_there_and_a_template_that_fails_are_told(tmp_path: Path) -> None:
+    model = local.TransformersModel("someone/no-such-model")
+    with pytest.raises(SetupError, match="download = true"):
+        await read_completion(model.complete(ASKED))
+    await model.close()
     folder = tiny_qwen(tmp_path / "m", TEXTS)
     (folder / "chat_template.jinja").write_text("{{ raise_exception('system is not known') }}")
-    model = TransformersModel(str(folder), device="cpu")
+    model = local.TransformersModel(str(folder), device="cpu")
 
     with pytest.raises(ErrorReply, match="system is not known"):
         await read_completion(model.complete(ASKED))

@@ -4,18 +4,18 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
-from safetensors.torch import save_file
+from tests.late import torch, training
 
 from askgraph.errors import SetupError
 from askgraph.training.settings import find_last_checkpoint, load_result
-from askgraph.training.train import compute_mean_loss
 
 PLAN = {"model": "m", "data": "d"}
 RESULT = {"steps": 4, "loss": 0.5, "evaluation": {}, "pairs": 3, "too_long": 0}
 
 
 def _checkpoint(folder: Path, number: int) -> Path:
+    from safetensors.torch import save_file
+
     place = folder / f"checkpoint-{number}"
     place.mkdir(parents=True)
     save_file({"w": torch.zeros(3)}, place / "model.safetensors")
@@ -25,34 +25,26 @@ def _checkpoint(folder: Path, number: int) -> Path:
     return place
 
 
-def test_a_training_that_came_to_its_end_gives_its_result(tmp_path: Path) -> None:
-    (tmp_path / "training.json").write_text(json.dumps({**PLAN, "result": RESULT}))
-
+def test_a_training_that_came_to_its_end_gives_its_result_and_a_broken_plan_is_told(
+    tmp_path: Path,
+) -> None:
+    plan = tmp_path / "training.json"
+    plan.write_text(json.dumps({**PLAN, "result": RESULT}))
     assert load_result(tmp_path, PLAN) == RESULT
 
-
-@pytest.mark.parametrize("text", ["", "{", "[1]"])
-def test_a_plan_that_cannot_be_read_is_told(tmp_path: Path, text: str) -> None:
-    (tmp_path / "training.json").write_text(text)
-
-    with pytest.raises(SetupError, match=r"training\.json"):
-        load_result(tmp_path, PLAN)
+    for text in ("", "{", "[1]"):
+        plan.write_text(text)
+        with pytest.raises(SetupError, match=r"training\.json"):
+            load_result(tmp_path, PLAN)
 
 
 @pytest.mark.parametrize("cut", ["model.safetensors", "optimizer.pt", "trainer_state.json"])
 def test_a_checkpoint_that_was_cut_off_is_passed_over(tmp_path: Path, cut: str) -> None:
-    older = _checkpoint(tmp_path, 9)
-    newer = _checkpoint(tmp_path, 10)
+    older, newer = _checkpoint(tmp_path, 9), _checkpoint(tmp_path, 10)
     assert find_last_checkpoint(tmp_path) == str(newer)
-
     (newer / cut).write_bytes((newer / cut).read_bytes()[:1])
-
     assert find_last_checkpoint(tmp_path) == str(older)
-
-
-def test_without_a_whole_checkpoint_there_is_none(tmp_path: Path) -> None:
-    (_checkpoint(tmp_path, 3) / "model.safetensors").unlink()
-
+    (older / "model.safetensors").unlink()
     assert find_last_checkpoint(tmp_path) is None
 
 
@@ -64,4 +56,4 @@ def test_the_mean_loss_is_of_all_runs_and_counts_no_step_twice(tmp_path: Path) -
     ]  # fmt: skip
     log.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
-    assert compute_mean_loss(log) == pytest.approx((4 + 2 * 2 + 0) / 4)
+    assert training.compute_mean_loss(log) == pytest.approx((4 + 2 * 2 + 0) / 4)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import Store
-from safetensors.torch import load_file
+from tests.late import local, training
 from tests.tiny_models import tiny_qwen
 
 from askgraph import sample
@@ -16,7 +16,6 @@ from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import read_completion
-from askgraph.llm.transformers import TransformersModel
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.writing.model_writer import PromptedWriter, build_query_grammar
 from askgraph.methods.writing.prompt import build_messages, build_prompt, parse_query
@@ -31,7 +30,6 @@ from askgraph.training.pairs import (
     open_term_search,
 )
 from askgraph.training.settings import TrainSettings, build_settings
-from askgraph.training.train import merge_adapters, to_result_object, train
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import run_coroutine
 
@@ -73,7 +71,7 @@ def base(pairs: list[TrainingPair], tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.fixture(scope="module")
 def whole(base: Path, pairs: list[TrainingPair], tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole") / "ours"
-    train(
+    training.train(
         str(base), pairs, folder, settings=QUICK, data="d", evaluation_pairs=pairs[:4], device="cpu"
     )
     return folder
@@ -83,7 +81,7 @@ async def _hypotheses_are_listed_queries(
     folder: Path, pairs: list[TrainingPair], space: KnowledgeGraph
 ) -> float:
     """The share of pairs whose right query is among the hypotheses, all of which are queries."""
-    model = TransformersModel(str(folder), device="cpu")
+    model = local.TransformersModel(str(folder), device="cpu")
     right = 0
     for pair in pairs:
         references = References(pair.listed)
@@ -152,9 +150,9 @@ def test_trained_on_plain_sparql_it_answers_with_it(space: KnowledgeGraph, tmp_p
     texts = [build_prompt(pair.question, pair.references) + pair.target for pair in pairs]
     base = tiny_qwen(tmp_path / "tiny", texts, width=64)
     settings = replace(QUICK, epochs=60, length=1024)
-    train(str(base), pairs, tmp_path / "ours", settings=settings, data="d", device="cpu")
+    training.train(str(base), pairs, tmp_path / "ours", settings=settings, data="d", device="cpu")
 
-    model = TransformersModel(str(tmp_path / "ours"), device="cpu")
+    model = local.TransformersModel(str(tmp_path / "ours"), device="cpu")
     found = run_coroutine(evaluate_pairs(model, pairs))
     method = MultiStage(model=model, writer="model", form="plain", n=1, near=0)
     trace = run_coroutine(
@@ -173,15 +171,17 @@ async def test_trained_by_adapters_it_can_be_merged_and_writes_the_same(
     base: Path, pairs: list[TrainingPair], space: KnowledgeGraph, tmp_path: Path
 ) -> None:
     settings = replace(QUICK, lora=True, epochs=4, rate=1e-2)
-    train(str(base), pairs, tmp_path / "adapters", settings=settings, data="d", device="cpu")
+    training.train(
+        str(base), pairs, tmp_path / "adapters", settings=settings, data="d", device="cpu"
+    )
 
-    merge_adapters(tmp_path / "adapters", tmp_path / "merged")
+    training.merge_adapters(tmp_path / "adapters", tmp_path / "merged")
 
     for pair in pairs[:2]:
         asked = build_messages(pair.question, References(pair.listed))
         said = []
         for folder in ("adapters", "merged"):
-            model = TransformersModel(str(tmp_path / folder), device="cpu", dtype="float32")
+            model = local.TransformersModel(str(tmp_path / folder), device="cpu", dtype="float32")
             reply = await read_completion(model.complete(asked, max_tokens=10, logprobs=True))
             said.append((reply.first.text, pytest.approx(reply.first.logprob, abs=1e-3)))
             await model.close()
@@ -202,12 +202,12 @@ def test_a_training_that_was_stopped_goes_on_from_its_checkpoint(
             raise Stopped
 
     with pytest.raises(Stopped):
-        train(
+        training.train(
             str(base), pairs, tmp_path / "m", settings=settings, data="d", device="cpu",
             progress=off,
         )  # fmt: skip
     steps: list[int] = []
-    trained = train(
+    trained = training.train(
         str(base), pairs, tmp_path / "m", settings=settings, data="d", device="cpu",
         progress=lambda what, done, total: steps.append(done),
     )  # fmt: skip
@@ -216,7 +216,7 @@ def test_a_training_that_was_stopped_goes_on_from_its_checkpoint(
     assert min(steps) > 1
     assert trained.steps == 4
     with pytest.raises(SetupError, match="another data"):
-        train(str(base), pairs, tmp_path / "m", settings=settings, data="e")
+        training.train(str(base), pairs, tmp_path / "m", settings=settings, data="e")
 
 
 def test_a_training_that_came_to_its_end_is_told_and_not_done_again(tmp_path: Path) -> None:
@@ -225,10 +225,10 @@ def test_a_training_that_came_to_its_end_is_told_and_not_done_again(tmp_path: Pa
     plan = {"model": "nowhere", "settings": asdict(settings), "data": "d", "result": result}
     (tmp_path / "training.json").write_text(json.dumps(plan))
 
-    again = train("nowhere", [], tmp_path, settings=settings, data="d", device="cpu")
+    again = training.train("nowhere", [], tmp_path, settings=settings, data="d", device="cpu")
 
     assert again.ended
-    assert to_result_object(again) == result
+    assert training.to_result_object(again) == result
     assert [file.name for file in tmp_path.iterdir()] == ["training.json"]
 
 
@@ -237,7 +237,7 @@ def test_a_device_that_is_not_there_is_told_before_anything_is_read(
     tmp_path: Path, device: str
 ) -> None:
     with pytest.raises(SetupError, match=device):
-        train("nowhere", [], tmp_path / "m", settings=QUICK, data="d", device=device)
+        training.train("nowhere", [], tmp_path / "m", settings=QUICK, data="d", device=device)
 
 
 def test_what_learns_is_kept_whole_and_saved_as_wished(
@@ -245,7 +245,11 @@ def test_what_learns_is_kept_whole_and_saved_as_wished(
 ) -> None:
     settings = replace(QUICK, epochs=1, rate=1e-6, warmup=0, dtype="bfloat16")
 
-    train(str(base), pairs[:4], tmp_path / "ours", settings=settings, data="d", device="cpu")
+    training.train(
+        str(base), pairs[:4], tmp_path / "ours", settings=settings, data="d", device="cpu"
+    )
+
+    from safetensors.torch import load_file
 
     saved = load_file(tmp_path / "ours" / "model.safetensors")
     assert {str(value.dtype) for value in saved.values()} == {"torch.bfloat16"}

@@ -13,13 +13,14 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from askgraph.atomic_files import to_no_space_error
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.server import sparql
 from askgraph.server.auth.identify import ProxyHeaders, VisitorCookie, check_access_rules
 from askgraph.server.hub import Hub, open_hub
-from askgraph.server.mcp.http import create_mcp_route, run_mcp
 from askgraph.server.openai import routes as chat
 from askgraph.server.openai import to_openai_response
 from askgraph.server.page import build_docs_router, build_missing_page, build_page_router
@@ -68,7 +69,6 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
             )
             runs.add_observer(metrics.count_question)
             app.state.hub = hub
-            await stack.enter_async_context(run_mcp(app.state))
             yield
 
     app = FastAPI(
@@ -85,7 +85,10 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     app.add_middleware(VisitorCookie)
     for router in _ROUTERS:
         app.include_router(router)
-    app.router.routes.append(create_mcp_route())
+    # The server never sends unsolicited messages, so clients cannot open a stream (GET: 405).
+    app.router.routes.append(
+        Route("/mcp", endpoint=_handle_mcp, methods=["POST"], include_in_schema=False)
+    )
     app.include_router(sparql.text2sparql_router)
     app.include_router(build_page_router())
     app.include_router(build_docs_router(app))
@@ -96,6 +99,21 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _handle_invalid)
     app.add_exception_handler(HTTPException, _handle_http_error)
     return app
+
+
+async def _handle_mcp(request: Request) -> ASGIApp:
+    """Return the MCP endpoint, which is imported at the first request."""
+    state = request.app.state
+    if not hasattr(state, "mcp"):
+        state.mcp = await asyncio.to_thread(_create_mcp_endpoint)
+    endpoint: ASGIApp = state.mcp
+    return endpoint
+
+
+def _create_mcp_endpoint() -> ASGIApp:
+    from askgraph.server.mcp.http import McpEndpoint
+
+    return McpEndpoint()
 
 
 async def _handle_error(request: Request, error: Exception) -> JSONResponse:

@@ -22,20 +22,18 @@ The file belongs to the user: its comments and order survive changes by askgraph
 import json
 import time
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Self, Union, get_args, get_origin, get_type_hints
+from typing import Any, Self, Union, get_args, get_origin, get_type_hints
 
 from askgraph.atomic_files import write_text_atomically
 from askgraph.errors import SetupError
 from askgraph.plugins import explain_removal
-
-if TYPE_CHECKING:
-    from tomlkit import TOMLDocument
 
 SETTINGS_FILE = "askgraph.toml"
 _PATH_SETTINGS = ("ranking",)
@@ -182,9 +180,7 @@ def load_serve_table(folder: Path) -> dict[str, Any]:
 
 def write_graph_settings(folder: Path, name: str, settings: GraphSettings) -> None:
     """Add a graph to the file, or replace its settings."""
-
-    def change(document: "TOMLDocument") -> None:
-        graphs = _get_super_table(document, "graphs")
+    with _change_tables(folder, "graphs") as graphs:
         old = graphs.get(name)
         new = settings.to_table()
         if old is None:
@@ -196,27 +192,18 @@ def write_graph_settings(folder: Path, name: str, settings: GraphSettings) -> No
             if old.get(key) != value:
                 old[key] = value
 
-    _update_file(folder, change)
-
 
 def write_method_settings(folder: Path, name: str, settings: Mapping[str, str]) -> None:
     """Write settings into the table of a method; its other settings stay."""
-
-    def change(document: "TOMLDocument") -> None:
-        methods = _get_super_table(document, "methods")
+    with _change_tables(folder, "methods") as methods:
         names_by_module = {method_name.replace("-", "_"): method_name for method_name in methods}
         methods.setdefault(names_by_module.get(name.replace("-", "_"), name), {}).update(settings)
-
-    _update_file(folder, change)
 
 
 def remove_graph_settings(folder: Path, name: str) -> None:
     """Remove a graph from the file."""
-
-    def change(document: "TOMLDocument") -> None:
-        document.get("graphs", {}).pop(name, None)
-
-    _update_file(folder, change)
+    with _change_tables(folder, "graphs") as graphs:
+        graphs.pop(name, None)
 
 
 def _read_tables(folder: Path, kind: str) -> dict[str, dict[str, Any]]:
@@ -252,23 +239,18 @@ def _parse_cached(path: Path, *state: int) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def _get_super_table(document: "TOMLDocument", name: str) -> Any:
-    import tomlkit
-
-    return document.setdefault(name, tomlkit.table(is_super_table=True))
-
-
-def _update_file(folder: Path, change: Callable[["TOMLDocument"], None]) -> None:
-    import tomlkit  # slow to import, and most commands only read the workspace
-    from tomlkit.exceptions import ParseError
+@contextmanager
+def _change_tables(folder: Path, kind: str) -> Iterator[Any]:
+    """Yield the tables of a kind by name, to be changed; then write the file."""
+    import tomlkit.exceptions  # slow to import, and most commands only read the workspace
 
     path = folder / SETTINGS_FILE
     text = path.read_text(encoding="utf-8") if path.exists() else _FILE_HEADER
     try:
         document = tomlkit.parse(text)
-    except ParseError as error:
+    except tomlkit.exceptions.ParseError as error:
         raise SetupError(f"{path} cannot be read: {error}") from error
-    change(document)
+    yield document.setdefault(kind, tomlkit.table(is_super_table=True))
     write_text_atomically(path, tomlkit.dumps(document))
 
 

@@ -5,9 +5,9 @@ import random
 from collections.abc import Iterator
 
 import pytest
-import xgrammar
 from pyoxigraph import Store
 from tests.each import for_each
+from tests.late import xgrammar
 
 from askgraph import sample
 from askgraph.evaluation.benchmarks.formats import read_questions
@@ -52,7 +52,7 @@ BEGINNINGS = [
 
 
 @pytest.fixture(scope="module")
-def compiler() -> xgrammar.GrammarCompiler:
+def compiler() -> "xgrammar.GrammarCompiler":
     end = [VOCABULARY.index(END)]
     letters = xgrammar.TokenizerInfo(
         VOCABULARY, xgrammar.VocabType.RAW, vocab_size=len(VOCABULARY), stop_token_ids=end
@@ -61,7 +61,7 @@ def compiler() -> xgrammar.GrammarCompiler:
 
 
 def _wandered(
-    grammar: xgrammar.CompiledGrammar, chance: random.Random, references: References
+    grammar: "xgrammar.CompiledGrammar", chance: random.Random, references: References
 ) -> str:
     """A text that the grammar admits, letter by letter at random; a long one ends where it can."""
     matcher = xgrammar.GrammarMatcher(grammar)
@@ -87,7 +87,7 @@ def _wandered(
     [(REFERENCES, False), (REFERENCES, True), (PLAIN, False), (NAMED, False)],
 )
 def test_all_that_it_admits_is_a_query_of_listed_terms(
-    compiler: xgrammar.GrammarCompiler, references: References, chains: bool
+    compiler: "xgrammar.GrammarCompiler", references: References, chains: bool
 ) -> None:
     grammar = compiler.compile_grammar(
         xgrammar.Grammar.from_ebnf(build_query_grammar(references, chains=chains))
@@ -106,7 +106,9 @@ def test_all_that_it_admits_is_a_query_of_listed_terms(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
-def test_it_admits_the_queries_of_the_sample(compiler: xgrammar.GrammarCompiler, form: str) -> None:
+def test_it_admits_the_queries_of_the_sample(
+    compiler: "xgrammar.GrammarCompiler", form: str
+) -> None:
     path = sample.questions_path().with_suffix(".jsonl")
 
     for question in read_questions(path):
@@ -139,7 +141,7 @@ def test_it_admits_the_queries_of_the_sample(compiler: xgrammar.GrammarCompiler,
         "INSERT",
     ],
 )
-def test_it_refuses_what_is_not_listed(compiler: xgrammar.GrammarCompiler, text: str) -> None:
+def test_it_refuses_what_is_not_listed(compiler: "xgrammar.GrammarCompiler", text: str) -> None:
     grammar = compiler.compile_grammar(xgrammar.Grammar.from_ebnf(build_query_grammar(REFERENCES)))
 
     assert not xgrammar.GrammarMatcher(grammar).accept_string(text)

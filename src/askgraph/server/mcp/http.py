@@ -1,8 +1,9 @@
 """MCP over streamable HTTP, at `/mcp`, for the callers of the server and within their limits.
 
-The server keeps no state between two requests, so any of its processes can answer each of them. A
-client of protocol version 2026-07-28 or newer can still be asked which reading it means. The
-server checks host and origin before a request gets here.
+The server keeps no state between two requests, so any of its processes can answer each of them. It
+imports this module at the first request, as the library of MCP takes most of a second. A client of
+protocol version 2026-07-28 or newer can still be asked which reading it means. The server checks
+host and origin before a request gets here.
 """
 
 import asyncio
@@ -16,7 +17,6 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.routing import Route
 from starlette.types import Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
@@ -29,7 +29,6 @@ from askgraph.server.runs import AskBody, RunRequest, list_method_names
 from askgraph.server.runs.replies import build_next_questions, read_steps
 from askgraph.trace import Outcome, Question, Step
 
-MCP_PATH = "/mcp"
 _EXAMPLE_MESSAGE = '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
 _MESSAGE_KEYS = {"method", "result", "error"}
 _ID_TYPES = (int, str)
@@ -91,10 +90,14 @@ class HostedAccess:
         )
 
 
-class _McpEndpoint:
+class McpEndpoint:
     """An ASGI endpoint that identifies the caller first: unknown callers get a plain 401."""
 
+    def __init__(self) -> None:
+        self._server = create_server(_identify_sender)
+
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Answer one message."""
         request = Request(scope, receive)
         caller = await identify_caller(request, get_hub(request))
         caller.require_scope("ask")
@@ -113,7 +116,21 @@ class _McpEndpoint:
         async def receive_message() -> Message:
             return next(pending_messages, None) or await receive()
 
-        await request.app.state.mcp.handle_request(scope, receive_message, send)
+        self._server.streamable_http_app(
+            stateless_http=True,
+            max_request_body_size=_MAX_BODY_BYTES,
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        )
+        sessions = self._server.session_manager  # the one of this request
+        async with sessions.run():
+            await sessions.handle_request(scope, receive_message, send)
+
+
+async def _identify_sender(context: ServerRequestContext[Any, Any]) -> GraphAccess:
+    """Return the access of the sender of a message."""
+    request = context.request
+    assert isinstance(request, Request)
+    return HostedAccess(get_hub(request), await identify_caller(request, get_hub(request)))
 
 
 def _find_message_error(body: bytes) -> tuple[int, str] | None:
@@ -133,31 +150,3 @@ def _find_message_error(body: bytes) -> tuple[int, str] | None:
     if not isinstance(message.get("params", {}), dict):
         return INVALID_PARAMS, "'params' must be an object"
     return None
-
-
-def create_mcp_route() -> Route:
-    """Return the route of the MCP endpoint.
-
-    The server never sends unsolicited messages, so clients cannot open a stream (GET: 405).
-    """
-    return Route(MCP_PATH, endpoint=_McpEndpoint(), methods=["POST"], include_in_schema=False)
-
-
-@asynccontextmanager
-async def run_mcp(state: Any) -> AsyncIterator[None]:
-    """Run the MCP endpoint; `state` is the state of the application."""
-
-    async def get_access(context: ServerRequestContext[Any, Any]) -> GraphAccess:
-        request = context.request
-        assert isinstance(request, Request)
-        return HostedAccess(get_hub(request), await identify_caller(request, get_hub(request)))
-
-    server = create_server(get_access)
-    server.streamable_http_app(
-        stateless_http=True,
-        max_request_body_size=_MAX_BODY_BYTES,
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-    )
-    state.mcp = server.session_manager
-    async with server.session_manager.run():
-        yield
