@@ -239,8 +239,7 @@ class GraphTask:
 
 
 async def _catch_crash(asking: Coroutine[Any, Any, Outcome]) -> Outcome | BaseException:
-    outcomes: list[Outcome | BaseException] = await asyncio.gather(asking, return_exceptions=True)
-    return outcomes[0]
+    return (await asyncio.gather(asking, return_exceptions=True))[0]
 
 
 @dataclass
