@@ -43,7 +43,7 @@ FOLDERS: Mapping[SetName, str] = {
 
 MIN_RIGHT_F1 = 0.99
 MAX_CLUSTERS = 40
-QUERY_SECONDS = 60.0
+GOLD_SECONDS, QUERY_SECONDS = 300.0, 60.0
 CANDIDATE_SECONDS = 5.0
 INDEX_ROOMS = ("endpoint", "graph", "index", "workspace")
 """Rooms of the package whose code builds the data of a graph."""
@@ -253,14 +253,18 @@ class QueryScorer:
     def score(self, query: str, seconds: float) -> float:
         """Return the best F1 of a query; 0 if it cannot be run."""
         if self.tables is None:
-            self.tables = [self.judge.table(gold, QUERY_SECONDS) for gold in self.gold]
-        if not self.tables:
-            return 0.0
-        try:
-            table = self.judge.table(query, seconds)
-        except AskgraphError:
+            golds = (self._run(gold, GOLD_SECONDS) for gold in self.gold)
+            self.tables = [table for table in golds if table is not None]
+        table = self._run(query, seconds) if self.tables else None
+        if table is None:
             return 0.0
         return max(score_columns(table, gold, self.judge.graph) for gold in self.tables)
+
+    def _run(self, query: str, seconds: float) -> ResultTable | None:
+        try:
+            return self.judge.table(query, seconds)
+        except AskgraphError:
+            return None
 
     def find_place(self, text: str) -> int | None:
         """Return the place of the first right candidate of graph search, from 1."""
