@@ -191,6 +191,21 @@ def test_a_vocabulary_says_what_names_things_and_what_is_bookkeeping(tmp_path: P
     assert [name for name, p in known.items() if p.value] == ["amount"]
 
 
+def test_only_an_ontology_is_asked_for_the_terms_of_its_schema() -> None:
+    schema = (
+        "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        ":Hat a owl:Class; rdfs:comment 'Worn on a head.'. :Cap a owl:Class; owl:deprecated true.\n"
+    )
+    data = ":a a :Hat. :b a :Hat. :c a :Cap.\n"
+    ontology, graph = (
+        build_profile(build_arrays(store_of(HEAD + turtle))) for turtle in (schema, schema + data)
+    )
+    named = [item.iri for item in (*ontology.classes, *ontology.predicates) if item.other_names]
+    assert {iri.rpartition("#")[2] for iri in named} == {"Class", "comment", "deprecated"}
+    assert not any(item.other_names for item in (*graph.classes, *graph.predicates))
+
+
 def test_a_profile_without_terms_of_a_vocabulary_stays_as_it_is() -> None:
     profile = Profile(
         3, (ClassProfile(f"{SHOP}Till", 2),), (PredicateProfile(f"{SHOP}of", 1, 1, 1),)

@@ -26,7 +26,7 @@ A graph reads only the vocabularies whose namespaces it uses. The names are adde
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -36,12 +36,14 @@ from typing import Any
 from askgraph.errors import SetupError
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile, is_schema_term
 from askgraph.index.names import stem_name
+from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import split_local_name
 
 LANGUAGES = ("en", "de", "es", "fr")
 NAME, ALTERNATIVE, NEVER = "name", "alternative", "never"
 NAMING_ROLES = (NAME, ALTERNATIVE, NEVER)
 _AUXILIARY_VERB = re.compile(r"^(has|had|is|was) ")
+_SCHEMA_LANGUAGES = (v.RDF, v.RDFS, v.OWL, v.SH)
 _TOP_KEYS = ("title", "namespaces", "codes", "classes", "properties")
 _FLAGS = ("bookkeeping", "value")
 _PROPERTY_KEYS = (*LANGUAGES, "naming", *_FLAGS)
@@ -68,8 +70,8 @@ class VocabularyTerm:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
-    """A vocabulary: its classes and properties by local name, or by code.
+class VocabularyFile:
+    """The content of a file: classes and properties by local name, or by code.
 
     Attributes:
         title: Name of the vocabulary.
@@ -103,7 +105,7 @@ class Vocabulary:
 class Vocabularies:
     """The vocabularies that a graph uses; those of users come first."""
 
-    items: tuple[Vocabulary, ...] = ()
+    items: tuple[VocabularyFile, ...] = ()
 
     def find_class(self, iri: str) -> VocabularyTerm | None:
         """Return what is known of a class, or None."""
@@ -176,7 +178,7 @@ def read_namespaces(text: str, source: str) -> tuple[str, ...]:
     return tuple(namespaces)
 
 
-def parse_vocabulary(text: str, source: str) -> Vocabulary:
+def parse_vocabulary(text: str, source: str) -> VocabularyFile:
     """Return the vocabulary in a TOML text; `SetupError` names the source and the wrong key."""
     namespaces, document = read_namespaces(text, source), _parse_toml(text, source)
     if unknown := sorted(set(document) - set(_TOP_KEYS)):
@@ -186,7 +188,7 @@ def parse_vocabulary(text: str, source: str) -> Vocabulary:
         raise SetupError(f"{source}: 'title' must be the name of the vocabulary")
     if not isinstance(codes, bool):
         raise SetupError(f"{source}: 'codes' must be true or false, it is {codes!r}")
-    return Vocabulary(
+    return VocabularyFile(
         title,
         namespaces,
         codes,
@@ -242,14 +244,16 @@ def add_vocabulary_names(profile: Profile, vocabularies: Vocabularies) -> Profil
     """Return the profile with what vocabularies say of its classes and predicates.
 
     The graph's own names come first: a name of a class is left out if a class or predicate of the
-    graph has it itself, and a name of a predicate if a predicate has it.
+    graph has it itself, and a name of a predicate if a predicate has it. Unless the graph is an
+    ontology, nobody asks for the terms of its schema: these get no names.
     """
+    is_ontology = _is_ontology(profile)
     own_predicate_names = _collect_own_names(profile.predicates)
     own_names = own_predicate_names | _collect_own_names(profile.classes)
     classes = [
         replace(item, other_names=_select_names(term, own_names))
         for item in profile.classes
-        for term in [vocabularies.find_class(item.iri) or VocabularyTerm()]
+        for term in [_find_term(vocabularies.find_class, item.iri, [item.iri], is_ontology)]
     ]
     predicates = [
         replace(
@@ -259,9 +263,28 @@ def add_vocabulary_names(profile: Profile, vocabularies: Vocabularies) -> Profil
             value=term.value,
         )
         for item in profile.predicates
-        for term in [vocabularies.find_property(item.iri) or VocabularyTerm()]
+        for owners in [[iri for iri, _ in item.subject_classes]]
+        for term in [_find_term(vocabularies.find_property, item.iri, owners, is_ontology)]
     ]
     return replace(profile, classes=tuple(classes), predicates=tuple(predicates))
+
+
+def _is_ontology(profile: Profile) -> bool:
+    """Return whether most instances are classes and properties of a schema language."""
+    sizes = [(item.iri.startswith(_SCHEMA_LANGUAGES), item.instances) for item in profile.classes]
+    return 2 * sum(size for is_schema, size in sizes if is_schema) > sum(size for _, size in sizes)
+
+
+def _find_term(
+    find: Callable[[str], VocabularyTerm | None],
+    iri: str,
+    owners: Sequence[str],
+    is_ontology: bool,
+) -> VocabularyTerm:
+    """Return what is known of a term of the content; an empty term if only the schema has it."""
+    is_schema_only = bool(owners) and all(cls.startswith(_SCHEMA_LANGUAGES) for cls in owners)
+    term = None if is_schema_only and not is_ontology else find(iri)
+    return term or VocabularyTerm()
 
 
 def _collect_own_names(
