@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -121,7 +122,9 @@ def check(folder: Path, turtle: str, expected: dict[str, set[str]]) -> None:
     Workspace(folder / "workspace").add("graph", [source])
     answers = {}
     for question in expected:
-        result = askgraph.ask(question, "graph", workspace=folder / "workspace").json()
+        result: dict[str, Any] = askgraph.ask(
+            question, "graph", workspace=folder / "workspace"
+        ).json()
         rows = result.get("rows") or [] if result["status"] == "answer" else []
         answers[question] = {str(row[-1]).rsplit("/", 1)[-1] for row in rows}
     assert answers == expected

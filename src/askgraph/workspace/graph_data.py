@@ -105,7 +105,7 @@ def has_current_vocabularies(folder: Path, vocabulary_files: Sequence[Path]) -> 
     if "vocabularies" in built:
         return bool(built["vocabularies"] == compute_vocabulary_digest(vocabulary_files))
     profile = load_profile(folder / "profile.json")
-    iris = (item.iri for item in (*profile.classes, *profile.predicates))
+    iris = [*(c.iri for c in profile.classes), *(p.iri for p in profile.predicates)]
     return add_vocabulary_names(profile, load_vocabularies(iris, vocabulary_files)) == profile
 
 

@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from askgraph.errors import SetupError
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile, is_schema_term
@@ -236,7 +236,7 @@ def _parse_toml(text: str, source: str) -> dict[str, Any]:
         raise SetupError(f"the vocabulary {source} is no TOML: {error}") from error
 
 
-def _is_text_list(value: object) -> bool:
+def _is_text_list(value: object) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
@@ -250,41 +250,34 @@ def add_vocabulary_names(profile: Profile, vocabularies: Vocabularies) -> Profil
     is_ontology = _is_ontology(profile)
     own_predicate_names = _collect_own_names(profile.predicates)
     own_names = own_predicate_names | _collect_own_names(profile.classes)
-    classes = [
-        replace(item, other_names=_select_names(term, own_names))
-        for item in profile.classes
-        for term in [_find_term(vocabularies.find_class, item.iri, [item.iri], is_ontology)]
-    ]
-    predicates = [
-        replace(
-            item,
-            other_names=_select_names(term, own_predicate_names),
-            bookkeeping=term.bookkeeping,
-            value=term.value,
-        )
-        for item in profile.predicates
-        for owners in [[iri for iri, _ in item.subject_classes]]
-        for term in [_find_term(vocabularies.find_property, item.iri, owners, is_ontology)]
-    ]
-    return replace(profile, classes=tuple(classes), predicates=tuple(predicates))
+
+    def find_term(
+        find: Callable[[str], VocabularyTerm | None], iri: str, owners: Sequence[str]
+    ) -> VocabularyTerm:
+        is_schema_only = bool(owners) and all(cls.startswith(_SCHEMA_LANGUAGES) for cls in owners)
+        term = None if is_schema_only and not is_ontology else find(iri)
+        return term or VocabularyTerm()
+
+    def describe_predicate(item: PredicateProfile) -> PredicateProfile:
+        term = find_term(vocabularies.find_property, item.iri, [c for c, _ in item.subject_classes])
+        names = _select_names(term, own_predicate_names)
+        return replace(item, other_names=names, bookkeeping=term.bookkeeping, value=term.value)
+
+    def describe_class(item: ClassProfile) -> ClassProfile:
+        term = find_term(vocabularies.find_class, item.iri, [item.iri])
+        return replace(item, other_names=_select_names(term, own_names))
+
+    return replace(
+        profile,
+        classes=tuple(map(describe_class, profile.classes)),
+        predicates=tuple(map(describe_predicate, profile.predicates)),
+    )
 
 
 def _is_ontology(profile: Profile) -> bool:
     """Return whether most instances are classes and properties of a schema language."""
     sizes = [(item.iri.startswith(_SCHEMA_LANGUAGES), item.instances) for item in profile.classes]
     return 2 * sum(size for is_schema, size in sizes if is_schema) > sum(size for _, size in sizes)
-
-
-def _find_term(
-    find: Callable[[str], VocabularyTerm | None],
-    iri: str,
-    owners: Sequence[str],
-    is_ontology: bool,
-) -> VocabularyTerm:
-    """Return what is known of a term of the content; an empty term if only the schema has it."""
-    is_schema_only = bool(owners) and all(cls.startswith(_SCHEMA_LANGUAGES) for cls in owners)
-    term = None if is_schema_only and not is_ontology else find(iri)
-    return term or VocabularyTerm()
 
 
 def _collect_own_names(
