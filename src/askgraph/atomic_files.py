@@ -40,7 +40,7 @@ _TEMPORARY_NAME = re.compile(
     r"\.(?P<name>.+)~(?P<pid>\d+)-(?P<born>[0-9a-f]+)~\d+(\.old)?", re.DOTALL
 )
 _DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# as Oxigraph and NumPy say it
+# the messages of Oxigraph and NumPy
 _DISK_FULL_MESSAGE = re.compile(r"No space left|File too large|\d requested and \d+ written")
 
 

@@ -177,7 +177,7 @@ def test_a_method_that_does_not_converse_says_so_and_answers(
 
     assert result.exit_code == 0 and "http://example.org/Phobos" in result.stdout
     [line] = result.stderr.splitlines()
-    assert "'deaf' does not look at earlier questions" in line
+    assert "'deaf' does not use earlier questions" in line
 
 
 @pytest.mark.parametrize("command", ["ask", "batch", "evaluate"])

@@ -52,7 +52,7 @@ def test_evaluating_and_going_on(run: Run, tmp_path: Path) -> None:
         {"id": "b", "question": "Mars?", "sparql": MARS, "kg": "other.ttl"},
     )
     about = run("evaluate", path, "--json", "-g", "moons")
-    assert group(about)["n"] == 1 and "1 of the 2 questions" in about.stderr
+    assert group(about)["n"] == 1 and "asking 1 of 2 questions" in about.stderr
     chosen = run("evaluate", path, "--json", "-g", "moons", "--kg", "other")
     assert group(chosen)["n"] == 1
     unknown = run("evaluate", path, "--json")

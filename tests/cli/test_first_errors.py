@@ -53,22 +53,22 @@ def test_a_thing_that_is_not_there_is_named_with_what_to_do(
 
 
 MISTYPED = {
-    "ask": "askgraph ask needs QUESTION; askgraph ask -h",
+    "ask": "askgraph ask needs QUESTION; see askgraph ask -h",
     "finetune train": "askgraph finetune train needs MODEL; ",
     "report": "askgraph report needs ",
     "add": "askgraph add needs NAME; ",
     "score a": "askgraph score needs BENCHMARK; ",
     "batch a.jsonl": "askgraph batch needs --out; ",
     "ask --nope x": "askgraph ask has no option '--nope'",
-    "ask --limt 3 x": "has no option '--limt' (is --limit or --timeout meant?)",
+    "ask --limt 3 x": "has no option '--limt' (did you mean --limit or --timeout?)",
     "ask x --set a=b": "a setting is given with the method: --method NAME:SETTING=VALUE, not --set",
     "ask --limit": "the option --limit needs a value after it; ",
     "ask --quiet=3 x": "the option --quiet takes no value; ",
-    "--workspce x graphs": "has no option '--workspce' (is --workspace meant?)",
-    "askk hello": "has no command 'askk' (is ask meant?); askgraph -h",
-    "index buil": "askgraph index has no command 'buil' (is build meant?)",
+    "--workspce x graphs": "has no option '--workspce' (did you mean --workspace?)",
+    "askk hello": "has no command 'askk' (did you mean ask?); see askgraph -h",
+    "index buil": "askgraph index has no command 'buil' (did you mean build?)",
     "zzz": "has no command 'zzz'; ",
-    "validate a b c": "askgraph validate cannot take 'b c', too; put quotation marks around",
+    "validate a b c": "askgraph validate does not expect 'b c'; put quotation marks around",
 }
 
 

@@ -48,7 +48,7 @@ def test_a_key_is_printed_once_and_opens_the_server(run: Run, tmp_path: Path) ->
     assert known.name == "Ann's phone"
     assert set(known.scopes) == {"ask"} and known.can_see("moons") and not known.can_see("rocks")
     assert known.limits.requests_per_minute == 5
-    assert "may ask on moons, with 5 requests a minute" in made.stderr
+    assert "may ask on moons, with 5 requests per minute" in made.stderr
     listed = run("list")
     assert "Ann's phone" in listed.stdout and "valid" in listed.stdout
     assert key.split("_", 2)[2] not in listed.stdout

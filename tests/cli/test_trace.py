@@ -148,7 +148,7 @@ def test_a_method_that_is_no_agent_is_run_again_without_model_and_graph(
 
     steps = len(read_trace(tmp_path / "run.jsonl")[0].steps)
     assert done.stdout == f"The same answer, after the same {steps} steps.\n", done.stderr
-    assert "what the graphs said, for a replay" in run("trace", "show", "run.jsonl").stdout
+    assert "replies of the graphs, for a replay" in run("trace", "show", "run.jsonl").stdout
 
 
 def test_runs_that_fail_or_are_watched(llm_server: LlmServer, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_runs_that_fail_or_are_watched(llm_server: LlmServer, tmp_path: Path) ->
     result = ask(llm_server, "--trace", "run.jsonl", "--timeout", "1.5")
     assert result.exit_code == 4 and "no answer within 1.5 seconds" in result.stderr
     shown = run("trace", "show", "run.jsonl").stdout
-    assert "prompt (question)" in shown and "ended here, without an outcome" in shown
+    assert "prompt (question)" in shown and "ended here without an outcome" in shown
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_where_the_model_never_said_anything_nothing_passes_for_its_answer(
     assert (result.exit_code, result.stdout) == (4, "")
     assert told in result.stderr and len(result.stderr.splitlines()) == 1
     assert "abc-123" not in result.stderr + Path("run.jsonl").read_text()
-    assert "ended here, without an outcome" in run("trace", "show", "run.jsonl").stdout
+    assert "ended here without an outcome" in run("trace", "show", "run.jsonl").stdout
     assert replayed.exit_code == 2 and "failed before it came to an outcome" in replayed.stderr
 
 
@@ -199,7 +199,7 @@ def test_a_run_that_was_cut_short_says_so_and_why(
         assert answer["status"] == "answer" and "out of order" in answer["cut_short"]
     else:
         said = result.stderr if form == "--csv" else result.stdout
-        assert "ut short" in said and "out of order; this is the best so far" in said
+        assert "ut short" in said and "out of order; this is the best answer so far" in said
     assert "same answer, after the same" in run("trace", "replay", "run.jsonl").stdout
 
 

@@ -18,7 +18,7 @@ from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import Row, Term
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-_MAX_PREDICATES = 200  # that are told of, each way
+_MAX_PREDICATES = 200  # predicates to describe in each direction
 _MAX_COUNTED_STATEMENTS = 20_000  # statements of a remote graph that are counted
 
 

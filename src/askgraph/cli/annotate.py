@@ -86,7 +86,7 @@ def annotate(
         cells = format_count(len(annotation.cells), "cell")
         typer.echo(f"{annotation.linked_count:,} of {cells} linked to things", err=True)
     if annotation.headless and not no_heads:
-        typer.echo("the first line looks like a row: --no-heads takes it as one", err=True)
+        typer.echo("the first line looks like data; read it as a row with --no-heads", err=True)
 
 
 def _check_output(out: Path, table: Path) -> None:

@@ -179,7 +179,7 @@ def advise(
         ]
         print_blocks([build_table(("", "kind", "helps", "label", "why"), rows)])
         if not advice_list:
-            typer.echo("nothing to add was found", err=True)
+            typer.echo("found nothing to add", err=True)
 
 
 def _to_object(advice: Advice) -> dict[str, object]:

@@ -76,7 +76,7 @@ def list_examples(common: CommonOptions, graph: str | None = None, json: bool = 
         print_json([_to_example_object(name, item) for name, item in stored_examples])
         return
     if not stored_examples:
-        typer.echo("No examples are kept; askgraph examples add and generate make some.", err=True)
+        typer.echo("No examples yet; create some with askgraph examples add or generate.", err=True)
         return
     headers = ("graph", "id", "question", "origin", "rows", "since")
     rows = [
@@ -102,7 +102,7 @@ def check(
     else:
         rows = [(item.graph, item.stored.id, item.status, item.detail) for item in checked_examples]
         if differing_rows := [row for row in rows if row[2] != "same"]:
-            headers = ("graph", "id", "now", "how")
+            headers = ("graph", "id", "status", "detail")
             print_blocks(format_table(headers, differing_rows))
         typer.echo(
             f"{format_count(len(checked_examples), 'example')}: {_format_counts(checked_examples)}",

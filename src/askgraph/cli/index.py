@@ -162,7 +162,7 @@ def _print_infos(infos: Sequence[IndexInfo], *, json: bool) -> None:
             "-" if index_row.items is None else f"{index_row.bytes / 1e6:.1f}",
             index_row.source or "-",
             index_row.created or "-",
-            index_row.problem or "sound",
+            index_row.problem or "ok",
         )
         for index_row in infos
     ]

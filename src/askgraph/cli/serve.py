@@ -64,19 +64,19 @@ def _print_start(address: str, settings: "ServeSettings", graphs: Sequence[str])
     from askgraph.server.page import get_start_note
 
     typer.echo(f"askgraph is at {address}", err=True)
-    graph_list = ", ".join(graphs) or "none yet: add one in the page, or with askgraph add"
+    graph_list = ", ".join(graphs) or "none yet; add one in the page or with askgraph add"
     typer.echo(f"graphs: {graph_list}", err=True)
     if (note := get_start_note()) is not None:
         typer.echo(note, err=True)
     if not settings.anonymous_scopes:
         typer.echo(
-            "Nobody may use it without a key: make one with askgraph keys add NAME, or let callers "
-            "ask without one with --anonymous ask",
+            "A key is required: create one with askgraph keys add NAME, or allow questions without "
+            "a key with --anonymous ask",
             err=True,
         )
     elif not settings.is_on_loopback:
         scope_list = ", ".join(settings.anonymous_scopes)
-        typer.echo(f"Whoever reaches this address may {scope_list}, without a key.", err=True)
+        typer.echo(f"Anyone who can reach this address may {scope_list} without a key.", err=True)
 
 
 def _open_browser(address: str) -> None:

@@ -112,14 +112,14 @@ def _print_glossary(glossary: Glossary, profile: Profile, *, json: bool) -> None
         print_json(glossary.to_table())
         return
     if not glossary:
-        typer.echo("nothing was taught yet; askgraph teach GRAPH WORD MEANING does it", err=True)
+        typer.echo("no words yet; teach one with askgraph teach GRAPH WORD MEANING", err=True)
         return
     prefixes = PrefixMap(dict(profile.prefixes))
     rows = [(entry.word, _format_meaning(entry, prefixes)) for entry in glossary.entries]
     if rows:
-        print_blocks([build_table(("word", "means"), rows)])
+        print_blocks([build_table(("word", "meaning"), rows)])
     if glossary.instructions:
-        typer.echo(f"Models are told: {glossary.instructions}")
+        typer.echo(f"Note for models: {glossary.instructions}")
 
 
 def _format_meaning(entry: GlossaryEntry, prefixes: PrefixMap) -> str:

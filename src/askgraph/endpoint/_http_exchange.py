@@ -152,7 +152,7 @@ class HttpExchange:
         self._guard = guard
         self._requests_per_minute = requests_per_minute
         self._request_times: deque[float] = deque()  # when requests of the last minute were
-        self._earliest_time = 0.0  # the server asked to be left alone until then
+        self._earliest_time = 0.0  # no request before this time, as the server asked
         self._client: httpx2.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -190,7 +190,7 @@ class HttpExchange:
         self, parameters: list[tuple[str, str]], accept: str, deadline: float
     ) -> httpx2.Response:
         for attempt in itertools.count():
-            # Wait until a request may be sent: the server's wish and the budget of a minute hold.
+            # Wait until both the server and the budget per minute allow a request.
             while (now := time.monotonic()) < (
                 send_time := max(self._earliest_time, self._compute_send_time(now))
             ):
@@ -363,7 +363,7 @@ async def read_error_text(parts: AsyncIterator[bytes], start: bytes = b"") -> st
             if size >= MAX_ERROR_BYTES:
                 break
     except httpx2.HTTPError:
-        pass  # what came is all there is to show
+        pass  # show the part that arrived
     return b"".join(received)[:MAX_ERROR_BYTES].decode("utf-8", "replace")
 
 

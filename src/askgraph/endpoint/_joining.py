@@ -33,9 +33,9 @@ from askgraph.sparql.results import Row, SelectResult, Term
 
 Value = TypeVar("Value")
 
-MAX_BOUND_ROWS = 5_000  # values of the surroundings that go along, in all
+MAX_BOUND_ROWS = 5_000  # bindings sent with a SERVICE, in total
 BATCH_ROWS = 200  # in one request
-BATCH_CHARACTERS = 50_000  # characters of them
+BATCH_CHARACTERS = 50_000  # characters of the bindings in one request
 MAX_PARALLEL_COUNT = 4  # requests
 
 
@@ -296,7 +296,7 @@ class FederatedJoin:
     async def _evaluate(self, clause: ServiceClause) -> ClauseSolutions | None:
         """Return the solutions of a clause; None if it failed and is SILENT."""
         service = await asyncio.to_thread(get_service, clause.target, self.other_endpoints)
-        # One that may fail leaves the rest of the query time to go on without it.
+        # A SERVICE SILENT gets half of the time, so that the query can continue without it.
         half_time = (time.monotonic() + self.deadline) / 2
         clause_deadline = half_time if clause.silent else self.deadline
         surroundings, filters = self._find_surroundings(clause), find_filters(self.text, clause)
@@ -315,9 +315,7 @@ class FederatedJoin:
             return
         self._solutions[clause.start] = solutions
         text = format_values(solutions.names, solutions.rows)
-        if (
-            clause.is_alternative
-        ):  # of a VALUES alone in a UNION, Virtuoso (7.2) loses the solutions
+        if clause.is_alternative:  # Virtuoso 7.2 loses the solutions of a lone VALUES in a UNION
             text = f"{{ SELECT * WHERE {{ {text} }} }}"
         self._solved[clause.start] = EvaluatedClause(text, clause.certain)
 

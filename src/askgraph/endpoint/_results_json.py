@@ -17,7 +17,7 @@ from askgraph.sparql.results import Row, Term
 MAX_VALUE_CHARACTERS = 64 * 1024 * 1024  # characters of one row, or of one other value
 
 _DECODE = json.JSONDecoder(strict=False).raw_decode
-_NUMBER_OR_WORD_PATTERN = re.compile(r"[-+.\w]*")  # more of it may come
+_NUMBER_OR_WORD_PATTERN = re.compile(r"[-+.\w]*")  # the token may continue in the next chunk
 _SPACE_PATTERN = re.compile(r"[ \t\r\n]*")
 
 
@@ -168,7 +168,7 @@ class ResultsParser:
             try:
                 value, end = _DECODE(self._text, self._position)
             except json.JSONDecodeError as problem:
-                # Raise if more text cannot mend it.
+                # Raise if more text cannot complete it.
                 near_end = problem.pos >= len(self._text) - 8
                 if not near_end and not problem.msg.startswith("Unterminated"):
                     self._raise_syntax_error("JSON")

@@ -49,17 +49,13 @@ Reply = TypeVar("Reply")
 Request = tuple[str, int | None, list[str] | None, bool]
 
 _TOO_LARGE_MESSAGE = "the result is too large to be read: add a LIMIT, or ask for shorter values"
-_MAX_EXPLAINED_CHARACTERS = (
-    10_000  # characters of a query whose faults are looked at again, for better words
-)
+_MAX_EXPLAINED_CHARACTERS = 10_000  # longer queries get no second parse for a better error message
 
 MAX_ACTIVE_STORES = 16
 """The maximum number of stores with worker processes at the same time."""
-_MAX_IDLE_SECONDS = 60.0  # seconds without a query after which a store's processes end
+_MAX_IDLE_SECONDS = 60.0  # idle seconds after which the worker processes of a store end
 _WORKER_SCRIPT = Path(__file__).with_name("_oxigraph_worker.py")
-_UNION_MARK_FILE = (
-    "askgraph-united"  # a store's file that says that its default graph is the union of all
-)
+_UNION_MARK_FILE = "askgraph-united"  # marks a store whose default graph is the union of all graphs
 
 
 class OxigraphEndpoint(FormEndpoint):
@@ -225,7 +221,7 @@ def _parse_bounded(parse: Callable[[bytes], Reply], body: bytes) -> Reply:
     try:
         return parse(body)
     except MemoryError as problem:
-        # What was read must not outlive this thread with the traceback.
+        # Drop the traceback: it would keep the data alive after this thread.
         problem.__traceback__ = None
     raise ServiceError(_TOO_LARGE_MESSAGE)
 
@@ -480,7 +476,7 @@ class _StoreProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for us alone; the worker ends with its input
+            start_new_session=True,  # only the parent gets Ctrl-C
             bufsize=0,
         )
         assert self._process.stdin

@@ -143,7 +143,7 @@ class _PathEvaluator:
                 return _PathResult(self.evaluate(inner).pairs, empty=True)
             case Path(operator="+" | "*" as operator, parts=(inner,)):
                 step = self.evaluate(inner)
-                # One or more steps: what the last round found is all that the next has to go on
+                # One or more steps: each round continues from the results of the last one
                 # from.
                 pairs = step.pairs
                 all_pairs = new_pairs = pairs

@@ -226,7 +226,7 @@ def _select_name_predicates(
     return _get_numbers(graph, names), _get_numbers(graph, alternatives)
 
 
-_MAX_NAME_PREDICATES = 200  # predicates of each kind: for every thing each of them is looked up
+_MAX_NAME_PREDICATES = 200  # predicates of each kind; each is looked up for every thing
 
 
 def _get_numbers(graph: GraphArrays, iris: Sequence[str]) -> tuple[int, ...]:

@@ -312,7 +312,7 @@ async def _complete_known_profile(session: QuerySession, known_profile: Profile)
     return facts
 
 
-_COMPLETE_SHARE = 0.98  # of what is expected, from which on nothing is missed
+_COMPLETE_SHARE = 0.98  # share of the expected number that counts as complete
 _MAX_NAMES_COUNT = 100_000  # names, if the endpoint can look for them itself
 _PAGE_ROWS = 50_000
 _MAX_ORDERED_ROWS = 100_000

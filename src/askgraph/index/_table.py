@@ -51,7 +51,7 @@ def _hash_block(texts: Sequence[str]) -> Keys:
     starts[1:] = starts[:-1] + 1
     starts[0] = 0
     size = 1 << (len(digits) - 1).bit_length()
-    # Each text's number is shifted by where it starts: dividing by the base makes up for it.
+    # Each text's number is scaled by its start; dividing by the base undoes this.
     keys: Keys = np.add.reduceat(
         _compute_powers(_BASE_FACTOR, size)[: len(digits)] * (digits + _DIGIT_OFFSET_NUMBER), starts
     )
@@ -204,7 +204,7 @@ def shrink_offsets(offsets: Numbers) -> NDArray[np.integer]:
 
 def find_name_owners(first_names: NDArray[np.int32], names: NDArray[np.integer]) -> Numbers:
     """Return the resource of each name."""
-    # Of one type, else numpy copies all first names to compare.
+    # Use one type: otherwise numpy copies the whole array to compare.
     return np.searchsorted(first_names, names.astype(first_names.dtype), side="right") - 1
 
 

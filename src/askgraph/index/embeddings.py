@@ -257,7 +257,7 @@ class ServerEmbedder:
         self._address = f"{address.rstrip('/')}/embeddings"
         self._tries = tries
         self._wait = wait
-        import httpx2  # takes long, and only a server needs it
+        import httpx2  # slow to import; only a server needs it
 
         key = os.environ.get(KEY_VARIABLE)
         headers = {"Authorization": f"Bearer {key}"} if key else {}

@@ -31,7 +31,7 @@ class SlicedArray:
         self._start = int(getattr(array, "offset", 0))
         self._dtype = array.dtype
         self._length = len(array)
-        # Small ones are not worth a call to the operating system each time.
+        # Keep small arrays in memory: a system call for each access costs more.
         self._small = np.array(array) if array.nbytes <= mmap.ALLOCATIONGRANULARITY else None
         self._file = path.open("rb", buffering=0)
         weakref.finalize(self, self._file.close)
@@ -129,7 +129,7 @@ class IndexFolder:
         """Map an array into memory; it is read when it is used."""
         file = self.path / f"{name}.npy"
         try:
-            # An array of nothing cannot be mapped.
+            # An empty array cannot be mapped.
             return np.asarray(np.load(file, mmap_mode="r" if file.stat().st_size > 256 else None))
         except OSError as error:
             raise _build_damage_error(self.path, f"{file.name!r}: {error}") from error

@@ -58,7 +58,7 @@ _MAX_WEIGHT = 2**31 - 1
 _MAX_ATTEMPTS = 5
 _FIRST_WAIT_SECONDS = 0.5
 _BUSY_STATUSES = frozenset({429, 502, 503, 504})
-_SEPARATOR_REPLACEMENTS = dict.fromkeys((0x00, 0x1E, 0x1F), " ")  # a completion may not hold them
+_SEPARATOR_REPLACEMENTS = dict.fromkeys((0x00, 0x1E, 0x1F), " ")  # invalid in completions
 _SORT_ORDER = [{"score": "desc"}, {"iri": "asc"}]
 
 
@@ -223,7 +223,7 @@ class OpenSearchIndex:
         return [Hit(_parse_resource(hit["_source"]), float(hit["_score"] or 0)) for hit in hits]
 
     def _send_search(self, body: Mapping[str, Any]) -> Any:
-        # Rarities are those of the whole index, however many shards it has.
+        # Use rarities of the whole index, across all shards.
         path = f"/{_build_alias(self.location)}/_search?search_type=dfs_query_then_fetch"
         return self.server.request(
             "POST", path, {**body, "_source": {"excludes": _EXCLUDED_FIELDS}}

@@ -214,7 +214,7 @@ class PostgreSQLIndex:
             self.language,
         )
         keywords = list(filter(None, map(self._match_word, rows)))
-        # A name with all keywords comes before any with fewer, however they match.
+        # Names with all keywords come before names with fewer.
         return [
             [(query, 1 - (1 - weight) / len(keywords)) for query, weight in ways]
             for ways in keywords
@@ -294,7 +294,7 @@ class PostgreSQLIndex:
             f"{_format_table_name(self.location)}"
         )
         arguments: list[object] = [_format_vector(vector), 8 * limit]
-        if within is not None:  # all of them are compared: what an index of vectors gives is few
+        if within is not None:  # compare all: a vector index returns only a few
             names = f"WITH own AS MATERIALIZED ({names} WHERE iri = ANY($3)) SELECT * FROM own"
             arguments.append(list(within))
 

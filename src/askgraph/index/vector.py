@@ -55,7 +55,7 @@ class VectorIndex(TableIndex):
         embedder: embeds the searches.
     """
 
-    vectors: Vectors  # of length 1, in the order in which the names came
+    vectors: Vectors  # unit vectors, in the order of the names
     rows: NDArray[np.int32]  # of the names
     names: NDArray[np.int32]  # of the rows
     cells: faiss.Index | None
@@ -175,7 +175,7 @@ class VectorIndex(TableIndex):
         return cosines
 
 
-# A cosine may be 0 or less; the rankings drop what does not match at all.
+# A cosine may be 0 or less; the rankings drop such items.
 _POSITIVE_SCORE_OFFSET = 2.0
 
 

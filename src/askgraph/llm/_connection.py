@@ -30,7 +30,7 @@ from askgraph.llm import Identity
 from askgraph.llm._streams import ReplyAssembler, Stream, limit_time
 
 Library = TypeVar("Library")
-MAX_REPLY_BYTES = 8 * 2**20  # of one reply, as it comes over the wire
+MAX_REPLY_BYTES = 8 * 2**20  # bytes of one reply as transferred
 
 
 @dataclass(eq=False, repr=False)
@@ -82,7 +82,7 @@ class ModelServer(ABC, Generic[Library]):
                 timeout=httpx2.Timeout(None, connect=self.connect_timeout),
                 headers={
                     "User-Agent": f"askgraph/{version('askgraph')}",
-                    "Accept-Encoding": "identity",  # what is capped is what is read
+                    "Accept-Encoding": "identity",  # the cap applies to the bytes that are read
                 },
                 event_hooks={
                     "request": [self._log_request] if self.sent else [],

@@ -164,7 +164,9 @@ class BudgetAccount:
         is_own_limit = max_seconds is not None and self.age_seconds >= max_seconds
         return self.build_error(
             "seconds",
-            f"the {max_seconds:g} seconds are over" if is_own_limit else deadline.describe_expiry(),
+            f"the time limit of {max_seconds:g} seconds was reached"
+            if is_own_limit
+            else deadline.describe_expiry(),
         )
 
     def compute_max_output(self, estimate: int, price: Price) -> int | None:

@@ -182,7 +182,7 @@ async def probe_model(
     )
     needs_limit = not choice.reasoning
     settings: dict[str, object] = {"temperature": 0.0}
-    if about.software and needs_limit:  # servers of one's own let a reply fill the context
+    if about.software and needs_limit:  # local servers let a reply fill the context
         settings["max_tokens"] = _MAX_PLAIN_REPLY_TOKENS
     if grammar_form is not None:
         settings["grammar"] = grammar_form
@@ -332,9 +332,7 @@ async def _test_grammars(
     return Ability("grammars", False, "the server ignores or refuses them"), None
 
 
-_MAX_PLAIN_REPLY_TOKENS = (
-    1_000  # tokens of a reply without reasoning; a small model may not find its end
-)
+_MAX_PLAIN_REPLY_TOKENS = 1_000  # tokens of a reply without reasoning; a small model may not stop
 _LONG_PROMPT_TOKENS = 6_000  # tokens of a long prompt of `guided`
 
 

@@ -196,7 +196,7 @@ class ChatTokenizer(Protocol):
 
     def apply_chat_template(
         self, conversation: list[dict[str, str]], **options: Any
-    ) -> str:  # `tokenize=False` is always given
+    ) -> str:  # `tokenize=False` is always passed
         """Return the conversation as a single text."""
         ...
 

@@ -61,7 +61,7 @@ class ConfirmedAnswerMethod:
     ) -> AsyncIterator[Step]:
         """Yield the confirmed answer, run again on the graph, or else the steps of the method."""
         if any(graph.examples or graph.glossary for graph in graphs):
-            # Late: most graphs have neither, and need none of what runs these.
+            # Imported late: most graphs have neither.
             from askgraph.methods.shared.confirmed_answers import answer_from_confirmed
 
             async with aclosing(answer_from_confirmed(question, graphs)) as confirmed:
@@ -115,7 +115,7 @@ async def answer_with_deadline(
                     ):
                         raise
                     cost = replace(compute_usage(steps), seconds=question_deadline.seconds)
-                    step = Refusal(f"No answer was found: {describe_expiry()}.", usage=cost)
+                    step = Refusal(f"{describe_expiry().capitalize()}.", usage=cost)
             if step is None:
                 return
             steps.append(step)

@@ -74,7 +74,7 @@ class GraphSearch(SearchLimits):
         ask = partial(self._answer, question, graphs)
         follows = bool(question.before) and not detect_greeting(question.text)
         if follows or self.interpret:
-            # Late: few questions follow another, and few answers are said in words.
+            # Imported late: few questions are follow-ups, and few answers need a sentence.
             from askgraph.methods.shared import answer_in_words, follow_up
 
             if follows:

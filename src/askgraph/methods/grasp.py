@@ -247,7 +247,7 @@ class Grasp(ExplorerSettings):
 @dataclass(eq=False)
 class _GraspRun(Exploration):
     method: Grasp
-    outcome_text: str = ""  # what the model was told of the outcome
+    outcome_text: str = ""  # the outcome as reported to the model
     final_arguments: Mapping[str, object] = field(
         default_factory=dict
     )  # the arguments of the last call
@@ -381,7 +381,7 @@ class _GraspRun(Exploration):
         answer = self.outcome if isinstance(self.outcome, Answer) else None
         unseen_iris = (
             () if self.method.guarded else self.attempts.unseen_iris
-        )  # else it was asked before
+        )  # otherwise it was asked before
         proposed = None if self.attempts.is_proposed else self.attempts.proposal
         risk = assess_risk(answer, proposed, unseen_iris=unseen_iris)
         return risk if risk or self.method.feedback == "always" else None

@@ -206,7 +206,7 @@ class _SparqlLlmRun:
     model: LanguageModel
     trials: QueryTrials
     problem: str = ""
-    fault: str = ""  # with what the model wrote last
+    fault: str = ""  # with the last reply of the model
 
     @property
     def outcome(self) -> Answer | Refusal:

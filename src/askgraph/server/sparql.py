@@ -50,7 +50,7 @@ _MAX_FIELDS = 200
 _CHUNK_CHARACTERS = 10_000  # characters of a form that are decoded at once
 _MEDIA_RANGE = re.compile(r"\s*([\w!#$&^.+*-]+)/([\w!#$&^.+*-]+)\s*((?:;[^;,]*)*)\s*$")
 _QUALITY = re.compile(r";\s*q\s*=\s*(0(?:\.\d*)?|1(?:\.0*)?)\s*(?:;|$)", re.IGNORECASE)
-_MAX_RANGES = 100  # ranges that are looked at
+_MAX_RANGES = 100  # maximum number of ranges to parse
 
 
 class UnsupportedMediaType(QueryError):
@@ -217,8 +217,8 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
         "description": "The result, or the description of the endpoint.",
         "content": _RESULT_TYPES,
     },
-    "4XX": {"description": "What is wrong, in words.", "content": _ERROR_TYPES},
-    "5XX": {"description": "What failed, in words.", "content": _ERROR_TYPES},
+    "4XX": {"description": "The error in words.", "content": _ERROR_TYPES},
+    "5XX": {"description": "The failure in words.", "content": _ERROR_TYPES},
 }
 _PARAMETERS = [
     {"name": name, "in": "query", "required": False, "schema": schema, "description": words}
@@ -433,7 +433,7 @@ class Text2SparqlReply(BaseModel):
     dataset: str
     question: str
     query: str = Field(description="Empty if no query was found.")
-    run: str = Field(description="The run that it is kept as.")
+    run: str = Field(description="The id of its run.")
     confidence: float = Field(description="How likely the query is right, 0 to 1.")
 
 

@@ -30,7 +30,7 @@ from askgraph.sparql.serializer import SerializedQuery
 
 Form = Choice["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]
 
-MAX_QUERY_CHARACTERS = 1_000_000  # characters that are looked at at all
+MAX_QUERY_CHARACTERS = 1_000_000  # longer queries are rejected unread
 MAX_PARSED_CHARACTERS = 200_000  # characters that are parsed
 MAX_BRACKET_DEPTH = 100  # brackets within brackets
 MAX_TOKENS_OUTSIDE_VALUES = 5_000  # words and signs that a store's parser recurses over
@@ -173,7 +173,7 @@ def check_size(text: str) -> None:
     The values of VALUES and of IN (…) are data: they do not count.
     """
     depth, token_count = 0, 0
-    data_depth: int | None = None  # the depth within which there are only values
+    data_depth: int | None = None  # the depth inside which only values occur
     previous_keyword = None
     for token in tokenize(text).tokens:
         is_opening, is_closing = token.text in _OPENING_BRACKETS, token.text in ")]}"

@@ -110,7 +110,7 @@ class TokenizedText:
 
 
 _MAX_SHORT_TEXT_CHARACTERS = (
-    20_000  # characters; of longer texts few are kept: each is read many times on its way
+    20_000  # longer texts have a smaller cache; each text is tokenized many times
 )
 
 

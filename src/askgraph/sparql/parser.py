@@ -175,7 +175,7 @@ def _join_values(query: Query) -> Query:
         return replace(wrapper, where=Group((subquery, rows)))
     if any(
         isinstance(element, Filter) for element in where.elements
-    ):  # which does not see these rows
+    ):  # a filter does not see these rows
         return replace(query, where=Group((Nested("", where), rows)))
     return replace(query, where=Group((*where.elements, rows)))
 
@@ -813,7 +813,7 @@ class _QueryParser:
         term = self.parse_term("a value, a variable or a function")
         if isinstance(term, NamedNode) and self.is_next("("):
             word = "DISTINCT" if self.words[self.index + 1] == "DISTINCT" else ""
-            name = f"{term} {word}".rstrip()  # an aggregate that is none of the standard's
+            name = f"{term} {word}".rstrip()  # a non-standard aggregate
             return Call(name, self.parse_arguments(word), span=(start, self.end))
         return term
 

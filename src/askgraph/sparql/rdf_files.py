@@ -326,7 +326,7 @@ def check_document(name: str, kind: RdfFormat, content: Iterable[bytes]) -> None
 
 
 _MAX_NESTING_DEPTH = (
-    1000  # things within each other: the readers take some thousand, or ever longer
+    1000  # nesting depth: parsers fail beyond a few thousand, or become ever slower
 )
 _ESCAPED_BYTE = re.compile(rb"\\.", re.DOTALL)
 _IGNORED_JSON_BYTES = bytes(sign for sign in range(256) if sign not in b'"{}[]')
@@ -335,7 +335,7 @@ _JSON_STRING = re.compile(rb'"[^"]*"')
 
 def check_json_depth(name: str, content: Iterable[bytes]) -> None:
     """Raise `SetupError` if JSON nests more than 1,000 objects and lists."""
-    depth, pending = 0, b""  # what is left of a part: a string, or an escape, that has not ended
+    depth, pending = 0, b""  # the rest of a chunk: an unfinished string or escape
     for part in content:
         text = _ESCAPED_BYTE.sub(b"", pending + part)
         marks = _JSON_STRING.sub(b"", text.translate(None, _IGNORED_JSON_BYTES))
@@ -355,8 +355,8 @@ def _build_depth_error(name: str, content: str, flat_format: str) -> SetupError:
     )
 
 
-_MAX_ENTITIES = 1000  # that a document may define
-_MAX_ENTITY_CHARACTERS = 1000  # characters of one
+_MAX_ENTITIES = 1000  # entities that a document may define
+_MAX_ENTITY_CHARACTERS = 1000  # characters of one entity
 _PREDEFINED = ("&#", "&amp;", "&lt;", "&gt;", "&quot;", "&apos;")
 
 
@@ -394,7 +394,7 @@ def check_xml_elements(name: str, content: Iterable[bytes]) -> None:
         depth -= 1
 
     parser = expat.ParserCreate()
-    parser.ordered_attributes = True  # a list of them is made sooner than a dictionary
+    parser.ordered_attributes = True  # a list is faster to build than a dictionary
     parser.EntityDeclHandler = count_entity
     parser.StartElementHandler, parser.EndElementHandler = enter_element, leave_element
     with suppress(expat.ExpatError):

@@ -150,7 +150,7 @@ class Evidence:
 
     row: int
     triples: tuple[tuple[str, str, str], ...]  # N-Triples terms
-    words: tuple[str, ...] = ()  # the same triples, read out by label
+    words: tuple[str, ...] = ()  # the same triples in words
 
 
 @dataclass(frozen=True)
@@ -380,8 +380,8 @@ class ResponseRecorder:
         raise SetupError(f"what the graphs said is damaged in the trace: {reply!r}")
 
 
-_KEY_DIGEST_DIGITS = 12  # digits that tell one question to a graph from another
-_RecordedSteps = tuple[tuple[Step, ...], str]  # the steps of a method, and why they came to no end
+_KEY_DIGEST_DIGITS = 12  # digits of the hash of a question and its graphs
+_RecordedSteps = tuple[tuple[Step, ...], str]  # steps; why they did not finish
 _CURRENT_RECORDER: ContextVar[ResponseRecorder | None] = ContextVar("hearing", default=None)
 
 

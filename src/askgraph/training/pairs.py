@@ -204,7 +204,7 @@ def open_term_search(graph: KnowledgeGraph) -> Iterator[TermSearch]:
 
 _COPY_COUNTS = (1, 2, 3)
 _COPY_WEIGHTS = (0.5, 0.25, 0.25)
-_MAX_SIMILAR_COUNT = 5  # wrong candidates of each right one, of which one to three are taken
+_MAX_SIMILAR_COUNT = 5  # wrong candidates per right one to choose from
 _MAX_WRONG_COUNT = 3
 
 

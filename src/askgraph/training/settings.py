@@ -96,7 +96,7 @@ def load_result(folder: Path, plan: Mapping[str, object]) -> Mapping[str, Any] |
     if not file.exists():
         is_first_process = (
             int(os.environ.get("RANK", "0")) == 0
-        )  # the others may meet what it begins
+        )  # other processes may see its unfinished files
         if is_first_process and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise SetupError(f"the folder {folder} holds something else: name an empty one")
         return None
@@ -128,7 +128,7 @@ def find_last_checkpoint(folder: Path) -> str | None:
 
 
 def _is_complete(checkpoint: Path) -> bool:
-    from safetensors import SafetensorError, safe_open  # of the extra `local`: settings need none
+    from safetensors import SafetensorError, safe_open  # of the extra `local`
 
     weights = list(checkpoint.glob("*.safetensors"))
     if not weights or not all(zipfile.is_zipfile(checkpoint / name) for name in _CHECKPOINT_FILES):

@@ -38,7 +38,7 @@ from askgraph.training.pairs import TrainingPair
 from askgraph.training.settings import TrainSettings, find_last_checkpoint, load_result
 
 Progress = Callable[[str, int, int | None], None]
-_IGNORED_LABEL = -100  # a label that no loss is taken of
+_IGNORED_LABEL = -100  # a label that the loss ignores
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ class Workspace:
         chosen = GraphSettings.from_table(name, table)
         self._read_examples(name, chosen)
         if chosen.name_search:
-            create_name_search(chosen.name_search, NameSettings())  # there is such a search
+            create_name_search(chosen.name_search, NameSettings())  # raises if it is unknown
         self._build_data(name, chosen, progress)
         self._enrich_endpoint(name, chosen)
         with lock_file(self.folder / ".lock"):
@@ -447,7 +447,7 @@ class Workspace:
     def _read_examples(self, name: str, settings: GraphSettings) -> "tuple[QueryExample, ...]":
         if settings.examples is None and not self.get_examples_folder(name).is_dir():
             return ()
-        # Most graphs have no examples, and then none of the formats is needed that these come in.
+        # Imported late: most graphs have no examples.
         from askgraph.evaluation.benchmarks.formats import read_example_file
         from askgraph.graph.examples.folder import ExampleFolder
 

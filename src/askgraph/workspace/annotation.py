@@ -27,14 +27,14 @@ from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import Term, to_plain_value
 from askgraph.workspace.run_sync import Progress, ignore_progress
 
-_MIN_NAME_SCORE = 0.6  # how alike a name is at least that proposes a thing
-_MAX_SCORE_GAP = 0.05  # how much worse a name may be than the best, to speak for its column
+_MIN_NAME_SCORE = 0.6  # minimum similarity of a name to propose a thing
+_MAX_SCORE_GAP = 0.05  # score difference to the best name up to which a cell counts for its column
 _MIN_LINKED_SCORE = 0.8  # and one that shows that a column is of things
 _MIN_LINKED_SHARE = 0.5  # the share of such cells from which it is
-_MIN_ROW_SHARE = 0.5  # the share of rows from which a class or a predicate is taken
-_MAX_NUMBER_ERROR_RATIO = 0.005  # how far a number may be off, as a share of it
+_MIN_ROW_SHARE = 0.5  # minimum share of rows for a class or a predicate
+_MAX_NUMBER_ERROR_RATIO = 0.005  # maximum relative error of a number
 _MAX_QUERY_SUBJECTS = 100  # things whose triples one query asks for
-_MAX_TRIPLES = 20_000  # that one query may give
+_MAX_TRIPLES = 20_000  # maximum triples of one query
 _NAME_WEIGHT, _CLASS_WEIGHT, _PREDICATES_WEIGHT = 0.6, 0.2, 0.2
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(  # 3643,5 and 1.234,5 and 0,125; not 61,851

@@ -68,7 +68,7 @@ from askgraph.workspace.settings import GraphSettings
 _FIRST_SURVEY_SECONDS, _SEARCH_DETECTION_SECONDS = (
     20.0,
     5.0,
-)  # seconds for what a graph behind an endpoint needs, and its search
+)  # seconds for setting up a remote graph, and its search
 _HEAD_BYTES = 2**16
 _SAMPLE_SIZE = 5000
 _TURTLE_PREFIX = re.compile(
@@ -106,7 +106,7 @@ def build_local(
         profile = _save_profile_data(arrays, files, source, folder, vocabulary_files, progress)
     store = Store.read_only(str(folder / "store"))
     named_graphs = {g.value for g in store.named_graphs() if isinstance(g, NamedNode)}
-    # The graphs that it is about, which are not counted.
+    # The described graphs, which are not counted.
     described_graphs = tuple(
         (graph, 0) for graph in sorted(named_graphs) if graph in graphs or not graphs
     )
@@ -171,7 +171,7 @@ def _save_profile_data(
     profile = add_prefixes(profile, sample_iris(arrays), declared=prefixes)
     unnamed: set[str] = set()
     if (folder / ENRICHMENT).is_file():
-        # How many predicates each virtual one stands for.
+        # The number of predicates that each virtual one replaces.
         steps = {
             iri: len(list(find_predicates(path)))
             for iri, path in load_virtual_paths(folder).items()
@@ -238,7 +238,7 @@ async def build_remote(
         except ServiceError as error:
             if later is None or type(error) is not ServiceError:
                 raise
-            profile, names = await ask()  # it takes seconds for the least thing
+            profile, names = await ask()  # even the smallest request takes seconds
         lacks_names = any(part.name == ENTITY_NAMES for part in profile.completeness)
         if lacks_names and not profile.name_search:
             profile = replace(profile, name_search=await find_name_search(profile))
@@ -466,7 +466,7 @@ def _save_names(
     )
     new_names = NameIndex.from_names([*old, *iterate_schema_names(profile)])
     for file in folder.glob("names_*.npy"):
-        file.unlink()  # a copy may share its bytes with what is mapped
+        file.unlink()  # a copy may share its bytes with a mapped file
     new_names.save(folder)
 
 

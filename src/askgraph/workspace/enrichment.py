@@ -148,7 +148,7 @@ def enrich_virtually(
     """
     settings = workspace.graphs().get(name)
     if settings is None:
-        workspace.graph(name)  # says what there is
+        workspace.graph(name)  # raises if the graph does not exist
         raise SetupError(f"no graph {name!r}")
     if settings.url and as_name:
         raise SetupError(f"graph {name!r} lies behind an endpoint: add it again as {as_name!r}")

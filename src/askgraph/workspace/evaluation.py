@@ -42,7 +42,7 @@ from askgraph.workspace.plans import (
 from askgraph.workspace.run_sync import run_coroutine
 from askgraph.workspace.selection import Selection
 
-_MIN_PARALLEL_QUESTIONS = 200  # questions of graph search that are worth the start of processes
+_MIN_PARALLEL_QUESTIONS = 200  # with fewer questions, starting processes costs more than it saves
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ def _get_graph_name(benchmark: BenchmarkQuestions, question: GoldQuestion) -> st
     return Path(question.graph).stem if question.graph else str(benchmark.graphs[0])
 
 
-NO_GRAPH = ""  # the graph of tasks that need none
+NO_GRAPH = ""  # for tasks that need no graph
 
 
 def is_graph_required(

@@ -199,7 +199,7 @@ def check_examples(
 def _list_graphs(workspace: Workspace, graph: str | None) -> Iterator[str]:
     if graph is not None:
         if graph not in workspace.graphs() and not workspace.get_examples_folder(graph).is_dir():
-            workspace.graph(graph)  # says which graphs there are
+            workspace.graph(graph)  # raises if the graph does not exist
         yield graph
         return
     root = workspace.folder / "examples"

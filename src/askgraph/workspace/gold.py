@@ -109,7 +109,7 @@ def freeze_gold(
         for source, graph_questions in _group_by_graph(workspace, path, answerable, graph).items():
             opened = workspace.find(source, progress=progress)
             address = opened.endpoint.address
-            # The path of the embedded store means nothing elsewhere.
+            # The path of the embedded store is meaningless on other machines.
             engine = address if is_url(address) else f"pyoxigraph {version('pyoxigraph')}"
             options = _build_options(opened, contents, timeout, concurrency, progress)
             options |= {"graph": opened.name, "engine": engine, "snapshot": opened.snapshot}

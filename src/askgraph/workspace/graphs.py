@@ -63,7 +63,7 @@ def open_graph(
     """
     profile = load_profile(data / "profile.json")
     prefixes = PrefixMap(dict(profile.prefixes))
-    # The search for names that the settings name, else the one that was detected.
+    # The name search of the settings, else the detected one.
     search_name = settings.name_search or profile.name_search
     if not (settings.url and search_name):
         search = None
@@ -301,7 +301,7 @@ class GraphIndices(Mapping[str, "SearchIndex[Resource]"]):
 
         If nothing needs building, `progress` is not called.
         """
-        from askgraph.workspace.indices import has_index  # graph search looks at none
+        from askgraph.workspace.indices import has_index  # graph search does not need them
 
         for key in INDEX_KEYS:
             if open_others or not has_index(self._ground, key):
@@ -312,7 +312,7 @@ class GraphIndices(Mapping[str, "SearchIndex[Resource]"]):
             if key not in self._open:
                 from askgraph.workspace.indices import (
                     open_or_build_index,
-                )  # graph search looks at none
+                )  # graph search does not need them
 
                 self._open[key] = open_or_build_index(self._ground, key, progress)
             return self._open[key]

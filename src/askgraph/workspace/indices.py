@@ -157,7 +157,7 @@ def build_index_spec(context: IndexContext, key: str) -> IndexSpec:
         kind = get_server_kind(settings.on)
     embeddings = None if literals else settings.embeddings
     if settings.properties_index and kind not in EMBEDDING_KINDS:
-        embeddings = None  # they are for the other one
+        embeddings = None  # they are for another index
     comments = settings.comments and not literals
     return IndexSpec(kind, _choose_source(context, key), embeddings, settings.on, comments)
 
@@ -295,7 +295,7 @@ def _build_locked(
         )
         for old in get_index_folder(context.data, "kept").glob(
             f"bm25-{key}~*"
-        ):  # of what it was before
+        ):  # files of earlier versions
             shutil.rmtree(old, ignore_errors=True)
         write_text_atomically(get_record_file(context.data, key), json.dumps(asdict(record)))
     except OSError as error:

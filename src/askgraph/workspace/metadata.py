@@ -296,7 +296,7 @@ def load_shapes(
     profile = parse_void(described)
     if profile is None and not declared:
         raise SetupError(f"{source!r} holds neither VoID nor SHACL shapes")
-    if profile is None:  # just enough to choose among shapes that nobody counted
+    if profile is None:  # just enough to choose among uncounted shapes
         predicates = {line.predicate for shape in declared.values() for line in shape.lines}
         profile = Profile(
             0,

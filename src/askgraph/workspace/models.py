@@ -171,7 +171,7 @@ class Models:
         check_fields(where, ModelSettings, values)
         if not values.get("model"):
             raise SetupError(f"{where} has no `model`: the name of the model at its server")
-        # OpenAI's own server wants a key; its plugin, which serves others too, has no default.
+        # OpenAI requires a key; the plugin, which serves others too, has no default.
         if values.get("provider", "openai") == "openai" and values.get("base_url") is None:
             values["key_env"] = values.get("key_env") or "OPENAI_API_KEY"
         settings = ModelSettings(**values)

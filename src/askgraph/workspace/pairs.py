@@ -117,7 +117,7 @@ async def _build_lessons(
                 question, graph.endpoint, prefixes=prefixes, timeout=_GOLD_TIMEOUT_SECONDS
             )
         except AskgraphError:
-            continue  # without gold nothing is learned
+            continue  # a question without gold is useless for training
         query = declare_prefixes(question.sparql, prefixes)
         lessons.append(
             await build_lesson(question, query, gold, graph, names=names, ranking=ranking)

@@ -35,7 +35,7 @@ from askgraph.workspace.graphs import build_missing_indices
 from askgraph.workspace.models import Models
 from askgraph.workspace.settings import parse_method_spec, parse_setting
 
-MAX_OPEN_GRAPHS = 16  # graphs kept open; each has a process of its own
+MAX_OPEN_GRAPHS = 16  # open graphs; each has its own process
 
 
 @dataclass(frozen=True)

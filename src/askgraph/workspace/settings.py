@@ -52,7 +52,7 @@ MODEL_SETTINGS = ("model", "provider", "base_url", "key_env", "sent")
 AUTH_KINDS = ("none", "basic", "bearer", "header")
 _MIN_CACHE_AGE_NANOSECONDS = (
     10**9
-)  # nanoseconds after which a file that is written again has another time
+)  # nanoseconds after which a rewritten file has a different timestamp
 _FILE_HEADER = (
     "# The graphs of this askgraph workspace. Edit as you like: comments and order are kept.\n"
 )
@@ -259,7 +259,7 @@ def _get_super_table(document: "TOMLDocument", name: str) -> Any:
 
 
 def _update_file(folder: Path, change: Callable[["TOMLDocument"], None]) -> None:
-    import tomlkit  # takes a third of the time to open a workspace, which most commands only read
+    import tomlkit  # slow to import, and most commands only read the workspace
     from tomlkit.exceptions import ParseError
 
     path = folder / SETTINGS_FILE

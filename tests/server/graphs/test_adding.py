@@ -167,7 +167,7 @@ def test_an_upload_whose_sender_left_adds_nothing(
     deadline = time.monotonic() + 30
     while "upload" not in str([vars(record) for record in caplog.records]):
         assert time.monotonic() < deadline
-    assert "failed by a bug" not in caplog.text
+    assert "failed because of a bug" not in caplog.text
     for job in adding.get("/api/v1/jobs").json()["jobs"]:
         assert job["graph"] != "gone" or job_ended(adding, job["id"])["state"] != "done"
     assert nothing_left("gone")

@@ -125,7 +125,7 @@ def test_streams_and_further_responses(client: OpenAI, served: str) -> None:
         ({"model": "grasp"}, openai.BadRequestError, "no language model is named"),
         ({"input": ""}, openai.BadRequestError, "the last message has to be the user's question"),
         ({"input": []}, openai.BadRequestError, "the last message has to be the user's question"),
-        ({"input": 7}, openai.BadRequestError, "'input' has to be a text or a list, not 7"),
+        ({"input": 7}, openai.BadRequestError, "'input' must be text or a list, not 7"),
         ({"background": True}, openai.BadRequestError, "leave out 'background'"),
         (
             {"previous_response_id": "resp_none"},

@@ -76,7 +76,7 @@ def expand_wordings(
         chosen = english or [text for text in available if text.language == available[0].language]
     else:
         matching = [text for text in available if _has_language(text, language)]
-        # A text without a language may be in any.
+        # A text without a language tag may be in any language.
         chosen = matching or [text for text in available if text.language is None]
     if not chosen:
         languages = ", ".join(dict.fromkeys(text.language or "none" for text in available))

@@ -251,7 +251,7 @@ class LcQuad(JsonBenchmark):
     required_keys = frozenset({"corrected_question"})
     id_key = "_id"
     text_keys = ("corrected_question",)
-    query_keys = ("sparql_query", "query")  # in the files, and as the project's page says
+    query_keys = ("sparql_query", "query")  # the key in the files, and the one in the documentation
     graph = "dbpedia"
 
     def build_question(self, record: Record) -> GoldQuestion:

@@ -115,7 +115,7 @@ def _check_result(
     question: GoldQuestion, query: str, table: ResultTable, prefixes: Prefixes, tie: str | None
 ) -> Iterator[GoldFinding]:
     try:
-        check_query(query, prefixes=prefixes)  # by the grammar, whatever the engine takes
+        check_query(query, prefixes=prefixes)  # check the grammar, since engines may be lenient
     except QueryError as error:
         prologue = "the engine takes it, but " if isinstance(error, QuerySyntaxError) else ""
         yield GoldFinding.from_question(question, "not portable", f"{prologue}{error}")
@@ -195,8 +195,8 @@ def _is_all_zero(table: ResultTable) -> bool:
     return len(table.rows) == 1 and all(cell == ("number", 0) for cell in table.rows[0])
 
 
-EXTRA_ROWS = 100  # rows looked at after the cut
-MAX_PROBE_ROWS = 10_000  # rows looked at at all, if DISTINCT has to be applied here
+EXTRA_ROWS = 100  # rows to read after the limit
+MAX_PROBE_ROWS = 10_000  # maximum number of rows for a DISTINCT in this process
 TIE_KEY_PREFIX = "tie_key_"
 
 

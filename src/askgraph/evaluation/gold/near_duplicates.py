@@ -30,10 +30,8 @@ BAND_COUNT, ROWS_PER_BAND_COUNT = (
     32,
     3,
 )  # texts that share half of their pieces meet with a probability of 0.99
-MAX_NEIGHBOUR_COUNT = (
-    30  # in a crowded bucket each text is compared with so many, in alphabetical order
-)
-MIN_SIGNATURE_SHARE = 0.4  # estimated share of common pieces below which two texts are not compared
+MAX_NEIGHBOUR_COUNT = 30  # comparisons per text in a large bucket, in alphabetical order
+MIN_SIGNATURE_SHARE = 0.4  # texts with a smaller estimated overlap are not compared
 
 Kind = Literal["same question", "same query", "similar question", "similar words"]
 

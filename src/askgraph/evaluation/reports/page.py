@@ -110,7 +110,7 @@ def _draw_sections(
     runs: Sequence[EvaluationRun], *, metric: str, with_times: bool
 ) -> tuple[list[tuple[str, str]], list[str]]:
     """Return the sections with figures, each with its title, and the plots in them as JSON."""
-    try:  # altair, which the plots need, is of the extra `evaluation`
+    try:  # the plots need altair of the extra `evaluation`
         from askgraph.evaluation.reports.figures import build_sections
     except ModuleNotFoundError as error:
         raise to_missing_extra_error(error, "the HTML report") from error

@@ -253,7 +253,7 @@ async def _score_drafts(
 
 
 MAX_ROWS = 20
-MAX_TEXT_CHARACTERS = 8_000  # characters of a prompt, a reply or a tool's output that are kept
+MAX_TEXT_CHARACTERS = 8_000  # characters to store of a prompt, a reply or a tool's output
 
 
 def to_step_object(step: Step, *, max_rows: int = MAX_ROWS) -> Json:

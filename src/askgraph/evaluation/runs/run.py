@@ -122,7 +122,7 @@ class FolderLock:
         except OSError as error:
             raise to_setup_error(f"cannot write to {path.parent}", error) from error
         try:
-            import fcntl  # which Windows does not have
+            import fcntl  # not available on Windows
         except ImportError:
             return
         try:

@@ -151,7 +151,7 @@ def _parse_example(record: object) -> QueryExample:
 
 
 Result = SelectResult | GraphResult | bool
-_MAX_EXACT_NUMBER = 2.0**53  # whole numbers above it are compared by their digits
+_MAX_EXACT_NUMBER = 2.0**53  # larger whole numbers are compared by their digits
 
 
 @dataclass(frozen=True)

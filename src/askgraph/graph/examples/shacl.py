@@ -264,7 +264,7 @@ def _build_example(item: ShaclExecutable) -> QueryExample | str:
     )
 
 
-# How an example came about, and the result by which a later one is compared.
+# The origin of an example, and its result for later comparisons.
 ORIGIN_PREDICATE = voc.DCTERMS + "type"
 ACCEPTED_PREDICATE = voc.DCTERMS + "dateAccepted"
 DERIVED_FROM_PREDICATE = voc.PROV + "wasDerivedFrom"

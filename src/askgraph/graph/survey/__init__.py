@@ -70,7 +70,7 @@ class SurveyFacts:
     parts: dict[str, Part] = field(default_factory=dict)
     cuts: list[str] = field(default_factory=list)
     properties: dict[str, str] = field(default_factory=dict)  # that have a predicate's names
-    types: dict[str, str] = field(default_factory=dict)  # own predicates by the standard ones
+    types: dict[str, str] = field(default_factory=dict)  # replacements of standard predicates
 
     def list_predicates(self) -> list[str]:
         """Return the predicates, the most frequent first."""
@@ -209,9 +209,9 @@ _NAME_PREDICATES = v.LABEL_PREDICATES + v.ALTERNATIVE_LABEL_PREDICATES
 MIN_BATCH_SIZE = 20  # predicates or classes in one query, at least
 _BATCH_COUNT = 20  # queries for all of a big schema
 _MAX_BATCH_SIZE = 250
-SAMPLE_SIZE = 1_000  # triples or instances looked at if all are too many
+SAMPLE_SIZE = 1_000  # triples or instances to sample if there are too many
 MIN_SUM_SHARE = (
-    0.98  # of a sum, that its parts have to add up to: an endpoint may lose some in silence
+    0.98  # share of a total that its parts must reach: an endpoint may silently lose some
 )
 _MAX_PAGES = 20
 
@@ -252,7 +252,7 @@ async def select_pages(
         rows |= dict.fromkeys(reply.rows)
         if len(rows) >= max_rows:
             break
-        # A short page is the last one only if nothing cuts pages off.
+        # A short page is the last one only if the endpoint does not truncate pages.
         if not reply.rows or not reply.cut:
             return PagedRows(tuple(rows), is_complete=True)
         if len(rows) == previous_count:

@@ -125,15 +125,15 @@ def _record_sizes(facts: SurveyFacts, rows: Iterable[Row]) -> None:
 
 
 _SAMPLE_TEXTS_COUNT = 100
-_MIN_LABEL_BATCH_SIZE, _MAX_LABEL_BATCH_SIZE = 100, 500  # terms that are asked about together
-_LABEL_QUERIES_COUNT = 40  # that labels may cost, of schemas that are not too big
+_MIN_LABEL_BATCH_SIZE, _MAX_LABEL_BATCH_SIZE = 100, 500  # terms per query
+_LABEL_QUERIES_COUNT = 40  # queries for the labels of a schema of ordinary size
 
 
 async def collect_descriptions(session: QuerySession, facts: SurveyFacts) -> None:
     """Query labels, parents, inverses and declared transitivity of classes and predicates."""
     iris_by_holder = defaultdict[str, list[str]](
         list
-    )  # of names: a predicate's may be its property's
+    )  # sources of names: a predicate may take the name of its property
     for iri in (*facts.classes, *facts.list_predicates()):
         iris_by_holder[facts.properties.get(iri, iri)].append(iri)
     schema, standard_predicates = (
@@ -307,7 +307,7 @@ def _count_rows(
 
 _SAMPLE_ENTITIES_COUNT, _MAX_ENTITIES = 300, 500
 _MIN_TYPED_SHARE = (
-    0.5  # of the things have a property that says what they are, of its ends are in an order
+    0.5  # share of things with a class property, and of its values that are in a hierarchy
 )
 
 _FORMS_QUERY = (

@@ -32,7 +32,7 @@ from askgraph.index.name_search import (
 from askgraph.index.names import split_tokens
 from askgraph.sparql.vocabulary import WIKIBASE
 
-_MAX_WIKIBASE_COUNT = 50  # things that a Wikibase gives
+_MAX_WIKIBASE_COUNT = 50  # maximum number of hits from a Wikibase
 _QLEVER_NAMESPACE = "http://qlever.cs.uni-freiburg.de/builtin-functions/"
 _JENA_PREDICATE = "http://jena.apache.org/text#query"
 _LUCENE_SAIL_NAMESPACE = "http://www.openrdf.org/contrib/lucenesail#"
@@ -44,7 +44,7 @@ _PARAMETER_PREDICATE = "<http://www.bigdata.com/rdf#serviceParam>"
 _MAX_REQUESTS_COUNT = 4
 _BUSY_STATUSES = frozenset({429, 502, 503, 504})
 _REQUEST_HEADERS = {"User-Agent": "askgraph (questions over SPARQL)", "Accept": "application/json"}
-_MARKUP_PATTERN = re.compile(r"</?[A-Za-z]+>")  # what matched stands in <B>
+_MARKUP_PATTERN = re.compile(r"</?[A-Za-z]+>")  # matches are wrapped in <B>
 
 
 class PlainNames(SparqlNameSearch):
@@ -98,7 +98,7 @@ class JenaNames(SparqlNameSearch):
 class Rdf4jNames(SparqlNameSearch):
     """Items with all words in one text; if there is one naming property, only in that."""
 
-    servers: ClassVar = ("graphdb",)  # their replies are alike
+    servers: ClassVar = ("graphdb",)  # their replies have the same form
 
     def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
         """Return the pattern for items whose texts contain all of these words."""

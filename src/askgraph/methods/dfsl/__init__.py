@@ -67,10 +67,10 @@ from askgraph.trace import (
 __all__ = ["Dfsl"]
 
 CHOICE_RULES = ("first", "largest", "vote")
-_AGREED_CONFIDENCE = 0.8  # what is believed of a result that all hypotheses agree on
-_FLIPPED_WEIGHT = 0.3  # the weight of a query that was made from another one
+_AGREED_CONFIDENCE = 0.8  # confidence in a result on which all hypotheses agree
+_FLIPPED_WEIGHT = 0.3  # weight of a query derived from another one
 _FLIPPED_CONFIDENCE_FACTOR = 0.6  # of the belief in an answer, where no model wrote its query
-_MAX_BEAM_TOKENS = 600  # a beam search may go on so long, whatever its best beams have come to
+_MAX_BEAM_TOKENS = 600  # a beam search may continue up to this length, regardless of its best beams
 PAPER_PRESET = PaperPreset(
     "D'Abramo, Dynamic Few-Shot Learning, arXiv 2407.01409",
     {

@@ -173,7 +173,7 @@ class Guided(FallbackSettings):
             raise ValueError("no graph was given")
         limits = ToolLimits(timeout=self.query_seconds)
         if self.examples and not is_replaying():
-            from askgraph.methods.shared.examples import replace_examples  # most methods name none
+            from askgraph.methods.shared.examples import replace_examples  # most methods have none
 
             graphs = replace_examples(graphs, self.examples)
         question_graphs = QuestionGraphs.from_graphs(question, graphs, limits)
@@ -376,7 +376,7 @@ class _GuidedRun:
             for name, model in [("model", method.model), *method.further.items()]:
                 voice_account = BudgetAccount(
                     ModelBudget()
-                )  # voices speak at once: each knows what it cost itself
+                )  # voices run concurrently, so each tracks its own cost
                 charged_model = method.charge(model, self.account, voice_account)
                 conversation = Conversation(
                     charged_model, voice_account, list(messages), options=options

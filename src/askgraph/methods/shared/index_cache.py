@@ -54,7 +54,7 @@ def get_index(
         return None
     try:
         index = _open_index(folder, embedder)
-    except SetupError:  # damaged, or of another version: it is built anew
+    except SetupError:  # damaged or of another version: rebuild it
         return None
     _HYBRID_INDICES.setdefault(graph.names, {})[content, embedder] = source, index
     return index

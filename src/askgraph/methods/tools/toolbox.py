@@ -172,7 +172,7 @@ class GraphToolbox:
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._run_call(call)) for call in calls]
-        except ExceptionGroup as problems:  # the others were stopped: nothing goes on unseen
+        except ExceptionGroup as problems:  # the other calls were cancelled
             raise problems.exceptions[0] from None
         results = [task.result() for task in tasks]
         for use, context in results:
@@ -242,7 +242,7 @@ def _list_query_iris(query: str, prefixes: PrefixMap) -> tuple[str, ...]:
     """Return the IRIs in an earlier query of the conversation, which the model has seen."""
     try:
         return list_query_iris(admit_query(query, prefixes=prefixes.namespaces).text)
-    except QueryError:  # of another graph, whose prefixes are not known here
+    except QueryError:  # from another graph, whose prefixes are unknown here
         return ()
 
 

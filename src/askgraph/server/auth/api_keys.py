@@ -17,7 +17,7 @@ KEY_PREFIX = "askgraph_"
 _ID_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 _ID_LENGTH = 12
 _SECRET_BYTES = 32
-_MAX_KEY_CHARACTERS = 200  # characters; longer ones are not looked at
+_MAX_KEY_CHARACTERS = 200  # longer keys are rejected unchecked
 KeyState = Literal["valid", "expired", "revoked"]
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _DURATION = re.compile(r"(\d{1,4})([hdw])")

@@ -254,7 +254,7 @@ class CallerAccounts:
 
     def _create_anonymous(self, credentials: RequestCredentials) -> Principal:
         settings = self._settings
-        # Bound to this machine, but handed on by a proxy: then everybody may be there.
+        # Bound to this machine but behind a proxy: the caller may be anyone.
         is_default = settings.is_on_loopback and settings.anonymous is None
         scopes: Sequence[Scope] = settings.anonymous_scopes
         if is_default and credentials.is_forwarded:
@@ -369,7 +369,7 @@ class ProxyHeaders:
         if not is_trusted(peer, self._trusted):
             return {PEER_KEY: peer}
         headers = Headers(scope=scope)
-        # Some proxies write a line of their own below what the caller sent.
+        # Some proxies append a line to the caller's header.
         forwarded = ",".join(headers.getlist("x-forwarded-for"))
         caller = get_client_address(peer, forwarded, self._trusted)
         changes: dict[str, Any] = {

@@ -31,7 +31,7 @@ from askgraph.workspace.graph_data import is_url
 
 _log = logging.getLogger("askgraph.server.graphs")
 _MAX_LINE_BYTES = 1 << 20
-_STDERR_TAIL_BYTES = 8 * 1024  # bytes of what a worker that died says on its standard error
+_STDERR_TAIL_BYTES = 8 * 1024  # bytes to keep of a dead worker's standard error
 _PASSED_VARIABLES = ("HOME", "LANG", "LC_ALL", "PATH", "PYTHONPATH", "SYSTEMROOT", "TMPDIR", "TZ")
 _ERROR_TYPES: dict[str, type[AskgraphError]] = {
     TooLarge.__name__: TooLarge,

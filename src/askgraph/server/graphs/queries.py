@@ -18,7 +18,7 @@ from askgraph.sparql.parser import parse_query
 from askgraph.sparql.results import Result
 
 _MAX_SERVICE_QUERY_CHARACTERS = (
-    5_000  # characters of a query with a SERVICE: its parse takes half a second
+    5_000  # characters of a query with a SERVICE; parsing it takes half a second
 )
 
 
@@ -131,7 +131,7 @@ def replace_dataset(query: str, default_graphs: Sequence[str], named_graphs: Seq
         *(f"FROM <{iri}>" for iri in default_graphs),
         *(f"FROM NAMED <{iri}>" for iri in named_graphs),
     ]
-    # On a line of their own: a comment may end before them.
+    # Start a new line: the query may end in a comment.
     return f"{query[:start]}\n{' '.join(clauses)}\n{query[end:]}"
 
 

@@ -41,7 +41,7 @@ GraphNameParameter = Annotated[
 LanguageParameter = Annotated[
     str | None,
     Field(
-        description="Of labels and questions, as 'de' (BCP 47); default: English.",
+        description="Language of labels and questions, such as 'de' (BCP 47); default: English.",
         pattern=LANGUAGE_TAG_PATTERN,
     ),
 ]

@@ -57,13 +57,11 @@ router = APIRouter(
     route_class=ChatRoute,
     responses={"4XX": {"model": ChatError}, "5XX": {"model": ChatError}},
 )
-_MAX_SEARCHED_RUNS = 20  # runs of one question that are looked at
-_FOLLOWING_SECONDS = 3.0  # seconds for the questions that may follow
+_MAX_SEARCHED_RUNS = 20  # runs of one question to inspect
+_FOLLOWING_SECONDS = 3.0  # seconds for the follow-up questions
 StartedRun = tuple[str, AsyncGenerator[Step, None], FollowingSuggester]
 """The id of a run, its steps, and the function that suggests follow-up questions."""
-_MODEL_CREATED_SECONDS = (
-    1_577_836_800  # of all models: the protocol wants a time, and they have none
-)
+_MODEL_CREATED_SECONDS = 1_577_836_800  # the protocol requires a time, which models do not have
 
 
 async def _list_usable_methods(hub: Hub) -> list[str]:
@@ -226,7 +224,7 @@ async def _start_run(
 
 def _create_suggester(hub: Hub, question: Question, caller: Principal) -> FollowingSuggester:
     async def suggest(outcome: Outcome) -> Sequence[str]:
-        with suppress(AskgraphError):  # the answer is there: nothing is to be said of these
+        with suppress(AskgraphError):  # the answer is complete without follow-up questions
             return await build_next_questions(
                 hub, question, outcome, caller, seconds=_FOLLOWING_SECONDS
             )

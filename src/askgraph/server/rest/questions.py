@@ -61,10 +61,8 @@ _MAX_EVIDENCE_ROWS = 500  # rows whose triples are fetched for a file of triples
 _TRIPLE_FORMAT_NAMES = {one.name for one in GRAPH_FORMATS}
 _WORKBOOK_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _IRI_PATTERN = re.compile(r"<[^<>]*>")
-_POLL_SECONDS = 0.2  # seconds between two looks at whether another process has stopped them
-_STOP_TIMEOUT_SECONDS = (
-    10.0  # seconds; a process that takes longer is about to be given up for dead
-)
+_POLL_SECONDS = 0.2  # seconds between checks whether another process has stopped them
+_STOP_TIMEOUT_SECONDS = 10.0  # seconds after which a process is almost considered dead
 
 
 @router.post(
@@ -296,7 +294,7 @@ async def stop_runs(
         async with asyncio.timeout(_STOP_TIMEOUT_SECONDS):
             for id in await hub.store.list_active_runs(owner, session=session, run=run):
                 await hub.runs.cancel(id)
-            # They may end in another process, which tells the store and nobody else.
+            # They may end in another process, which only updates the store.
             while await hub.store.list_active_runs(owner, session=session, run=run):  # noqa: ASYNC110
                 await asyncio.sleep(_POLL_SECONDS)
 

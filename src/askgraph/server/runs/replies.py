@@ -74,7 +74,7 @@ async def _send_keep_alive(texts: AsyncGenerator[str, None]) -> AsyncIterator[st
             while True:
                 done, _ = await asyncio.wait({next_text}, timeout=_KEEP_ALIVE_SECONDS)
                 if not done:
-                    yield ": still at it\n\n"
+                    yield ": still running\n\n"
                     continue
                 text = next_text.result()
                 if text is None:
@@ -113,7 +113,7 @@ def read_steps(hub: Hub, run: ActiveRun) -> AsyncGenerator[Step, None]:
     Raises:
         RunFailed: the run failed or was stopped.
     """
-    return _read_steps(hub, run, run.steps)  # this list, which a run that has ended lets go of
+    return _read_steps(hub, run, run.steps)  # a reference to this list, which a finished run drops
 
 
 async def _read_steps(hub: Hub, run: ActiveRun, steps: list[Step]) -> AsyncGenerator[Step, None]:
@@ -124,8 +124,8 @@ async def _read_steps(hub: Hub, run: ActiveRun, steps: list[Step]) -> AsyncGener
                 match event["event"]:
                     case "queued":
                         is_next = event["ahead"] == 1
-                        ahead = "one question is" if is_next else f"{event['ahead']} are"
-                        yield Thought(f"waits: {ahead} before it")
+                        ahead = "one question" if is_next else f"{event['ahead']} questions"
+                        yield Thought(f"waiting: {ahead} ahead")
                     case "step":
                         yield steps[index]
                         index += 1
@@ -141,7 +141,7 @@ async def _read_steps(hub: Hub, run: ActiveRun, steps: list[Step]) -> AsyncGener
                 await hub.runs.cancel(run.id)
 
 
-_MAX_EVIDENCE_SECONDS = 5.0  # seconds for what is behind an answer, or why it is empty
+_MAX_EVIDENCE_SECONDS = 5.0  # seconds for the evidence of an answer, or for why it is empty
 
 
 async def choose_interpretation(hub: Hub, id: str, option: int, caller: Principal) -> RunView:

@@ -152,7 +152,7 @@ def _is_unquoted(value: str) -> bool:
     return value in ("true", "false") or bool(_UNQUOTED_NUMBER.fullmatch(value))
 
 
-_MAX_REVERSIBLE_TRIPLES = 12  # triples that are flipped at all
+_MAX_REVERSIBLE_TRIPLES = 12  # patterns with more triples are not flipped
 
 
 def reverse_triples(query: Query, *, limit: int = 15) -> Iterator[Query]:

@@ -19,7 +19,7 @@ VERSION_TABLE = "askgraph_version"
 """The table that holds the migration version of the database."""
 
 _MIGRATIONS_FOLDER = Path(__file__).parent
-_MIGRATION_LOCK_ID = 0x61736B67726170  # "askgrap": who migrates waits for who else migrates
+_MIGRATION_LOCK_ID = 0x61736B67726170  # "askgrap": concurrent migrations wait for each other
 
 
 async def migrate(database: Database, *, to: str = "head") -> None:
@@ -33,7 +33,7 @@ async def migrate(database: Database, *, to: str = "head") -> None:
     """
 
     def upgrade_tables(connection: Connection) -> None:
-        if not database.is_sqlite:  # there nobody else writes now
+        if not database.is_sqlite:  # no other process writes at this point
             connection.execute(
                 text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK_ID}
             )
