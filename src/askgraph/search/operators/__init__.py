@@ -823,13 +823,14 @@ def describe_things(
 def _find_describing_predicates(search: BeamSearch, entity: int) -> list[int]:
     """Return the predicates that describe a thing, without names and long lists of links."""
     schema = search.schema
+    followed_predicates = schema.open_predicates - schema.named_only_predicates
     numbers, counts = search.graph.count_predicates(np.array([entity], dtype=np.int32))
     describing = [
         number
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)
         if count <= _MAX_DESCRIPTION_VALUES
         and (
-            number in schema.open_predicates - schema.named_only_predicates
+            number in followed_predicates
             or number == schema.type_predicate
             or (count == 1 and search.graph.get_predicate_iri(number) in DESCRIPTION_PREDICATES)
         )
