@@ -81,7 +81,7 @@ def test_graphs_and_follow_ups(llm_server: LlmServer) -> None:
     # A graph named twice is a clear error.
     result = run("ask", "Which moons orbit Mars?", "-g", "moons", "-g", "moons")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "two of the graphs are called 'moons'" in result.stderr
+    assert "two of the graphs have the name 'moons'" in result.stderr
     # A question follows another one on the same graphs.
     llm_server.turns.extend(
         [answers(JUPITER, "moon"), answers(MARS, "moon"), answers(MARS, "moon")]

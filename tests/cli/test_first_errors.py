@@ -13,9 +13,9 @@ from tests.each import for_each
 
 SOURCES = "name RDF files, a folder of them, or the URL of an endpoint"
 QUESTIONS = "'askgraph benchmark list' names"
-RUN = "Make one with: askgraph evaluate BENCHMARK --out nowhere"
+RUN = "Create one with: askgraph evaluate BENCHMARK --out nowhere"
 ADD = "Add one with: askgraph add nowhere FILE"
-TRACE = "'askgraph ask --trace FILE' keeps one"
+TRACE = "create one with: askgraph ask --trace FILE"
 
 MISSING = {
     "add new missing.ttl": ("there is no file or folder 'missing.ttl'", SOURCES),
@@ -28,13 +28,16 @@ MISSING = {
     "batch missing.jsonl --out new.jsonl": ("no file or folder 'missing.jsonl'", QUESTIONS),
     "evaluate missing.jsonl": ("no file or folder 'missing.jsonl'", QUESTIONS),
     "benchmark check missing.jsonl": ("no file or folder 'missing.jsonl'", QUESTIONS),
-    "score missing.jsonl missing.jsonl": ("no file 'missing.jsonl'", "'askgraph batch' writes it"),
-    "report nowhere": ("nowhere is no run of askgraph evaluate", RUN),
-    "compare nowhere nowhere": ("nowhere is no run of askgraph evaluate", RUN),
-    "validate missing.rq": ("there is no file 'missing.rq'", "give one that holds the query"),
+    "score missing.jsonl missing.jsonl": (
+        "no file 'missing.jsonl'",
+        "in the format that 'askgraph batch' writes",
+    ),
+    "report nowhere": ("nowhere is not a run of askgraph evaluate", RUN),
+    "compare nowhere nowhere": ("nowhere is not a run of askgraph evaluate", RUN),
+    "validate missing.rq": ("there is no file 'missing.rq'", "name one that contains the query"),
     "finetune train model missing.jsonl -o new": (
         "cannot read missing.jsonl",
-        "'askgraph finetune pairs' makes one",
+        "create one with: askgraph finetune pairs",
     ),
 }
 
@@ -61,7 +64,7 @@ MISTYPED = {
     "batch a.jsonl": "askgraph batch needs --out; ",
     "ask --nope x": "askgraph ask has no option '--nope'",
     "ask --limt 3 x": "has no option '--limt' (did you mean --limit or --timeout?)",
-    "ask x --set a=b": "a setting is given with the method: --method NAME:SETTING=VALUE, not --set",
+    "ask x --set a=b": "give settings with the method: --method NAME:SETTING=VALUE, not --set",
     "ask --limit": "the option --limit needs a value after it; ",
     "ask --quiet=3 x": "the option --quiet takes no value; ",
     "--workspce x graphs": "has no option '--workspce' (did you mean --workspace?)",

@@ -91,7 +91,7 @@ def test_building_with_options(tmp_path: Path, workspace: Workspace) -> None:
 @for_each(
     ("arguments", "said"),
     [
-        (["build", "--kind", "nope"], "'nope' is no kind of index"),
+        (["build", "--kind", "nope"], "'nope' is not a kind of index"),
         (["build", "--entities", "nope.tsv"], "there is no file"),
         (["build", "nope"], "no graph 'nope'"),
         (["search", "io", "--in", "pictures"], "pictures"),

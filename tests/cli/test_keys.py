@@ -76,10 +76,10 @@ def test_a_revoked_key_opens_nothing_and_stays_in_the_list(
 @for_each(
     ("words", "said"),
     [
-        (("add", "x", "--scope", "root"), "'root' is no scope"),
+        (("add", "x", "--scope", "root"), "'root' is not a scope"),
         (("add", "x", "-g", "rocks"), "no graph 'rocks'"),
-        (("add", "x", "--expires", "soon"), "no time to expire"),
-        (("revoke", "nobody"), "no such key"),
+        (("add", "x", "--expires", "soon"), "not a time to expire"),
+        (("revoke", "nobody"), "no key matches"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_words(

@@ -131,7 +131,7 @@ def test_showing_and_replaying_a_trace(kept: Path, tmp_path: Path) -> None:
     run("ask", "Which moons orbit Jupiter?", "--trace", "run.jsonl")
     listed, replayed = run("trace", "show", "run.jsonl"), run("trace", "replay", "run.jsonl")
     assert "findings" in listed.stdout and "Europa" in listed.stdout and replayed.exit_code == 2
-    assert "same steps whenever it is asked" in replayed.stderr
+    assert "same steps for the same question" in replayed.stderr
 
 
 @for_each(
@@ -163,7 +163,10 @@ def test_runs_that_fail_or_are_watched(llm_server: LlmServer, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
-        (faults.status(401, "Incorrect key: abc-123"), "status 401: Incorrect key: ***; it does"),
+        (
+            faults.status(401, "Incorrect key: abc-123"),
+            "status 401: Incorrect key: ***; it rejects the key",
+        ),
         (faults.status(404, "model 'm' not found"), "look at the model's name and at the base_url"),
     ],
     ids=["a wrong key", "a wrong name"],
@@ -181,7 +184,7 @@ def test_where_the_model_never_said_anything_nothing_passes_for_its_answer(
     assert told in result.stderr and len(result.stderr.splitlines()) == 1
     assert "abc-123" not in result.stderr + Path("run.jsonl").read_text()
     assert "ended here without an outcome" in run("trace", "show", "run.jsonl").stdout
-    assert replayed.exit_code == 2 and "failed before it came to an outcome" in replayed.stderr
+    assert replayed.exit_code == 2 and "failed before its outcome" in replayed.stderr
 
 
 @for_each("form", ["people", "--json", "--csv"], share_folder=True)
@@ -239,7 +242,7 @@ def test_what_is_no_trace_is_refused(tmp_path: Path, content: bytes) -> None:
 
     result = run("trace", "show", "run.jsonl")
 
-    assert result.exit_code == 2 and "is no trace" in result.stderr
+    assert result.exit_code == 2 and "is not a trace" in result.stderr
 
 
 def test_on_a_terminal_the_steps_are_seen_and_the_answer_is_not_mixed_with_them(

@@ -272,7 +272,7 @@ def test_a_linker_that_is_down_is_told_of(moons: KnowledgeGraph) -> None:
     with SparqlServer(Store()) as gone:
         address = gone.url
 
-    with pytest.raises(Unreachable, match="entities=linked does without"):
+    with pytest.raises(Unreachable, match="entities=linked needs no linker"):
         run(moons, entities="outside", linker="refined", linker_address=address)
 
 

@@ -114,7 +114,7 @@ def test_no_error_speaks_in_words_of_a_library(
         (b"[]", "the body must be an object, not a list"),
         (b"{}", "'question' is missing"),
         (b'{"question": ""}', "'question' is empty"),
-        (b'{"question": " \\n"}', "the question is empty: ask something"),
+        (b'{"question": " \\n"}', "the question is empty: ask, for example,"),
         (b'{"question": 7}', "'question' must be text, not 7"),
         (b'{"question": "\\ud83d"}', "'question' must be text without lone surrogates, not \""),
         (b'{"question": "a", "graphs": "space"}', "'graphs' must be a list, not \"space\""),
@@ -144,7 +144,7 @@ def test_faults_of_settings_name_the_setting(
     with pytest.raises(SetupError, match="no setting 'prt'; the settings are host, port"):
         ServeSettings.from_folder(sample_place.folder, {"prt": 1})
     monkeypatch.setenv("ASKGRAPH_SERVE_METHODS", "grasp")
-    with pytest.raises(SetupError, match="ASKGRAPH_SERVE_METHODS has to hold JSON"):
+    with pytest.raises(SetupError, match="ASKGRAPH_SERVE_METHODS must contain JSON"):
         ServeSettings.from_folder(sample_place.folder)
 
 
@@ -169,18 +169,18 @@ def test_no_wrong_setting_in_a_file_or_a_variable_is_told_in_words_of_a_library(
 @for_each(
     ("body", "status", "words"),
     [
-        ({"method": "grasp"}, 422, "no language model is named"),
-        ({"method": "oracle"}, 422, "no method 'oracle' here; there are dfsl"),
-        ({"graphs": ["sky"]}, 404, "there is no graph 'sky'; there are: space"),
-        ({"settings": {"beam": "wide"}}, 403, "is no setting of"),
-        ({"settings": {"ranking": "/etc/passwd"}}, 403, "no setting"),
+        ({"method": "grasp"}, 422, "no language model is configured"),
+        ({"method": "oracle"}, 422, "no method 'oracle' here; available: dfsl"),
+        ({"graphs": ["sky"]}, 404, "there is no graph 'sky'; available: space"),
+        ({"settings": {"beam": "wide"}}, 403, "is not a setting of"),
+        ({"settings": {"ranking": "/etc/passwd"}}, 403, "is not a setting of"),
         ({"settings": {"states": "many"}}, 422, "states"),
         ({"settings": {"states": 10**9}}, 403, "at most"),
         ({"settings": {"a\0": 1}}, 422, "NUL"),
         ({"graphs": ["sp\0ce"]}, 422, "NUL"),
         ({"question": "Hi\0"}, 422, "NUL"),
         ({"before": ["forged"]}, 422, "before"),
-        ({"model": "gpt"}, 403, "the model 'gpt' is none of this server's"),
+        ({"model": "gpt"}, 403, "this server has no model 'gpt'"),
         ({"question": "  "}, 422, "the question is empty"),
         ({"after": "none-such"}, 404, "there is no question 'none-such'"),
         ({"session": "none-such"}, 404, "there is no session 'none-such'"),
@@ -263,7 +263,7 @@ async def test_wrong_arguments_and_prompts(served: str) -> None:
     assert refused > 150
     # A prompt that is none or lacks an argument is an error of the caller.
     async with Client(f"{served}/mcp") as client:
-        with pytest.raises(MCPError, match="there is no prompt 'nope'; there are explore_graph"):
+        with pytest.raises(MCPError, match="there is no prompt 'nope'; available: explore_graph"):
             await client.get_prompt("nope", {})
         with pytest.raises(MCPError, match="write_query: the argument 'question' is missing"):
             await client.get_prompt("write_query", {})

@@ -76,7 +76,7 @@ async def fetch_resource_facts(
         try:
             NamedNode(iri_text)
         except ValueError as error:
-            raise QueryError(f"{iri_text!r} is no IRI: give one in full") from error
+            raise QueryError(f"{iri_text!r} is not an IRI: give one in full") from error
     if graph.arrays is not None and graph.arrays.complete:
         directions = [
             _read_local_facts(iri, graph.arrays, predicate, inverse, page_size, offset)

@@ -311,7 +311,7 @@ def _describe_mistake(error: typer.TyperException, command: Any, name: str) -> s
                 flag for candidate in command.params for flag in getattr(candidate, "opts", ())
             ]
             if option == "--set" and "--method" in flags:
-                return "a setting is given with the method: --method NAME:SETTING=VALUE, not --set"
+                return "give settings with the method: --method NAME:SETTING=VALUE, not --set"
             return f"{name} has no option {option!r}{_suggest_names(option, flags)}"
         case "BadOptionUsage":
             requirement = "takes no value" if "not take" in message else "needs a value after it"

@@ -92,11 +92,15 @@ def annotate(
 def _check_output(out: Path, table: Path) -> None:
     """Raise `SetupError` if the output file cannot be written, before any work starts."""
     if out.suffix not in (".csv", ".json"):
-        raise SetupError(f"{str(out)!r} ends neither in .csv nor in .json: that says what to write")
+        raise SetupError(
+            f"{str(out)!r} does not end in .csv or .json: name the file with one of these endings"
+        )
     if not out.parent.is_dir():
-        raise SetupError(f"there is no folder {str(out.parent)!r} to write {out.name!r} into")
+        raise SetupError(
+            f"there is no folder {str(out.parent)!r} for {out.name!r}: create it, or name another"
+        )
     if out.exists() and table.exists() and out.samefile(table):
-        raise SetupError(f"{str(out)!r} is the table itself, which stays as it is: name another")
+        raise SetupError(f"{str(out)!r} is the table itself: name another file")
 
 
 def _to_json(annotation: AnnotatedTable) -> str:

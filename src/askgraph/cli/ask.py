@@ -53,14 +53,21 @@ def ask(
     workspace = common.workspace
     if trace is not None:
         if not trace.absolute().parent.is_dir():
-            raise SetupError(f"there is no folder {str(trace.parent)!r} to keep the trace in")
+            raise SetupError(
+                f"there is no folder {str(trace.parent)!r} for the trace: create it, or name "
+                "another"
+            )
         if trace.is_dir():
-            raise SetupError(f"{str(trace)!r} is a folder: name a file to keep the trace in")
+            raise SetupError(f"{str(trace)!r} is a folder: name a file for the trace")
         if not os.access(trace.absolute().parent, os.W_OK):
-            raise SetupError(f"the folder {str(trace.parent)!r} for the trace cannot be written")
+            raise SetupError(
+                f"the folder {str(trace.parent)!r} for the trace is not writable: name another"
+            )
     text = " ".join(question)
     if not text.strip():
-        raise SetupError('the question is empty: askgraph ask "Which moons are there?"')
+        raise SetupError(
+            'the question is empty; ask, for example: askgraph ask "Which moons are there?"'
+        )
     full_question, graph_names = _build_question(text, asking.lang, after)
     name, chosen_method = asking.create_method(workspace)
     _warn_of_unused_context(name, chosen_method, after)
@@ -146,7 +153,7 @@ def _build_question(
     try:
         outcome = run.outcome
     except ValueError as error:
-        raise SetupError(f"nothing can be asked after {str(after)!r}: {error}") from error
+        raise SetupError(f"cannot ask a follow-up to {str(after)!r}: {error}") from error
     follow_up_question = build_follow_up(text, run.question, outcome, language=lang)
     return follow_up_question, [head_graph.name for head_graph in head.graphs] or [None]
 

@@ -91,7 +91,7 @@ def check(
     workspace = common.workspace
     contents_by_path = _read_all(benchmarks, reading)
     if gold is not None and len(contents_by_path) > 1:
-        raise SetupError("--gold is for one benchmark; check them one by one")
+        raise SetupError("--gold applies to one benchmark; check them one at a time")
     training_options = replace(reading, format=None)
     checks = GoldCheckOptions(
         graph=graph,
@@ -110,8 +110,8 @@ def check(
             has_graph = graph is not None or any(question.graph for question in contents.questions)
             if gold is not None and (offline or not has_graph):
                 raise SetupError(
-                    "--gold compares results, so that gold queries have to be run: name the graph "
-                    "with -g, and leave --offline away"
+                    "--gold compares results of gold queries: name the graph to run them on "
+                    "with -g, and omit --offline"
                 )
             if not has_graph and not offline:
                 typer.echo(f"{path}: no graph is given (-g), so no query is run", err=True)

@@ -266,7 +266,7 @@ def report(
     Unfinished runs are mentioned.
     """
     if stories and not (form.is_plain and by is None and html is None):
-        raise SetupError("--stories are text of their own; take them with --metric and --out only")
+        raise SetupError("--stories can only be combined with --metric and --out")
     run_list = _name_runs(runs, [read_run(folder) for folder in runs])
     for warning in describe_incomplete(run_list):
         typer.echo(warning, err=True)
@@ -311,7 +311,7 @@ def _name_runs(folders: Sequence[Path], runs: Sequence[EvaluationRun]) -> list[E
     resolved_folders = [folder.resolve() for folder in folders]
     for position, folder in enumerate(folders):
         if resolved_folders[position] in resolved_folders[:position]:
-            raise SetupError(f"the run {folder} is named twice")
+            raise SetupError(f"the run {folder} is named twice: name each run once")
     names = {run.name for run in runs}
     if len(names) == len(runs):
         return list(runs)
@@ -358,7 +358,7 @@ def metrics(
 ) -> None:
     """List the metrics that compare an answer with gold; --examples shows where they disagree."""
     if markdown and json:
-        raise SetupError("one form at a time: --markdown and --json were asked for at once")
+        raise SetupError("--markdown and --json exclude each other: choose one")
     if examples:
         scored_examples = score_examples()
         content: list[dict[str, object]] = [

@@ -151,7 +151,7 @@ def generate(
         }
         if unused_options := [name for name, value in values_by_option.items() if value]:
             raise SetupError(
-                f"{' and '.join(unused_options)}: for a model that words the questions; --model"
+                f"{' and '.join(unused_options)}: add --model, the model that rewords the questions"
             )
         worder = None
     else:
@@ -219,7 +219,7 @@ def _build_example(
 ) -> tuple[QueryExample, str | None]:
     """Return the question with its query, and the graph that a trace names."""
     if (query is None) == (trace is None):
-        raise SetupError("give either the query, with --query, or a kept run, with --trace")
+        raise SetupError("give either a query with --query or a recorded run with --trace")
     if trace is not None:
         example, graph = read_traced_example(trace)
         question, language = question or example.question, language or example.language

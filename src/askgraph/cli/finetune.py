@@ -132,8 +132,8 @@ def train(
             err=True,
         )
     typer.echo(
-        f"the model is in {training_result.folder}; ask it with --model transformers/"
-        f"{training_result.folder}"
+        f"the model is in {training_result.folder}; use it with --model "
+        f"transformers/{training_result.folder}"
     )
 
 

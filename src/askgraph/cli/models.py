@@ -70,7 +70,7 @@ def check(
             raise
         table_names = ", ".join(tables) or "none"
         raise SetupError(
-            f"{error}. No table [models.NAME] is {name!r}; there are: {table_names}"
+            f"{error}. There is no table [models.{name}]; available: {table_names}"
         ) from error
     explicit_settings = _get_explicit_settings(settings)
     if explicit_settings.get("key_env") == "OPENAI_API_KEY" and "base_url" not in explicit_settings:

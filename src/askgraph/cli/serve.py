@@ -94,7 +94,9 @@ def _add_missing_graphs(
     source_by_name = {source.resolve().stem.partition(".")[0]: source for source in sources}
     examples: dict[str, dict[str, object]] = {}
     if len(source_by_name) < len(sources):
-        raise SetupError("two of the files have one name: add them with askgraph add NAME FILE")
+        raise SetupError(
+            "two of the files have the same name: add them with askgraph add NAME FILE"
+        )
     if sample:
         source_by_name[_SAMPLE_NAME] = graph_path()
         examples = {_SAMPLE_NAME: {"examples": str(questions_path().with_suffix(".jsonl"))}}
@@ -105,8 +107,8 @@ def _add_missing_graphs(
                 workspace.add(name, [source], settings=examples.get(name), progress=report)
             elif existing[name].sources != (str(source.absolute()),):
                 raise SetupError(
-                    f"there is a graph {name!r} of other files already: add this one under another "
-                    "name with askgraph add NAME FILE"
+                    f"graph {name!r} exists already with other files: add this file under "
+                    "another name with askgraph add NAME FILE"
                 )
     return tuple(source_by_name)
 

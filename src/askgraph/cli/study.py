@@ -151,7 +151,8 @@ def _run_paper_study(
             figure_name for table in paper_study.paper.tables for figure_name in table.benchmarks
         )
         raise SetupError(
-            f"--as {min(unknown_names)!r}: the paper has {', '.join(known_names) or 'no figures'}"
+            f"--as {min(unknown_names)!r}: the paper has no such figures; available: "
+            f"{', '.join(known_names) or 'none'}"
         )
     rows_by_table: dict[str, list[MeasuredRow]] = {}
     if tables.dry_run:

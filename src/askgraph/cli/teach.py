@@ -54,7 +54,7 @@ def teach(
     if word is None and (has_meaning or remove):
         raise SetupError("name the word first: askgraph teach GRAPH WORD …")
     if has_meaning and remove:
-        raise SetupError("--remove takes a word away: give it no meaning")
+        raise SetupError("--remove deletes a word: give no meaning with it")
     entries: tuple[GlossaryEntry, ...] = ()
     new_instructions = instructions
     if glossary is not None:
@@ -99,7 +99,7 @@ def _export(glossary: Glossary, path: Path, profile: Profile) -> None:
         case ".ttl" | ".turtle":
             text = format_turtle_glossary(glossary, PrefixMap(dict(profile.prefixes)))
         case _:
-            raise SetupError(f"{str(path)!r}: name the file with .toml or .ttl at its end")
+            raise SetupError(f"{str(path)!r}: name a file that ends in .toml or .ttl")
     try:
         write_text_atomically(path, text)
     except OSError as error:

@@ -97,7 +97,7 @@ class ServiceCall:
         raise self._build_size_error(
             f" and its surroundings more than {MAX_BOUND_ROWS:,} values to restrict it by"
             if self.surroundings.shared
-            else " and nothing beside it restricts it"
+            else " and no other pattern restricts it"
         )
 
     async def _fetch_all(self) -> ClauseSolutions | None:
@@ -205,7 +205,7 @@ def get_seconds_left(deadline: float) -> float:
     """Return the seconds until a deadline; raise `TimedOut` if it has passed."""
     seconds = deadline - time.monotonic()
     if seconds <= 0:
-        raise TimedOut("the graphs together took longer than the time allowed")
+        raise TimedOut("the federated query exceeded its time limit")
     return seconds
 
 
@@ -327,8 +327,9 @@ class FederatedJoin:
         text = "".join(pieces) + self.text[end:]
         if len(text) > MAX_QUERY_CHARACTERS:
             raise QueryError(
-                f"the solutions of the SERVICE clauses have {len(text):,} characters, of which"
-                f" {MAX_QUERY_CHARACTERS:,} can be joined: make the clauses more selective"
+                f"the solutions of the SERVICE clauses have {len(text):,} characters; at "
+                f"most {MAX_QUERY_CHARACTERS:,} can be joined: make the clauses more "
+                "selective"
             )
         return text
 
@@ -340,7 +341,7 @@ def get_service(target: str, endpoints: Mapping[str, Endpoint]) -> Endpoint:
         ForbiddenQuery: the address is incomplete.
     """
     if target not in endpoints:
-        raise ForbiddenQuery(f"a SERVICE needs its address in full: <{target}> is only a part")
+        raise ForbiddenQuery(f"a SERVICE needs a full address: <{target}> is relative")
     return endpoints[target]
 
 

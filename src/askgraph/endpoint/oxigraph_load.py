@@ -72,7 +72,7 @@ def load_store(
     """
     files = [file for source in sources for file in _list_files(source)]
     if not files:
-        raise SetupError("no file to load was named")
+        raise SetupError("name at least one file to load")
     path.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
     try:
@@ -295,7 +295,7 @@ def _list_files(source: Path) -> list[Path]:
         and not any(part.startswith(".") for part in file.relative_to(source).parts)
     )
     if not files:
-        raise SetupError(f"the folder {str(source)!r} holds no RDF file ({_KNOWN_EXTENSIONS})")
+        raise SetupError(f"the folder {str(source)!r} contains no RDF file ({_KNOWN_EXTENSIONS})")
     return files
 
 
@@ -304,8 +304,8 @@ def _detect_format(file: Path) -> RdfFormat:
         return FORMAT_BY_SUFFIX[get_format_suffix(file)]
     except KeyError:
         raise SetupError(
-            f"{str(file)!r} has an unknown extension {get_format_suffix(file)!r}; known are "
-            f"{_KNOWN_EXTENSIONS}"
+            f"{str(file)!r} has the unknown extension {get_format_suffix(file)!r}; "
+            f"supported: {_KNOWN_EXTENSIONS}"
         ) from None
 
 

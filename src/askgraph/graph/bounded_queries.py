@@ -317,9 +317,9 @@ async def download_triples(inquiry: QuerySession, total: int) -> TripleDownload 
         triples += build_triples(page.rows, f"p{number}x" if rename else "")
     cuts = []
     if len(triples) < total:
-        cuts.append(f"{total - len(triples):,} of {total:,} triples did not come")
+        cuts.append(f"{total - len(triples):,} of {total:,} triples are missing")
     if rename:
-        cuts.append("blank nodes that several pages hold are taken for different ones")
+        cuts.append("blank nodes on several pages count as different nodes")
     return TripleDownload(tuple(triples), tuple(cuts))
 
 

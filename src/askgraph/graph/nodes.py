@@ -490,7 +490,7 @@ async def query_resources(endpoint: Endpoint, query: str) -> AsyncIterator[Resou
     if not _GROUPED_BY_IRI.search(query):
         raise SetupError(
             f"{endpoint.address} gave only {len(result.rows):,} rows; end the query with "
-            "GROUP BY ?iri, so that it can be asked page by page"
+            "GROUP BY ?iri, so that it can be run page by page"
         )
     page_rows, last_iri = len(result.rows), ""
     while True:

@@ -268,7 +268,7 @@ class Request:
             values[name] = tuple(values.get(name, ()))
         request = cls(tuple(messages), **values)
         if request.n < 1:
-            raise ValueError(f"n is {request.n}; it must be 1 or more")
+            raise ValueError(f"n must be 1 or more, not {request.n}")
         return request
 
 

@@ -296,7 +296,7 @@ def get_preset_settings(plugin: object, preset: object) -> dict[str, object]:
         SetupError: the preset does not exist.
     """
     if preset not in PRESETS:
-        raise SetupError(f"'preset' is one of {', '.join(PRESETS)}, not {preset!r}")
+        raise SetupError(f"'preset' must be one of {', '.join(PRESETS)}, not {preset!r}")
     published = getattr(plugin, "published", None)
     if published is None or preset == PRESETS[0]:
         return {}

@@ -105,7 +105,7 @@ async def _handle_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _handle_full_disk(request: Request, error: Exception) -> JSONResponse:
     """Respond to a full disk; re-raise any other system error as a bug."""
-    disk_error = to_no_space_error("the server cannot keep this", error)
+    disk_error = to_no_space_error("the server cannot store this", error)
     if disk_error is None:
         raise error
     return to_problem_response(to_problem(disk_error))
@@ -265,8 +265,8 @@ def _listen(settings: ServeSettings) -> socket.socket:
         listen_socket.set_inheritable(False)
     except OSError as error:
         raise SetupError(
-            f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}; choose "
-            "another --port (0 takes a free one) or --host"
+            f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}; "
+            "choose another --port (0 picks a free one) or --host"
         ) from error
     return listen_socket
 

@@ -162,9 +162,8 @@ class ServeSettings(BaseSettings):
             fields = cls.model_fields
             name = next((value for value in fields if f'"{value}"' in str(error)), "…")
             raise SetupError(
-                f"the variable {_ENV_PREFIX}{name.upper()} has to hold JSON: "
-                'a list as ["ask"], or a '
-                'table as {"https://example.org/": "products"}'
+                f"the variable {_ENV_PREFIX}{name.upper()} must contain JSON: a list such "
+                'as ["ask"], or a table such as {"https://example.org/": "products"}'
             ) from error
         set_options = {key: value for key, value in (options or {}).items() if value is not None}
         try:

@@ -283,7 +283,8 @@ def read_statements(path: Path) -> RdfStatements:
     )
     if rdf_format is None:
         raise SetupError(
-            f"{str(path)!r} is of no known kind: {', '.join(FORMAT_BY_SUFFIX)}, or packed"
+            f"{str(path)!r} has an unknown file type; supported: "
+            f"{', '.join(FORMAT_BY_SUFFIX)}, each also compressed"
         )
     try:
         content = path.read_bytes()
@@ -379,8 +380,8 @@ def check_xml_elements(name: str, content: Iterable[bytes]) -> None:
             raise SetupError(f"{name} defines more than {_MAX_ENTITIES:,} entities")
         if parameter or value is None or _can_grow(value):
             raise SetupError(
-                f"{name} defines the entity {entity[:40]!r} by others, by a file or at great"
-                " length, which may grow beyond bounds: write it out"
+                f"{name} defines the entity {entity[:40]!r} by other entities, by a file "
+                "or at great length, which may expand without limit: write out its text"
             )
 
     def enter_element(_name: str, _attributes: object) -> None:

@@ -361,8 +361,9 @@ class ResponseRecorder:
         replies = self.responses.get(key)
         if not replies:
             raise SetupError(
-                f"the run differs from its trace: its graphs are asked for {key!r} now, of which "
-                "the trace says nothing; one of 'askgraph ask --trace FILE' keeps what they say"
+                f"the run differs from its trace: it now requests {key!r} from its graphs, "
+                "which the trace does not contain; traces of 'askgraph ask --trace FILE' "
+                "contain the replies of graphs"
             )
         return replies.pop(0)
 
@@ -376,8 +377,8 @@ class ResponseRecorder:
                 case {"gave": value}:
                     return self.decode(value, hint)
         except (KeyError, TypeError, ValueError) as error:
-            raise SetupError(f"what the graphs said is damaged in the trace: {error!r}") from error
-        raise SetupError(f"what the graphs said is damaged in the trace: {reply!r}")
+            raise SetupError(f"the trace is damaged at a reply of a graph: {error!r}") from error
+        raise SetupError(f"the trace is damaged at a reply of a graph: {reply!r}")
 
 
 _KEY_DIGEST_DIGITS = 12  # digits of the hash of a question and its graphs

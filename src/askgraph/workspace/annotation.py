@@ -144,7 +144,7 @@ def read_table(
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise SetupError(
-            f"cannot read the table {str(path)!r}: {error.strerror}; name a file of CSV or TSV"
+            f"cannot read the table {str(path)!r}: {error.strerror}; name a CSV or TSV file"
         ) from error
     except UnicodeDecodeError as error:
         raise SetupError(f"{str(path)!r} is not UTF-8 text: save it as CSV in UTF-8") from error
@@ -157,13 +157,13 @@ def read_table(
             row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row
         ]
     except csv.Error as error:
-        raise SetupError(f"{str(path)!r} is no table: {error}") from error
+        raise SetupError(f"{str(path)!r} is not a table: {error}") from error
     while lines and not any(map(str.strip, lines[-1])):
         lines.pop()
     heads, rows = ([], lines) if headless else (lines[:1], lines[1:])
     if not rows:
-        requirement = "rows are" if headless else "a line of heads and rows are"
-        raise SetupError(f"{str(path)!r} holds no table: {requirement} wanted")
+        requirement = "rows" if headless else "a header line and rows"
+        raise SetupError(f"{str(path)!r} contains no table: it needs {requirement}")
     width = max(map(len, lines))
     numbers = tuple(str(number) for number in range(1, width + 1))
     head_names = (*heads[0], *numbers[len(heads[0]) :]) if heads else numbers
@@ -411,7 +411,9 @@ async def _find_candidates(
     """Return the candidates of each text, by name alone."""
     index = graph.indices.get("entities")
     if index is None:
-        raise SetupError(f"graph {graph.name!r} has no index of entities: askgraph index build")
+        raise SetupError(
+            f"graph {graph.name!r} has no entity index: build it with: askgraph index build"
+        )
 
     def search_names(text: str) -> list[AnnotationCandidate]:
         items = [hit.item for hit in index.search(text, limit=limit)]

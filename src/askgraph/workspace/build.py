@@ -254,7 +254,9 @@ def read_profile(path: Path) -> Profile:
     """Return the profile in a VoID file; `SetupError` if there is none."""
     profile = parse_void(read_statements(path), source=str(path))
     if profile is None:
-        raise SetupError(f"{str(path)!r} holds no VoID: it divides nothing by class or property")
+        raise SetupError(
+            f"{str(path)!r} contains no VoID: it describes no class or property partition"
+        )
     return profile
 
 
@@ -268,7 +270,9 @@ def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:
         SetupError: the definitions have comments or names, which would have to be triples.
     """
     if definitions.comments or definitions.names:
-        raise SetupError("comments and names of nodes need the triples here, not at an endpoint")
+        raise SetupError(
+            "comments and names of nodes need a graph read from files, not an endpoint"
+        )
     before = load_virtual_paths(data)
     old = load_profile(data / "profile.json")
     own_profile = replace(old, predicates=tuple(p for p in old.predicates if p.iri not in before))
@@ -276,7 +280,7 @@ def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:
         definition.iri for definition in definitions.properties
     }:
         raise SetupError(
-            f"the graph has <{min(existing)}> already: define a property that it lacks"
+            f"the graph has <{min(existing)}> already: define a property with another IRI"
         )
     added = tuple(_iterate_virtual_predicates(definitions, own_profile))
     profile = replace(own_profile, predicates=(*own_profile.predicates, *added))

@@ -322,7 +322,7 @@ class _ExampleGenerator:
                     continue
                 questions.add(question)
                 await self._read_draft(draft)
-        return "there is nothing more to ask of it"
+        return "there are no more questions to generate"
 
     async def _read_draft(self, draft: ExampleDraft) -> None:
         """Keep a draft if graph search, given only its question, finds the intended result."""

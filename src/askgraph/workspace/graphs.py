@@ -149,7 +149,7 @@ def prepare_graphs(
             building.
     """
     if not sources:
-        raise SetupError("no graph was given: name at least one")
+        raise SetupError("name at least one graph")
     graphs: list[KnowledgeGraph] = []
     opened: list[KnowledgeGraph] = []
     try:
@@ -159,9 +159,8 @@ def prepare_graphs(
                 opened.append(graph)
             if any(graph.name == earlier.name for earlier in graphs):
                 raise SetupError(
-                    f"two of the graphs are called {graph.name!r}, and could not be told apart: "
-                    "name each once, and give others a name of their own with: askgraph add NAME "
-                    "SOURCE"
+                    f"two of the graphs have the name {graph.name!r}: name each graph "
+                    "once, or add one under another name with: askgraph add NAME SOURCE"
                 )
             graphs.append(graph)
         if can_search_indices(method):

@@ -117,7 +117,7 @@ def _check_result(
     try:
         check_query(query, prefixes=prefixes)  # check the grammar, since engines may be lenient
     except QueryError as error:
-        prologue = "the engine takes it, but " if isinstance(error, QuerySyntaxError) else ""
+        prologue = "the engine accepts it, but " if isinstance(error, QuerySyntaxError) else ""
         yield GoldFinding.from_question(question, "not portable", f"{prologue}{error}")
     if question.unanswerable and table.get_values():
         yield GoldFinding.from_question(
@@ -227,7 +227,7 @@ async def find_tie(
                 if tie := probe.find_tie(result.rows):
                     return tie
     except (QueryError, TimedOut) as error:
-        return f"ties could not be looked for: {type(error).__name__}: {error}"
+        return f"ties could not be checked: {type(error).__name__}: {error}"
     return None
 
 

@@ -318,8 +318,9 @@ def split_folds(
         members.setdefault(label, []).append(index)
     if fold_count < 2 or len(members) < fold_count:
         raise SetupError(
-            f"{len(questions)} questions in {len(members)} groups of near-duplicates cannot be "
-            f"divided into {fold_count} folds; at least 2 folds, and a group for each, are needed"
+            f"{len(questions)} questions in {len(members)} groups of near-duplicates "
+            f"cannot be divided into {fold_count} folds: use at least 2 folds, and at most "
+            "as many as there are groups"
         )
     parts: list[list[int]] = [[] for _ in range(fold_count)]
     for group in sorted(
@@ -344,7 +345,8 @@ def split_leave_one_out(labels: Sequence[str]) -> tuple[DataSplit, ...]:
     names = tuple(dict.fromkeys(labels))
     if len(names) < 2:
         raise SetupError(
-            f"leaving one out needs at least two; all questions are of {', '.join(names) or 'none'}"
+            "leaving one out needs at least two groups of questions; available: "
+            f"{', '.join(names) or 'none'}"
         )
     return tuple(
         _build_split(

@@ -152,8 +152,9 @@ def read_built_file(name: str) -> str:
         return (BUILD_FOLDER / name).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise SetupError(
-            "the HTML report needs the web page, which is not built: run `make page` (it needs "
-            "Node.js with npm), or install askgraph from a wheel; the other forms work without it"
+            "the HTML report needs the web page, which is not built: run `make page` (it "
+            "needs Node.js with npm), or install askgraph from a wheel; the other output "
+            "formats work without it"
         ) from None
 
 

@@ -97,7 +97,7 @@ class SurveyFacts:
         cuts = list(self.cuts)
         if total is None:
             total = sum(self.triples.values())
-            cuts.append("the number of triples is the sum of what is known of its predicates")
+            cuts.append("the number of triples is the sum over the known predicates")
         predicates = tuple(
             _build_predicate(self, iri, vocabularies) for iri in self.list_predicates()
         )
@@ -337,5 +337,5 @@ async def list_graphs(session: QuerySession) -> tuple[GraphSizes, Part]:
         is_complete = names is not None and names.is_complete
         sizes = {iri: sizes.get(iri, 0) for iri in (*sizes, *(names.iris if names else ()))}
     graphs = tuple(sorted(sizes.items(), key=lambda item: (-item[1], item[0])))
-    note = "" if is_complete else "as many as the endpoint gives"
+    note = "" if is_complete else "as many as the endpoint returns"
     return graphs, Part(GRAPHS, len(graphs), len(graphs) if is_complete else None, note)

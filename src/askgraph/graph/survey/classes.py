@@ -95,7 +95,7 @@ async def _list_classes(session: QuerySession, facts: SurveyFacts) -> Part | Non
         facts.classes.setdefault(iri, 0)
     if listing.is_complete:
         return Part(CLASSES, len(facts.classes), len(facts.classes))
-    facts.cuts.append(f"classes beyond the {len(facts.classes):,} that the endpoint gives")
+    facts.cuts.append(f"classes beyond the {len(facts.classes):,} that the endpoint returns")
     return Part(CLASSES, len(facts.classes), None, "as many as the endpoint gives")
 
 
@@ -105,7 +105,7 @@ async def _sample_classes(session: QuerySession, facts: SurveyFacts) -> Part:
         "classes in a sample", f"SELECT ?c (COUNT(*) AS ?n) {{ {sample} }} GROUP BY ?c"
     )
     if reply is None:
-        return Part(CLASSES, 0, None, "the endpoint could not say")
+        return Part(CLASSES, 0, None, "the endpoint gave no answer")
     _record_sizes(facts, reply.rows)
     is_complete = sum(parse_count(row[1]) for row in reply.rows) < _SAMPLE_TRIPLES_COUNT and bool(
         reply.rows
@@ -224,7 +224,7 @@ async def collect_without_counting(session: QuerySession, facts: SurveyFacts) ->
         facts.triples[predicate] = max(len(pairs), facts.triples.get(predicate, 0))
         facts.subjects[predicate] = len({s for s, _ in pairs})
         facts.objects[predicate] = len({o for _, o in pairs})
-    note = f"classes of more than {_INSTANCES_PER_CLASS} instances are known by so many of them"
+    note = f"classes of more than {_INSTANCES_PER_CLASS} instances are profiled from that many"
     facts.parts[PARTITIONS] = Part(PARTITIONS, complete_count, len(classes), note)
     facts.parts[COUNTS] = Part(COUNTS, 0, len(facts.triples), "the endpoint does not count")
     exact_count = sum(not partition.sampled for partition in facts.partitions.values())

@@ -190,9 +190,8 @@ class _PartitionSurvey:
             facts.cuts.append(f"some predicates of {len(incomplete_classes):,} classes")
         if sampled_count := len(self.sampled_classes - self.counted_classes):
             notes.append(
-                f"{sampled_count:,} classes in samples of {SAMPLE_SIZE:,} instances: what "
-                "fewer than"
-                f" 3 in {SAMPLE_SIZE:,} have may be missing"
+                f"{sampled_count:,} classes in samples of {SAMPLE_SIZE:,} instances: "
+                f"predicates of fewer than 3 in {SAMPLE_SIZE:,} may be missing"
             )
             facts.cuts.append(f"predicates of {sampled_count:,} classes are those of samples")
         unknown_count = class_count - len(
@@ -200,7 +199,7 @@ class _PartitionSurvey:
         )
         if unknown_count:
             notes.append(
-                f"{unknown_count:,} classes were not asked about, or the endpoint could not say"
+                f"{unknown_count:,} classes were not queried, or the endpoint gave no answer"
             )
             facts.cuts.append(f"predicates of {unknown_count:,} classes")
         facts.parts[PARTITIONS] = Part(

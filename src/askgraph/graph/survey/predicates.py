@@ -88,8 +88,8 @@ async def _list_predicates(session: QuerySession, facts: SurveyFacts) -> Part:
         facts.triples.setdefault(to_plain_value(row[0]) or "", 0)
     if listing and listing.is_complete:
         return Part(PREDICATES, len(facts.triples), len(facts.triples))
-    facts.cuts.append(f"predicates beyond the {len(facts.triples):,} that the endpoint gives")
-    note = "as many as the endpoint gives" if facts.triples else "it could not say"
+    facts.cuts.append(f"predicates beyond the {len(facts.triples):,} that the endpoint returns")
+    note = "as many as the endpoint returns" if facts.triples else "it gave no answer"
     return Part(PREDICATES, len(facts.triples), None, note)
 
 

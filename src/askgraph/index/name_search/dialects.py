@@ -161,7 +161,9 @@ class WikibaseNames(SparqlNameSearch):
     def __init__(self, settings: NameSettings) -> None:
         super().__init__(settings)
         if not settings.location:
-            raise SetupError("the search 'wikibase' has to know its wiki: write wikibase:HOST")
+            raise SetupError(
+                "the search 'wikibase' needs the name of its wiki: write wikibase:HOST"
+            )
 
     def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
         """Return the pattern for the items that the wiki finds, with their names."""
@@ -192,7 +194,7 @@ class HttpNameSearch(ABC):
     def __init__(self, settings: NameSettings) -> None:
         self.settings = settings
         if not settings.location.startswith(("http://", "https://")):
-            raise SetupError("this search has to know its address: write NAME:https://…")
+            raise SetupError("this search needs an address: write NAME:https://…")
 
     async def is_available(self, endpoint: SelectEndpoint, text: str) -> bool:
         """Return whether the search finds an existing name by its text."""
@@ -239,7 +241,7 @@ class HttpNameSearch(ABC):
                     try:
                         content: object = reply.json()
                     except ValueError as error:
-                        raise MalformedReply(f"{location} replied with no JSON") from error
+                        raise MalformedReply(f"{location} did not reply with JSON") from error
                 items = list(self.parse_items(content, tags[0]))
                 allowed = (item for item in items if not within or {*within} & {*item.classes})
                 return list(allowed)[:limit]

@@ -280,7 +280,9 @@ class VotingPanel(Panel):
         except TimeoutError as problem:
             if account is None or deadline is None:
                 raise
-            raise account.build_error("seconds", "the time for the question is over") from problem
+            raise account.build_error(
+                "seconds", "the time limit of the question was reached"
+            ) from problem
 
     async def _ask_voice(self, voice: Voice) -> AsyncGenerator[Step | Opinion, None]:
         """Yield the replies of a voice and its opinions; its failure does not end the run."""

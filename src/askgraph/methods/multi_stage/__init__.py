@@ -204,7 +204,7 @@ class MultiStage(SpendingSettings):
                 f"writer={self.writer} needs a language model: name one with the setting 'model'"
             )
         if "reason" in (self.entities, self.predicates) and self.model is None:
-            raise SetupError("to reason needs a language model: name one with the setting 'model'")
+            raise SetupError("reasoning needs a language model: name one with the setting 'model'")
         check_interpretation(self)
         if "outside" in (self.entities, self.predicates):
             create_linker(self.linker, self.linker_address)

@@ -110,8 +110,7 @@ async def list_given_terms(
     given_iris = linked_context.context.question.given
     if given_iris is None:
         raise SetupError(
-            "entities or predicates are to be given, but none came with the question; "
-            "'linked' finds them"
+            "the question has no given entities or predicates; find them with 'linked'"
         )
     classes = {class_profile.iri for class_profile in linked_context.context.graph.profile.classes}
     relations = await find_relations(linked_context.context, given_iris)

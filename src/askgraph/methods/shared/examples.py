@@ -334,7 +334,7 @@ def load_examples(location: str) -> tuple[QueryExample, ...]:
         raise SetupError(f"cannot read the examples {location!r}: {error.strerror}") from error
     examples = _read_examples(path, modification_time)
     if not examples:
-        raise SetupError(f"no question with its query stands in {location!r}")
+        raise SetupError(f"{location!r} contains no question with a query")
     return examples
 
 

@@ -465,7 +465,7 @@ async def search_autocomplete(
     except QuerySyntaxError as problem:
         raise QueryError(f"{problem}; write it as SELECT ?search WHERE {{ … }}") from problem
     if tree.form != "SELECT":
-        raise QueryError(f"a SELECT query is wanted, not {tree.form}")
+        raise QueryError(f"expected a SELECT query, not {tree.form}")
     if _SEARCH_VARIABLE not in set(find_variables(tree.where)):
         raise QueryError("no pattern uses ?search: write it where the thing looked for would stand")
     patterns = (node for node in walk(tree.where) if isinstance(node, Pattern))

@@ -51,15 +51,12 @@ def parse_tool_set(name: str) -> tuple[str, ...]:
     parts = [part.strip() for part in name.split(",") if part.strip()]
     tools = tuple(dict.fromkeys(tool for part in parts for tool in TOOL_SETS.get(part, (part,))))
     if not tools:
-        raise SetupError(
-            f"no tools are named: write a set ({', '.join(TOOL_SETS)}) or names of tools"
-        )
+        raise SetupError(f"name the tools: a set ({', '.join(TOOL_SETS)}) or names of tools")
     for tool in tools:
         if tool not in plugins.list_names("tool"):
             raise SetupError(
-                f"no set of tools {name!r}: there are {', '.join(TOOL_SETS)}, or name tools "
-                "with commas "
-                f"between: {', '.join(plugins.list_names('tool'))}"
+                f"there is no set of tools {name!r}; available: {', '.join(TOOL_SETS)}; or "
+                f"name tools, separated by commas: {', '.join(plugins.list_names('tool'))}"
             )
     return tools
 

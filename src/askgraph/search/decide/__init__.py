@@ -655,13 +655,15 @@ def read_trees(path: Path) -> BoostedTrees:
         names = tuple(table["evidence"])
         mismatched = sorted(set(names) ^ EVIDENCE)
         if mismatched:
-            raise ValueError(f"each evidence must be there once; see {', '.join(mismatched)}")
+            raise ValueError(
+                f"each kind of evidence must occur once; check {', '.join(mismatched)}"
+            )
         trees = tuple(_parse_tree(tree, len(names)) for tree in table["trees"])
         return BoostedTrees(names, _parse_number(table["start"]), trees)
     except (OSError, KeyError, AttributeError, TypeError, ValueError) as problem:
         raise SetupError(
-            f"{str(path)!r} holds no model of confidence ({problem}); "
-            f"make it anew with tools/calibrate.py --write"
+            f"{str(path)!r} is not a confidence model ({problem}); create it again with "
+            "tools/calibrate.py --write"
         ) from problem
 
 
@@ -670,7 +672,7 @@ def _parse_tree(node: object, evidence_count: int) -> Tree:
         return _parse_number(node)
     at, bound, below, above = node
     if at not in range(evidence_count):
-        raise ValueError(f"there is no evidence {at!r}")
+        raise ValueError(f"unknown evidence {at!r}")
     return (
         at,
         _parse_number(bound),
@@ -681,7 +683,7 @@ def _parse_tree(node: object, evidence_count: int) -> Tree:
 
 def _parse_number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{value!r} is no number")
+        raise ValueError(f"{value!r} is not a number")
     return float(value)
 
 
@@ -716,7 +718,9 @@ class CalibrationCurve:
             for a, b in pairwise(self.knots)
         )
         if not (self.knots and is_within and is_rising):
-            raise ValueError("the knots of a curve must rise, with chances between 0 and 1")
+            raise ValueError(
+                "the knots of a curve must increase, with probabilities between 0 and 1"
+            )
 
     def __call__(self, confidence: float) -> float:
         """Return the probability for a confidence, never 0 or 1.
@@ -755,8 +759,8 @@ def read_curve(path: Path) -> CalibrationCurve:
         return CalibrationCurve(tuple(_parse_knot(entry) for entry in table["knots"]))
     except (OSError, KeyError, TypeError, ValueError) as problem:
         raise SetupError(
-            f"{str(path)!r} holds no curve of confidences ({problem}); "
-            f"make it anew with tools/calibrate.py --write"
+            f"{str(path)!r} is not a confidence curve ({problem}); create it again with "
+            "tools/calibrate.py --write"
         ) from problem
 
 

@@ -501,9 +501,7 @@ class FeatureWeights:
         for table in (self.weights, *self.graphs.values()):
             mismatched = sorted(set(table) ^ set(FEATURES))
             if mismatched:
-                raise ValueError(
-                    f"one weight for each feature is needed; see {', '.join(mismatched)}"
-                )
+                raise ValueError(f"each feature needs one weight; check {', '.join(mismatched)}")
             if not all(_is_number(weight) for weight in table.values()):
                 raise ValueError("a weight must be a finite number")
 
@@ -532,8 +530,8 @@ def read_ranking(path: pathlib.Path) -> FeatureWeights:
         return FeatureWeights(table["weights"], table.get("graphs", {}))
     except (OSError, KeyError, TypeError, AttributeError, ValueError, OverflowError) as problem:
         raise SetupError(
-            f"{str(path)!r} holds no weights of a ranking ({problem}); "
-            f"a file like it is made with tools/ranking.py --write"
+            f"{str(path)!r} contains no ranking weights ({problem}); create such a file "
+            "with tools/ranking.py --write"
         ) from problem
 
 

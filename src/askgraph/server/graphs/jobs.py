@@ -120,15 +120,17 @@ class GraphJobs:
         caller.require_scope("manage")
         check_name(name)
         if len(name) > _MAX_NAME_CHARACTERS:
-            raise SetupError(f"the name of a graph has at most {_MAX_NAME_CHARACTERS} characters")
+            raise SetupError(
+                f"the name of a graph can have at most {_MAX_NAME_CHARACTERS} characters"
+            )
         if not caller.can_see(name):
             raise NotAllowedError(
-                f"{caller.name} may add graphs of certain names only, not {name!r}"
+                f"{caller.name} may only add graphs with certain names, not {name!r}"
             )
         graphs = self._workspace.graphs()
         under_way = [job.row for job in self._jobs.values() if job.row.state in ACTIVE_STATES]
         if name in graphs or name in {row.graph for row in under_way}:
-            raise SetupError(f"there is a graph {name!r} already: choose another name")
+            raise SetupError(f"graph {name!r} exists already: choose another name")
         check_graph_limit(
             caller,
             [graph_settings.added_by for graph_settings in graphs.values()]
@@ -180,7 +182,7 @@ class GraphJobs:
         """
         row = await self._store.get_job(id)
         if row is None or (row.owner != caller.id and not caller.has_scope("admin")):
-            raise NotFound(f"there is no job {id!r}, or it is not yours")
+            raise NotFound(f"job {id!r} does not exist, or it is not yours")
         job = self._jobs.get(id)
         return _to_job_view(job.row if job else row)
 
@@ -226,8 +228,8 @@ class GraphJobs:
         settings = self._graphs.get_settings(name, caller)
         if not settings.added_by and not caller.has_scope("admin"):
             raise NotAllowedError(
-                f"the graph {name!r} was not added over the web: its operator can remove it with"
-                f" askgraph remove {name}"
+                f"the graph {name!r} was not added over the web: the operator can remove "
+                f"it with: askgraph remove {name}"
             )
         await asyncio.to_thread(self._workspace.remove, name)
         await self._graphs.forget(name)
@@ -360,6 +362,6 @@ def check_graph_limit(caller: Principal, owners: Iterable[str]) -> None:
         >= max_graphs
     ):
         raise NotAllowedError(
-            f"{max_graphs} graphs were added already, and no more may be: remove one, or let the"
+            f"{max_graphs} graphs were added already, the most allowed: remove one, or let the"
             " operator raise graphs_per_caller"
         )

@@ -121,7 +121,7 @@ class GraphPool:
                 settings = self._workspace.graphs().get(name)
                 if settings is None:
                     await graph.endpoint.close()
-                    raise NotFound(f"the graph {name!r} was removed just now")
+                    raise NotFound(f"the graph {name!r} was just removed")
                 pooled = self._open[name] = _PooledGraph(graph, settings, self._stamp_data(name))
         pooled.users += 1
         if self._open.get(name) is pooled:
@@ -245,7 +245,7 @@ class GraphCatalog:
         if name in graphs and caller.can_see(name):
             return graphs[name]
         visible = ", ".join(self.list_names(caller)) or "none"
-        raise NotFound(f"there is no graph {name!r}; there are: {visible}")
+        raise NotFound(f"there is no graph {name!r}; available: {visible}")
 
     def choose(self, requested: Sequence[str] | None, caller: Principal) -> tuple[str, ...]:
         """Return the graphs to ask: the requested ones, or the only one.
@@ -262,7 +262,7 @@ class GraphCatalog:
         if len(visible) == 1:
             return tuple(visible)
         if visible:
-            raise SetupError(f"which graph? There are {', '.join(visible)}: name one in 'graphs'")
+            raise SetupError(f"name a graph in 'graphs'; available: {', '.join(visible)}")
         raise SetupError("there is no graph to ask yet: add one")
 
     @asynccontextmanager

@@ -120,11 +120,11 @@ def replace_dataset(query: str, default_graphs: Sequence[str], named_graphs: Seq
         return query
     for iri in (*default_graphs, *named_graphs):
         if [token.kind for token in tokenize(f"<{iri}>").all_tokens] != ["iri"] or ":" not in iri:
-            raise QueryError(f"{iri!r} is no IRI of a graph: give one in full")
+            raise QueryError(f"{iri!r} is not an IRI of a graph: give one in full")
     if len(query) > MAX_PARSED_CHARACTERS:
         raise QueryError(
-            f"the query has {len(query):,} characters; over graphs that are given beside it, at "
-            f"most {MAX_PARSED_CHARACTERS:,} are run"
+            f"the query has {len(query):,} characters; with graphs named in the request, "
+            f"at most {MAX_PARSED_CHARACTERS:,} are allowed"
         )
     start, end = _find_dataset_span(query)
     clauses = [

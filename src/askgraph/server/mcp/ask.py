@@ -121,7 +121,7 @@ async def ask(
             seconds=seconds,
         )
         if method_name not in methods:
-            raise SetupError(f"no method {method!r}; there are {', '.join(methods)}")
+            raise SetupError(f"no method {method!r}; available: {', '.join(methods)}")
         outcome = await _await_outcome(context, access, request)
         if isinstance(outcome, Clarification) and outcome.options:
             graph = outcome.best.graph if outcome.best else request.graphs[0]
@@ -145,7 +145,7 @@ async def _await_outcome(context: Context, access: GraphAccess, request: RunRequ
                 return step
             step_count += 1
             await context.report_progress(step_count, message=describe_step(step))
-    raise ServiceError("the run was stopped before it came to an end; ask again")
+    raise ServiceError("the run was stopped before it finished; ask again")
 
 
 async def _answer_reading(
@@ -321,12 +321,12 @@ def read_choice(context: Context) -> tuple[int, Clarification, str] | None:
         clarification = Clarification(from_json_value(content["question"], str), options, None)
         graph = from_json_value(content["graph"], str)
     except (ValueError, KeyError, TypeError) as error:
-        raise QueryError("the state of this call is damaged: ask anew") from error
+        raise QueryError("the state of this call is damaged: ask again") from error
     if not isinstance(reply, ElicitResult):
         return None
     index = _find_choice(reply, _format_readings(clarification))
     if index is None:
-        raise QueryError("no reading was chosen: ask again, in words that leave only one")
+        raise QueryError("no interpretation was chosen: ask again in unambiguous words")
     return index, clarification, graph
 
 

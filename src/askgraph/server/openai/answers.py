@@ -343,7 +343,7 @@ def parse_conversation(messages: Sequence[ChatMessage]) -> ParsedConversation:
     dialogue = [message for message in messages if message.role in ("user", "assistant")]
     last = dialogue[-1] if dialogue else None
     if last is None or last.role != "user" or not last.text.strip():
-        raise SetupError("the last message has to be the user's question, as text")
+        raise SetupError("the last message must be the user's question as text")
     previous_question, previous_reply = dialogue[-3:-1] if len(dialogue) > 2 else (None, None)
     choice = _CHOICE_NUMBER.fullmatch(last.text)
     return ParsedConversation(

@@ -238,10 +238,10 @@ async def list_boards(hub: HubDep, caller: Asker) -> BoardsView:
 async def create_board(body: BoardBody, hub: HubDep, caller: Asker) -> BoardView:
     """Create a board."""
     if not caller.has_history:
-        raise SetupError("a board is its owner's: send an API key, or the cookie that the page has")
+        raise SetupError("a board needs an owner: send an API key, or the web page's cookie")
     row = BoardRow(generate_id(), caller.id, body.title)
     if not await hub.store.add_board(row, limit=_MAX_BOARDS):
-        raise SetupError(f"you have {_MAX_BOARDS} boards, and no more may be: delete one first")
+        raise SetupError(f"you have {_MAX_BOARDS} boards, the most allowed: delete one first")
     return await _load_board_view(hub, row.id, caller)
 
 
@@ -327,7 +327,7 @@ async def create_pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> Boar
     answer = run.answer or {}
     graph, query = answer.get("graph"), answer.get("sparql")
     if not isinstance(graph, str) or not isinstance(query, str):
-        raise SetupError(f"{run.question!r} came to no query: there is nothing to pin")
+        raise SetupError(f"{run.question!r} has no query: there is nothing to pin")
     lists = {name: answer.get(name) for name in ("rows", "cells")}
     lists_to_store = {
         name: rows[:_MAX_ROWS] for name, rows in lists.items() if isinstance(rows, list)
@@ -346,7 +346,9 @@ async def create_pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> Boar
         seen=run.finished or get_timestamp(),
     )
     if not await hub.store.add_pin(row, limit=_MAX_PINS):
-        raise SetupError(f"a board holds {_MAX_PINS} answers: remove one, or begin another board")
+        raise SetupError(
+            f"a board can have {_MAX_PINS} answers: remove one, or create another board"
+        )
     return await _load_board_view(hub, id, caller)
 
 

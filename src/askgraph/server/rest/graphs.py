@@ -205,7 +205,9 @@ async def add_endpoint(body: AddBody, hub: HubDep, caller: Manager) -> JobView:
         async with asyncio.timeout(_RESOLVE_TIMEOUT_SECONDS):
             await guard.resolve_addresses(body.url)
     except TimeoutError as problem:
-        raise SetupError(f"the name in {body.url!r} is not resolved in time") from problem
+        raise SetupError(
+            f"the name in {body.url!r} was not resolved in time: try again later"
+        ) from problem
     except NotPublic:
         raise
     except Unreachable as problem:
@@ -223,7 +225,7 @@ async def upload_graph(request: Request, hub: HubDep, caller: Manager) -> JobVie
     async with request.form(max_files=_MAX_FILES, max_fields=10) as form:
         name = form.get("name")
         if not isinstance(name, str):
-            raise SetupError("the form has no field 'name': what to call the graph")
+            raise SetupError("the form has no field 'name': send the name of the new graph")
         hub.jobs.check(name, caller)
         files = [
             ReceivedFile(file.filename or "", file.file)

@@ -452,7 +452,7 @@ async def refine_query(opened: OpenGraph, body: RefineBody) -> RefinedView:
 def _apply_refinements(query: Query, body: RefineBody) -> Query:
     """Arrange the rows of a query: conditions first, then counting, sorting and the limit."""
     if get_arrangement(query) is None:
-        raise QueryError("only the rows of a SELECT query can be arranged")
+        raise QueryError("only the rows of a SELECT query can be sorted, filtered or counted")
     if body.without is not None:
         query = remove_condition(query, body.without)
     if body.condition:
@@ -528,8 +528,8 @@ def _find_part(read_query: QueryDescription, part_key: int | str) -> Replaceable
         matches = tuple(part for part in read_query.parts if part.term.value == part_key)
     if not matches:
         raise QueryError(
-            f"the query has no part {part_key!r}; it has {len(read_query.parts)}, which POST "
-            "…/parts lists"
+            f"the query has no part {part_key!r}; it has {len(read_query.parts)}, listed "
+            "by POST …/parts"
         )
     return matches[0]
 

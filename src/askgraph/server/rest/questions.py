@@ -223,7 +223,7 @@ async def export_result(
     _, _, outcome = await hub.records.load_outcome(id, caller)
     answer = get_attempt(outcome)
     if answer is None:
-        raise SetupError(f"question {id!r} came to no query: there is no result to download")
+        raise SetupError(f"question {id!r} has no query: there is no result to download")
     is_sheet, rows, labels = name == "xlsx" or (names and name == "csv"), answer.result, {}
     async with hub.graphs.lease(answer.graph, caller) as graph:
         if is_sheet or (search and answer.boolean is None):
@@ -347,7 +347,7 @@ async def withdraw_confirmation(id: str, hub: HubDep, caller: Confirmer) -> RunV
     if not await hub.store.delete_verified_of_run(
         id, None if caller.has_scope("admin") else caller.id
     ):
-        raise SetupError(f"you confirmed nothing for {row.question!r}")
+        raise SetupError(f"you have not confirmed an answer to {row.question!r}")
     return await hub.records.load_view(id, caller)
 
 
@@ -373,7 +373,9 @@ async def withdraw_verified(graph: str, id: str, hub: HubDep, caller: Confirmer)
     if answer is None:
         raise NotFound(f"there is no verified answer {id!r} of {graph!r}")
     if answer.owner != caller.id and not caller.has_scope("admin"):
-        raise NotAllowedError("somebody else confirmed this: they withdraw it, or an administrator")
+        raise NotAllowedError(
+            "somebody else confirmed this: ask them or an administrator to withdraw it"
+        )
     await hub.store.delete_verified(id)
 
 

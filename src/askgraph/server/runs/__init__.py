@@ -55,7 +55,7 @@ class RequestBody(BaseModel):
     @classmethod
     def _check_characters(cls, value: object) -> object:
         if invalid := find_invalid_character(value):
-            raise ValueError(f"holds {invalid}, which no text here may: leave it out")
+            raise ValueError(f"contains {invalid}, which is not allowed: remove it")
         return value
 
 
@@ -475,7 +475,7 @@ def to_request(
 def check_question(question: str) -> None:
     """Raise `SetupError` if a question is blank."""
     if not question.strip():
-        raise SetupError("the question is empty: ask something, as 'Which moons are there?'")
+        raise SetupError("the question is empty: ask, for example, 'Which moons are there?'")
 
 
 def list_method_names(settings: ServeSettings) -> list[str]:
@@ -506,26 +506,27 @@ def check_choice(
     """
     names = list_method_names(server)
     if request.method.replace("_", "-") not in names:
-        raise SetupError(f"no method {request.method!r} here; there are {', '.join(names)}")
+        raise SetupError(f"no method {request.method!r} here; available: {', '.join(names)}")
     if caller.has_scope("admin"):
         return
     if request.model is not None and request.model not in models:
         choices = ", ".join(models) or "none"
-        raise NotAllowedError(f"the model {request.model!r} is none of this server's: {choices}")
+        raise NotAllowedError(f"this server has no model {request.model!r}: {choices}")
     plugin = plugins.load("method", request.method)
     defaults = list_open_settings(plugin)
     for name, value in request.settings.items():
         if name not in defaults:
             choices = ", ".join(defaults) or "none"
             raise NotAllowedError(
-                f"{name!r} is no setting of {request.method!r} that can be chosen here: {choices}"
+                f"{name!r} is not a setting of {request.method!r} that can be chosen here: "
+                f"{choices}"
             )
         default = defaults[name]
         if isinstance(value, bool) or isinstance(default, bool | str):
             continue
         max_value = max(abs(default) * _MAX_SETTING_FACTOR, 1)
         if isinstance(value, int | float) and abs(value) > max_value:
-            raise NotAllowedError(f"{name!r} may be at most {max_value:g} here, not {value:g}")
+            raise NotAllowedError(f"{name!r} can be at most {max_value:g} here, not {value:g}")
 
 
 def list_open_settings(plugin: Any) -> dict[str, bool | int | float | str]:

@@ -175,7 +175,7 @@ class TurnQueue:
         if self.is_full:
             if len(self._waiting) >= self._max_waiting:
                 raise LimitExceededError(
-                    f"{len(self._waiting):,} {self._noun} wait already; ask again a little later",
+                    f"{len(self._waiting):,} {self._noun} are waiting already; try again later",
                     retry_after=10.0,
                 )
             entry = asyncio.get_running_loop().create_future(), report

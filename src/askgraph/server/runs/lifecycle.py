@@ -108,7 +108,7 @@ class RunRecords:
         max_parallel = caller.limits.parallel
         if not await self.store.begin_run(run, limit=max_parallel, session=session):
             raise LimitExceededError(
-                f"{max_parallel} of your questions are under way, and no more may be at "
+                f"{max_parallel} of your questions are running, the most allowed at "
                 "once: wait for one, or stop it",
                 retry_after=5.0,
             )
@@ -245,14 +245,14 @@ class RunRecords:
         """Load the steps of a run as the text of a trace file; see `can_read_steps`."""
         if not await self.can_read_steps(id, caller):
             raise NotFound(
-                f"the steps of {id!r} quote questions before it, which are not shared with you"
+                f"the steps of {id!r} quote earlier questions that are not shared with you"
             )
         return await self._load_trace_text(id)
 
     async def _load_trace_text(self, id: str) -> str:
         text = await self.store.get_trace(id)
         if text is None:
-            raise NotFound(f"the question {id!r} has no steps yet: it is still under way")
+            raise NotFound(f"the question {id!r} has no steps yet: it is still running")
         return text
 
     async def load_outcome(self, id: str, caller: Principal) -> tuple[Trace, TraceHead, Outcome]:
@@ -266,7 +266,7 @@ class RunRecords:
         try:
             return trace, head, trace.outcome
         except ValueError as error:
-            raise SetupError(f"question {id!r} came to no answer: {error}") from error
+            raise SetupError(f"question {id!r} has no answer: {error}") from error
 
     async def load_conversation(self, id: str, caller: Principal) -> tuple[PreviousQuestion, ...]:
         """Load the conversation up to a run, oldest question first, for a follow-up question.

@@ -154,10 +154,10 @@ async def choose_interpretation(hub: Hub, id: str, option: int, caller: Principa
     row = await hub.records.load_own_run(id, caller)
     trace, head, outcome = await hub.records.load_outcome(id, caller)
     if not isinstance(outcome, Clarification):
-        raise SetupError(f"question {id!r} asked nothing back: there is nothing to choose")
+        raise SetupError(f"question {id!r} asked no question back: there is nothing to choose")
     if option >= len(outcome.options):
         raise SetupError(
-            f"there is no option {option}: choose one from 0 to {len(outcome.options) - 1}"
+            f"there is no option {option}: choose a number from 0 to {len(outcome.options) - 1}"
         )
     graph = outcome.best.graph if outcome.best else row.graphs[0]
     began = time.perf_counter()
@@ -306,12 +306,12 @@ async def confirm_answer(hub: Hub, id: str, query: str | None, caller: Principal
     graph, run_query = _get_attempt(row)
     if row.after is not None:
         raise SetupError(
-            f"{row.question!r} goes on from an earlier question: ask it in words that stand alone, "
-            "then confirm that answer"
+            f"{row.question!r} depends on an earlier question: ask it again as a complete "
+            "question, then confirm that answer"
         )
     confirmed_query = query or run_query
     if confirmed_query is None:
-        raise SetupError(f"{row.question!r} came to no query: there is nothing to confirm")
+        raise SetupError(f"{row.question!r} has no query: there is nothing to confirm")
     if confirmed_query != run_query:
         caller.require_scope("query")
     async with hub.graphs.lease(graph, caller) as open_graph, hub.queries.wait_turn(graph):

@@ -123,7 +123,7 @@ _RATE_LIMIT_SETTINGS = ("requests_per_minute", "tokens_per_minute", "parallel")
 _THREAD_THRESHOLD_BYTES = 1 << 16  # larger messages are parsed outside of the event loop
 # Not `-m`, which would load this module twice: jobs are pickled as its own.
 _PROGRAM = "from askgraph.server.runs.worker_pool import main; main()"
-_PROCESS_ENDED = "the process that answered the question ended: ask it again"
+_PROCESS_ENDED = "the process that answered the question exited: ask it again"
 
 
 def reduce_garbage_collection() -> None:
@@ -312,7 +312,7 @@ class _WorkerProcess:
                     self._replies[number].put_nowait((message_type, content))
         code = await process.wait()
         if not self._is_closed:
-            _log.error("a process that answers questions ended with status %s", code)
+            _log.error("a process that answers questions exited with status %s", code)
         for replies in self._replies.values():
             replies.put_nowait(("failed", ServiceError(_PROCESS_ENDED)))
 

@@ -146,7 +146,7 @@ def parse_database_url(text: str) -> URL:
         url = make_url(text)
     except (ArgumentError, ValueError) as error:
         raise SetupError(
-            f"the database's address cannot be read; it is like {_ADDRESS_EXAMPLES}"
+            f"the database's address cannot be read; write it as {_ADDRESS_EXAMPLES}"
         ) from error
     if url.drivername in _POSTGRESQL:
         mode = url.query.get("sslmode")
@@ -156,7 +156,7 @@ def parse_database_url(text: str) -> URL:
     if url.drivername == "sqlite" and url.database not in (None, "", ":memory:"):
         return url
     raise SetupError(
-        f"a database at {url.render_as_string()!r} is of no use here; its address is like "
+        f"a database at {url.render_as_string()!r} is not supported; write its address as "
         f"{_ADDRESS_EXAMPLES}"
     )
 

@@ -50,8 +50,8 @@ async def migrate(database: Database, *, to: str = "head") -> None:
         for step in migration_context.get_current_heads():
             if step not in known_revisions:
                 raise SetupError(
-                    f"the database {name} was written by a newer askgraph (its tables are at step "
-                    f"{step}): install that version or a later one, or name another database"
+                    f"the database {name} was written by a newer askgraph (its tables are "
+                    f"at step {step}): upgrade askgraph, or name another database"
                 )
         command.upgrade(config, to)
 
