@@ -258,7 +258,8 @@ def _list_central_classes(
     """
     predicates, leading = defaultdict[str, list[tuple[int, PredicateProfile]]](list), Counter[str]()
     for p in profile.predicates:
-        for iri, number in () if p.naming or is_schema_term(p.iri) else p.subject_classes:
+        is_excluded = p.naming or p.bookkeeping or is_schema_term(p.iri)
+        for iri, number in () if is_excluded else p.subject_classes:
             predicates[iri].append((number, p))
         leading.update(dict(p.object_classes))
     member_counts = Counter[str]()

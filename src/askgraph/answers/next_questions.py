@@ -285,7 +285,8 @@ class _AnswerSubject:
         cls, rows = self.cls.iri, list[tuple[int, PredicateProfile, str]]()
         for p in self.graph.profile.predicates:
             number, label = dict(p.subject_classes).get(cls, 0), self.name_item(p)
-            if p.naming or _is_schema(p.iri) or not number or not label:
+            is_excluded = p.naming or p.bookkeeping or _is_schema(p.iri)
+            if is_excluded or not number or not label:
                 continue
             if is_noun(label, self.language):
                 rows.append((number, p, label))

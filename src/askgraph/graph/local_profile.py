@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache, reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from askgraph.graph.profile import (
     get_standard_role,
     sort_counts,
 )
+from askgraph.graph.vocabularies import Vocabularies, add_vocabulary_names, load_vocabularies
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import OwnPredicates
 
@@ -45,17 +47,27 @@ _SAMPLE_SIZE = 2000
 _MAX_COUNTED_LITERALS = 100_000
 
 
-def build_profile(graph: GraphArrays, *, source: str = "") -> Profile:
-    """Profile a complete graph; time grows with its triples, not with classes times predicates."""
-    predicates = tuple(_build_predicate(graph, p) for p in range(len(graph.predicates)))
+def build_profile(
+    graph: GraphArrays, *, source: str = "", vocabulary_files: Sequence[Path] = ()
+) -> Profile:
+    """Profile a complete graph; time grows with its triples, not with classes times predicates.
+
+    Args:
+        graph: The triples.
+        source: Where the graph comes from.
+        vocabulary_files: Vocabularies besides those in the package.
+    """
+    instances = _collect_instances(graph)
+    predicate_iris = map(graph.get_predicate_iri, range(len(graph.predicates)))
+    vocabularies = load_vocabularies([*predicate_iris, *instances], vocabulary_files)
+    predicates = tuple(
+        _build_predicate(graph, p, vocabularies) for p in range(len(graph.predicates))
+    )
     inverses = _find_inverses(graph, predicates)
     predicates = tuple(
         replace(p, inverse_of=tuple(sorted(inverses[p.iri] - {p.iri}))) for p in predicates
     )
-    classes = [
-        _build_class(graph, iri, members, predicates)
-        for iri, members in _collect_instances(graph).items()
-    ]
+    classes = [_build_class(graph, iri, members, predicates) for iri, members in instances.items()]
     languages: Counter[str] = Counter()
     for p in predicates:
         languages.update(dict(p.languages))
@@ -70,7 +82,8 @@ def build_profile(graph: GraphArrays, *, source: str = "") -> Profile:
         types=tuple(detect_own_types(graph).items()),
         described=_read_description(graph),
     )
-    return replace(profile, completeness=build_complete_parts(profile))
+    profile = replace(profile, completeness=build_complete_parts(profile))
+    return add_vocabulary_names(profile, vocabularies)
 
 
 def _find_inverses(
@@ -171,7 +184,9 @@ def _count_links(graph: GraphArrays, members: Ids) -> float:
     return link_count / len(sample)
 
 
-def _build_predicate(graph: GraphArrays, number: int) -> PredicateProfile:
+def _build_predicate(
+    graph: GraphArrays, number: int, vocabularies: Vocabularies
+) -> PredicateProfile:
     iri = graph.get_predicate_iri(number)
     subjects, objects = graph.get_ends(number), graph.get_ends(number, inverse=True)
     literals = objects[objects < graph.terms.first_iri]
@@ -197,7 +212,11 @@ def _build_predicate(graph: GraphArrays, number: int) -> PredicateProfile:
     is_textual = (
         bool(len(literals)) and float(np.mean(graph.sorts[literals] == ValueKind.TEXT)) > 0.8
     )
-    role = detect_naming_role(draft, samples) if is_textual else get_standard_role(iri)
+    role = (
+        detect_naming_role(draft, samples, vocabularies.find_property(iri))
+        if is_textual
+        else get_standard_role(iri)
+    )
     return replace(draft, naming=role if draft.datatypes else "")
 
 

@@ -19,6 +19,7 @@ from askgraph.graph.profile import (
     collect_superclasses,
     get_standard_role,
 )
+from askgraph.graph.vocabularies import NEVER, VocabularyTerm
 from askgraph.index.names import IndexedName, ItemKind, split_tokens, stem_word
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import choose_label, get_local_name, get_namespace, split_local_name
@@ -35,7 +36,10 @@ _MIN_SENTENCE_WORDS, _MAX_SHORT_WORD_LENGTH = (
 
 
 def iterate_schema_names(profile: Profile) -> Iterator[IndexedName]:
-    """Yield the names of classes and predicates: their labels, and their readable local names."""
+    """Yield the names of classes and predicates.
+
+    These are their labels, their readable local names, and the names of their vocabulary.
+    """
     names = {
         c.iri: [text for text, _ in c.names] or [get_local_name(c.iri)] for c in profile.classes
     }
@@ -54,6 +58,10 @@ def iterate_schema_names(profile: Profile) -> Iterator[IndexedName]:
     )
     for items, kind in schema:
         for item in items:
+            yield from (
+                IndexedName(text, item.iri, kind, preferred=False, whole=True)
+                for text, _ in item.other_names
+            )
             if item.iri.startswith(SCHEMA_NAMESPACES):
                 continue
             for text, _ in item.names:
@@ -233,15 +241,24 @@ NAME_WORDS = frozenset(
 _ADDRESS_PATTERN = re.compile(r"\S+@\S+\.\S+|https?://\S+|\+?[\d\s()-]{7,}")
 
 
-def detect_naming_role(predicate: PredicateProfile, samples: Sequence[str]) -> str:
-    """Return "name", "alternative" or "" for a predicate, judged by its texts and its own name.
+def detect_naming_role(
+    predicate: PredicateProfile, samples: Sequence[str], term: VocabularyTerm | None = None
+) -> str:
+    """Return "name", "alternative" or "" for a predicate, by its vocabulary, texts and own name.
 
     A graph's own name predicate is functional and has short texts that are not addresses. Besides,
     its IRI contains a word for names, or (nearly) every text is unique.
+
+    Args:
+        predicate: The predicate.
+        samples: Some of its texts.
+        term: What its vocabulary says of it, which takes precedence over its texts.
     """
     standard = get_standard_role(predicate.iri)
     if standard or not samples:
         return standard
+    if term is not None and term.naming:
+        return "" if term.naming == NEVER else term.naming
     long_length = sorted(len(split_tokens(text)) for text in samples)[len(samples) * 9 // 10]
     letter_share = sum(any(c.isalpha() for c in text) for text in samples) / len(samples)
     address_share = sum(_ADDRESS_PATTERN.fullmatch(text) is not None for text in samples) / len(

@@ -37,6 +37,7 @@ class ClassProfile:
         parents: Direct superclasses.
         name_predicate: Predicate with the names of its instances, if most have one.
         nary: Whether instances have no name and link two resources or more.
+        other_names: What people call it, by its vocabulary, as (text, language) pairs.
     """
 
     iri: str
@@ -45,6 +46,7 @@ class ClassProfile:
     parents: tuple[str, ...] = ()
     name_predicate: str | None = None
     nary: bool = False
+    other_names: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,9 @@ class PredicateProfile:
         transitive: Whether it may be followed any number of times.
         inverse_of: Predicates with the same meaning in the other direction.
         steps: Number of the graph's predicates it stands for: above 1 for a virtual shortcut.
+        other_names: What people call it, by its vocabulary, as (text, language) pairs.
+        bookkeeping: Whether it is about the record, so that only words that name it use it.
+        value: Whether its value stands for a subject that has no name.
     """
 
     iri: str
@@ -80,6 +85,9 @@ class PredicateProfile:
     transitive: bool = False
     inverse_of: tuple[str, ...] = ()
     steps: int = 1
+    other_names: tuple[tuple[str, str], ...] = ()
+    bookkeeping: bool = False
+    value: bool = False
 
     @property
     def functional(self) -> bool:
@@ -301,7 +309,8 @@ _COUNT_FIELDS = frozenset(
     ["subject_classes", "object_classes", "datatypes", "languages", "targets"]
 )
 _IRI_FIELDS = frozenset(["parents", "inverse_of"])
-_FIRST_FIELDS = frozenset(["name_predicate", "naming"])
+_FIRST_FIELDS = frozenset(["name_predicate", "naming", "bookkeeping", "value"])
+_NAME_FIELDS = frozenset(["names", "other_names"])
 
 
 def merge_profiles(first: Profile, second: Profile) -> Profile:
@@ -462,7 +471,7 @@ def _join_items(items: Sequence[Item], join: JoinNumbers, **overrides: Any) -> I
             fields[name] = join(values)
         elif name in _COUNT_FIELDS:
             fields[name] = _join_counts(values, join)
-        elif name in _IRI_FIELDS or name == "names":
+        elif name in _IRI_FIELDS or name in _NAME_FIELDS:
             fields[name] = tuple(dict.fromkeys(chain.from_iterable(values)))
         elif name in _FIRST_FIELDS:
             fields[name] = next(filter(None, values), values[0])

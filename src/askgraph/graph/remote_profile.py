@@ -76,6 +76,7 @@ async def profile_endpoint(
     later: Path | None = None,
     known: Profile | None = None,
     search: NameSearchDetector | None = None,
+    vocabulary_files: Sequence[Path] = (),
 ) -> tuple[Profile, list[IndexedName]]:
     """Return the profile of an endpoint's graph, and the names in it.
 
@@ -94,6 +95,7 @@ async def profile_endpoint(
         known: Another profile of the graph; its content is not queried again.
         search: Called if there are too many names to read page by page. Names of
             entities are then read only if it finds no name search.
+        vocabulary_files: Vocabularies besides those in the package.
 
     Raises:
         ServiceError: The endpoint does not answer at all.
@@ -115,11 +117,15 @@ async def profile_endpoint(
     if one_by_one:
         later, profile_and_names = (
             None,
-            await _profile_each_graph(open_session, max_queries, max_seconds, source),
+            await _profile_each_graph(
+                open_session, max_queries, max_seconds, source, vocabulary_files
+            ),
         )
     else:
         with open_session(max_queries, max_seconds) as session:
-            profile_and_names = await _profile_session(session, source, known, search)
+            profile_and_names = await _profile_session(
+                session, source, vocabulary_files, known, search
+            )
         if not (session.is_limited_by_budget and profile_and_names[0].cuts):
             later = None
     if resume is not None:
@@ -135,7 +141,11 @@ def _finish_journal(journal: Path, retry_journal: Path | None) -> None:
 
 
 async def _profile_each_graph(
-    open_session: Callable[..., QuerySession], queries: int, seconds: float, source: str
+    open_session: Callable[..., QuerySession],
+    queries: int,
+    seconds: float,
+    source: str,
+    vocabulary_files: Sequence[Path],
 ) -> tuple[Profile, list[IndexedName]]:
     end = time.monotonic() + seconds
     with open_session(queries, seconds) as session:
@@ -147,7 +157,7 @@ async def _profile_each_graph(
     for remaining_graphs, (graph, _) in zip(range(len(graphs), 0, -1), graphs, strict=True):
         share = max(1.0, (end - time.monotonic()) / remaining_graphs)
         with open_session(max(1, queries // remaining_graphs), share, (graph,)) as session:
-            profile, graph_names = await _profile_session(session, source)
+            profile, graph_names = await _profile_session(session, source, vocabulary_files)
             queries -= session.query_count
         profiles.append(replace(profile, graphs=((graph, profile.triples),)))
         names += graph_names
@@ -159,6 +169,7 @@ async def _profile_each_graph(
 async def _profile_session(
     session: QuerySession,
     source: str,
+    vocabulary_files: Sequence[Path],
     known_profile: Profile | None = None,
     detect_search: NameSearchDetector | None = None,
 ) -> tuple[Profile, list[IndexedName]]:
@@ -173,7 +184,9 @@ async def _profile_session(
             total = await count_triples(session, max_rows=MAX_DOWNLOAD_TRIPLES)
             union = f"this is the union of {len(graphs):,} named graphs"
             cuts = (f"the default graph is empty: {union}",)
-    profile, names = await _build_profile(session, total, source, known_profile, detect_search)
+    profile, names = await _build_profile(
+        session, total, source, vocabulary_files, known_profile, detect_search
+    )
     if cuts and part and part.total is None:
         profile = _mark_incomplete(
             profile, f"of {len(graphs or ()):,} named graphs; there are more"
@@ -205,6 +218,7 @@ async def _build_profile(
     session: QuerySession,
     total: int | None,
     source: str,
+    vocabulary_files: Sequence[Path],
     known_profile: Profile | None,
     detect_search: NameSearchDetector | None,
 ) -> tuple[Profile, list[IndexedName]]:
@@ -217,7 +231,8 @@ async def _build_profile(
         arrays = build_arrays(pages.triples)
         if types := detect_own_types(arrays):
             arrays = build_arrays(add_standard_triples(pages.triples, types))
-        profile = replace(build_profile(arrays, source=source), cuts=pages.cuts)
+        profile = build_profile(arrays, source=source, vocabulary_files=vocabulary_files)
+        profile = replace(profile, cuts=pages.cuts)
         if total is not None and len(pages.triples) < total:
             profile = _mark_incomplete(profile, "some triples did not come")
             triples = Part(TRIPLES, len(pages.triples), total, "some did not come")
@@ -231,7 +246,9 @@ async def _build_profile(
         if known_profile
         else _collect_facts(session, total)
     )
-    profile = facts.build_profile(total, source=source, timestamp=created)
+    profile = facts.build_profile(
+        total, source=source, timestamp=created, vocabulary_files=vocabulary_files
+    )
     if known_profile:
         profile = merge_profiles(replace(known_profile, source=source, created=created), profile)
     if not profile.predicates:

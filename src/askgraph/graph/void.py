@@ -26,6 +26,7 @@ from askgraph.graph.profile import (
     sort_profile,
     unite_profiles,
 )
+from askgraph.graph.vocabularies import add_vocabulary_names, load_vocabularies
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import Node, RdfStatements
 
@@ -83,8 +84,12 @@ def parse_void(statements: RdfStatements, *, source: str = "") -> Profile | None
         graphs=_read_graph_sizes(statements),
         prefixes=tuple(sorted(statements.prefixes.items())),
     )
+    vocabularies = load_vocabularies([*classes, *predicates])
     return sort_profile(
-        apply_own_terms(statements, _measure_completeness(statements, complete_profile))
+        add_vocabulary_names(
+            apply_own_terms(statements, _measure_completeness(statements, complete_profile)),
+            vocabularies,
+        )
     )
 
 

@@ -156,12 +156,14 @@ class IndexedName:
         target: the item: an IRI, or a literal as N-Triples text.
         kind: the kind of the item.
         preferred: whether it is a main name, not a synonym.
+        whole: whether only all of its words together mean the item.
     """
 
     text: str
     target: str
     kind: ItemKind
     preferred: bool = True
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -196,15 +198,17 @@ class NameIndex:
     lengths: NDArray[np.float32]  # sum of the rarities of a name's tokens
     kinds: NDArray[np.uint8]
     preferred: NDArray[np.bool_]
+    whole: NDArray[np.bool_]
 
     @classmethod
     def from_names(cls, names: Iterable[IndexedName]) -> Self:
         """Build an index; duplicate names are dropped."""
         packed_texts, packed_targets, words = _PackedTexts(), _PackedTexts(), dict[str, int]()
-        kinds, preferred, flat, counts = bytearray(), bytearray(), array("i"), array("i")
+        kinds, preferred, whole = bytearray(), bytearray(), bytearray()
+        flat, counts = array("i"), array("i")
         name_hashes = set[int]()  # store hashes: the names may not fit in memory
         for name in names:
-            key = hash((name.text, name.target, int(name.kind), name.preferred))
+            key = hash((name.text, name.target, int(name.kind), name.preferred, name.whole))
             if key in name_hashes:
                 continue
             name_hashes.add(key)
@@ -212,6 +216,7 @@ class NameIndex:
             packed_targets.add(name.target)
             kinds.append(name.kind)
             preferred.append(name.preferred)
+            whole.append(name.whole)
             token_numbers = {words.setdefault(token, len(words)) for token in stem_name(name.text)}
             flat.extend(token_numbers)
             counts.append(len(token_numbers))
@@ -239,15 +244,20 @@ class NameIndex:
             lengths,
             np.frombuffer(kinds, dtype=np.uint8),
             np.frombuffer(preferred, dtype=np.bool_),
+            np.frombuffer(whole, dtype=np.bool_),
         )
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Open a saved index without reading it into memory."""
-        fields = cls.__dataclass_fields__
-        return cls(
-            *(np.asarray(np.load(folder / f"names_{name}.npy", mmap_mode="r")) for name in fields)
-        )
+        arrays = {
+            name: np.asarray(np.load(path, mmap_mode="r"))
+            for name in cls.__dataclass_fields__
+            if (path := folder / f"names_{name}.npy").exists() or name != "whole"
+        }
+        # An index of askgraph 0.1 has no names of vocabularies.
+        arrays.setdefault("whole", np.zeros(len(arrays["kinds"]), dtype=np.bool_))
+        return cls(**arrays)
 
     def save(self, folder: Path) -> None:
         """Write the index into an existing folder."""
@@ -264,6 +274,7 @@ class NameIndex:
             _read_text(self.targets, self.target_offsets, number),
             ItemKind(int(self.kinds[number])),
             bool(self.preferred[number]),
+            bool(self.whole[number]),
         )
 
     def find_word(self, word: str) -> int | None:

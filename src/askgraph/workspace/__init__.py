@@ -37,6 +37,7 @@ from askgraph.methods import ConfirmedAnswerMethod, Method, can_call_model
 from askgraph.workspace.graph_data import (
     NewerFormatError,
     find_changed_file,
+    has_current_vocabularies,
     is_url,
     list_rdf_files,
     load_names_and_arrays,
@@ -514,6 +515,10 @@ class Workspace:
             return str(error)
         if settings.url:
             return None
+        if not has_current_vocabularies(
+            self.get_data_folder(name), self._list_vocabulary_files(settings)
+        ):
+            return "its vocabularies changed"
         try:
             changed = find_changed_file(
                 sources, settings.sources, also=self._list_enrichment_files(settings)
@@ -541,6 +546,7 @@ class Workspace:
                     graphs=settings.graphs,
                     source=", ".join(settings.sources),
                     enrich=next(iter(self._list_enrichment_files(settings)), None),
+                    vocabulary_files=self._list_vocabulary_files(settings),
                     progress=progress,
                 )
                 return
@@ -554,6 +560,7 @@ class Workspace:
                 answers=later if completing else self._get_replies_file(name, "answers"),
                 later=None if completing else later,
                 known_part=read_profile(path) if settings.profile else None,
+                vocabulary_files=self._list_vocabulary_files(settings),
                 progress=progress,
             )
             run_coroutine(remote)
@@ -578,6 +585,10 @@ class Workspace:
     def _list_enrichment_files(self, settings: GraphSettings) -> list[Path]:
         """Return the definitions file of a graph, if it has one."""
         return [self.folder / Path(settings.enrich).expanduser()] if settings.enrich else []
+
+    def _list_vocabulary_files(self, settings: GraphSettings) -> list[Path]:
+        """Return the files of the vocabularies that a graph adds to those in the package."""
+        return [self.folder / Path(file).expanduser() for file in settings.vocabularies]
 
 
 def check_name(name: str) -> None:

@@ -41,6 +41,7 @@ from askgraph.graph.profile import (
     save_profile,
 )
 from askgraph.graph.remote_profile import profile_endpoint
+from askgraph.graph.vocabularies import compute_vocabulary_digest
 from askgraph.graph.void import parse_void
 from askgraph.index.name_search import PLAIN, detect_name_search, load_sparql_plugin
 from askgraph.index.names import IndexedName, ItemKind, NameIndex
@@ -84,6 +85,7 @@ def build_local(
     graphs: Sequence[str] = (),
     source: str,
     enrich: Path | None = None,
+    vocabulary_files: Sequence[Path] = (),
     progress: Progress,
 ) -> None:
     """Fill an empty folder with all data for answering over these files.
@@ -91,16 +93,17 @@ def build_local(
     Args:
         graphs: the named graphs to read; empty means the union of all.
         enrich: a file of definitions to add virtually.
+        vocabulary_files: vocabularies besides those in the package.
     """
     source_files = fingerprint_files([*files, *([enrich] if enrich else [])])
     if enrich is None:
         with OxigraphEndpoint.load_in_background(files, folder / "store"):
             arrays = _parse_arrays(files, graphs, progress)
-            profile = _save_profile_data(arrays, files, source, folder, progress)
+            profile = _save_profile_data(arrays, files, source, folder, vocabulary_files, progress)
             progress("loading", 0, None)
     else:
         arrays = _build_enriched_arrays(files, folder, graphs, enrich, progress)
-        profile = _save_profile_data(arrays, files, source, folder, progress)
+        profile = _save_profile_data(arrays, files, source, folder, vocabulary_files, progress)
     store = Store.read_only(str(folder / "store"))
     named_graphs = {g.value for g in store.named_graphs() if isinstance(g, NamedNode)}
     # The described graphs, which are not counted.
@@ -113,7 +116,7 @@ def build_local(
     save_profile(
         replace(profile, graphs=described_graphs, completeness=parts), folder / "profile.json"
     )
-    _write_manifest(profile, folder, source_files)
+    _write_manifest(profile, folder, source_files, vocabulary_files)
 
 
 def _build_enriched_arrays(
@@ -152,16 +155,20 @@ def _build_enriched_arrays(
 
 
 def _save_profile_data(
-    arrays: GraphArrays, files: Sequence[Path], source: str, folder: Path, progress: Progress
+    arrays: GraphArrays,
+    files: Sequence[Path],
+    source: str,
+    folder: Path,
+    vocabulary_files: Sequence[Path],
+    progress: Progress,
 ) -> Profile:
     """Save the arrays and names of a graph, and return its profile."""
     (folder / "arrays").mkdir()
     arrays.save(folder / "arrays")
     progress("profiling", 0, None)
     prefixes = read_described_prefixes(arrays) | read_declared_prefixes(files)
-    profile = add_prefixes(
-        build_profile(arrays, source=source), sample_iris(arrays), declared=prefixes
-    )
+    profile = build_profile(arrays, source=source, vocabulary_files=vocabulary_files)
+    profile = add_prefixes(profile, sample_iris(arrays), declared=prefixes)
     unnamed: set[str] = set()
     if (folder / ENRICHMENT).is_file():
         # The number of predicates that each virtual one replaces.
@@ -186,6 +193,7 @@ async def build_remote(
     answers: Path,
     later: Path | None = None,
     known_part: Profile | None = None,
+    vocabulary_files: Sequence[Path] = (),
     progress: Progress,
 ) -> None:
     """Fill an empty folder with the survey of an endpoint.
@@ -194,7 +202,8 @@ async def build_remote(
         answers: the file that keeps replies, so that a stopped survey can resume.
         later: with this, only the essential survey runs; if anything is left, this file keeps the
             replies.
-        known: a profile of the graph from elsewhere.
+        known_part: a profile of the graph from elsewhere.
+        vocabulary_files: vocabularies besides those in the package.
     """
     endpoint = create_remote_endpoint(settings)
 
@@ -219,6 +228,7 @@ async def build_remote(
         resume=answers,
         known=known_part,
         search=find_name_search,
+        vocabulary_files=vocabulary_files,
     )
     try:
         try:
@@ -237,7 +247,7 @@ async def build_remote(
     progress("indexing names", 0, None)
     NameIndex.from_names(names).save(folder)
     save_profile(add_prefixes_of_names(profile, names), folder / "profile.json")
-    _write_manifest(profile, folder, ())
+    _write_manifest(profile, folder, (), vocabulary_files)
 
 
 def read_profile(path: Path) -> Profile:
@@ -342,7 +352,12 @@ def _build_arrays_from_store(
     )
 
 
-def _write_manifest(profile: Profile, folder: Path, sources: Sequence[SourceFile]) -> None:
+def _write_manifest(
+    profile: Profile,
+    folder: Path,
+    sources: Sequence[SourceFile],
+    vocabulary_files: Sequence[Path],
+) -> None:
     """Write the graph's own type predicates and then, last, the manifest of its sources."""
     if profile.types:
         type_definitions = (
@@ -355,6 +370,7 @@ def _write_manifest(profile: Profile, folder: Path, sources: Sequence[SourceFile
     manifest: dict[str, Any] = {
         "format": FORMAT_VERSION,
         "sources": [file.to_json() for file in sources],
+        "vocabularies": compute_vocabulary_digest(vocabulary_files),
     }
     write_text_atomically(folder / "built.json", json.dumps(manifest))
 

@@ -6,7 +6,7 @@ names_*.npy       every name
 profile.json      the profile of the graph
 enrichment.toml   virtual additions, if any
 types.toml        the graph's own type predicates, if any
-built.json        the source files; written last
+built.json        the source files and a hash of the vocabularies; written last
 indices/          search indices, built on first use
 """
 
@@ -24,7 +24,12 @@ from askgraph.endpoint import Endpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
 from askgraph.graph.arrays import GraphArrays
-from askgraph.graph.profile import Profile
+from askgraph.graph.profile import Profile, load_profile
+from askgraph.graph.vocabularies import (
+    add_vocabulary_names,
+    compute_vocabulary_digest,
+    load_vocabularies,
+)
 from askgraph.index.names import NameIndex
 from askgraph.workspace.settings import GraphSettings
 
@@ -85,6 +90,22 @@ def load_sources(folder: Path) -> tuple[SourceFile, ...]:
             "or add the graph again with --replace"
         )
     raise SetupError(f"the data folder {folder} was written by another version of askgraph")
+
+
+def has_current_vocabularies(folder: Path, vocabulary_files: Sequence[Path]) -> bool:
+    """Return whether a data folder was built with the vocabularies as they are now.
+
+    A folder of an askgraph without vocabularies is current if its graph uses none of their names.
+
+    Raises:
+        SetupError: a vocabulary is missing or invalid, or the folder is unusable.
+    """
+    built = json.loads((folder / "built.json").read_text(encoding="utf-8"))
+    if "vocabularies" in built:
+        return bool(built["vocabularies"] == compute_vocabulary_digest(vocabulary_files))
+    profile = load_profile(folder / "profile.json")
+    iris = [*(c.iri for c in profile.classes), *(p.iri for p in profile.predicates)]
+    return add_vocabulary_names(profile, load_vocabularies(iris, vocabulary_files)) == profile
 
 
 def compute_snapshot(folder: Path, profile: Profile) -> str:

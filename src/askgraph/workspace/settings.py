@@ -71,7 +71,9 @@ class GraphSettings:
     all indices, if they are not in files. `entities` and `properties` name the sources of
     these indices (see `indices`), `dump` lists RDF files as the default source. `examples`
     is a file, folder or archive of questions with queries. `enrich` is a file of virtual
-    definitions (`askgraph enrich`). Relative paths start at the workspace's folder.
+    definitions (`askgraph enrich`). `vocabularies` are files on what people call the terms
+    of a vocabulary, besides those in the package. Relative paths start at the workspace's
+    folder.
     `name_search` is the endpoint's search for names that could not be read, `profile` a
     VoID file with metadata of the endpoint.
 
@@ -104,6 +106,7 @@ class GraphSettings:
     on: str | None = None
     examples: str | None = None
     enrich: str = ""
+    vocabularies: tuple[str, ...] = ()
     name_search: str | None = None
     profile: str | None = None
     public_only: bool = False

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode
 
@@ -18,6 +19,7 @@ from askgraph.graph.profile import (
     get_standard_role,
     replace_parts,
 )
+from askgraph.graph.vocabularies import Vocabularies, add_vocabulary_names, load_vocabularies
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, Term, to_plain_value
 
@@ -82,13 +84,23 @@ class SurveyFacts:
                 if own_predicate in tally:
                     tally[standard] = tally[own_predicate]
 
-    def build_profile(self, total: int | None, *, source: str, timestamp: str) -> Profile:
-        """Build a profile from all facts."""
+    def build_profile(
+        self,
+        total: int | None,
+        *,
+        source: str,
+        timestamp: str,
+        vocabulary_files: Sequence[Path] = (),
+    ) -> Profile:
+        """Build a profile from all facts and the vocabularies that the graph uses."""
+        vocabularies = load_vocabularies([*self.triples, *self.classes], vocabulary_files)
         cuts = list(self.cuts)
         if total is None:
             total = sum(self.triples.values())
             cuts.append("the number of triples is the sum over the known predicates")
-        predicates = tuple(_build_predicate(self, iri) for iri in self.list_predicates())
+        predicates = tuple(
+            _build_predicate(self, iri, vocabularies) for iri in self.list_predicates()
+        )
         predicates_by_class: dict[str, list[tuple[PredicateProfile, int]]] = defaultdict(list)
         for predicate in predicates:
             for cls, number in predicate.subject_classes:
@@ -97,7 +109,7 @@ class SurveyFacts:
         languages: Counter[str] = Counter()
         for tally in self.languages.values():
             languages.update(tally)
-        return Profile(
+        profile = Profile(
             triples=total,
             classes=tuple(sorted(classes, key=lambda c: (-c.instances, c.iri))),
             predicates=predicates,
@@ -109,9 +121,10 @@ class SurveyFacts:
             completeness=replace_parts((), self.parts),
             types=tuple(self.types.items()),
         )
+        return add_vocabulary_names(profile, vocabularies)
 
 
-def _build_predicate(facts: SurveyFacts, iri: str) -> PredicateProfile:
+def _build_predicate(facts: SurveyFacts, iri: str, vocabularies: Vocabularies) -> PredicateProfile:
     triples = facts.triples[iri]
     objects = facts.object_classes[iri].most_common()
     resources = triples - sum(facts.datatypes[iri].values())
@@ -141,7 +154,7 @@ def _build_predicate(facts: SurveyFacts, iri: str) -> PredicateProfile:
         role = get_standard_role(iri) if iri != v.SCHEMA_NAME else ""
     else:
         role = (
-            detect_naming_role(draft, facts.texts[iri])
+            detect_naming_role(draft, facts.texts[iri], vocabularies.find_property(iri))
             if facts.texts[iri]
             else get_standard_role(iri)
         )

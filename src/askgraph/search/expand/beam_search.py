@@ -278,7 +278,8 @@ class BeamSearch:
         if is_return and self.schema.is_one_to_one((predicate, inverse)):
             return  # it leads only back to its origin
         links = [] if is_return else self._get_step_links(state, predicate, inverse)
-        if (not links and named_only) or (
+        is_named_only = predicate in self.schema.named_only_predicates
+        if (not links and (named_only or is_named_only)) or (
             is_literal and self._is_wrong_code_predicate(state, predicate)
         ):
             return
@@ -290,7 +291,7 @@ class BeamSearch:
             penalty += compute_direction_penalty(self.linked, self.schema, state.node, predicate)
             penalty += Penalty.DEEP_STEP if is_transitive and not inverse else 0.0
             readings: list[Link | None] = [*links[:_MAX_LINKS_PER_PREDICATE]]
-            if (
+            if not is_named_only and (
                 not links
                 or predicate in self.schema.mixed_predicates
                 or self.is_class_name(links[0])
@@ -450,6 +451,8 @@ class BeamSearch:
             return 0.0  # the rest of a relation with a single name
         if self.schema.is_named_after_class(predicate, objects, self.classes_in_question):
             return Penalty.OBVIOUS_STEP
+        if not inverse and self.schema.find_stated_value(ids) is not None:
+            return 0.0  # to the time or the number that the nodes stand for
         is_bridge = self.schema.is_nary(ids) or self.schema.is_nary(state.ids)
         is_functional = self.schema.is_functional(predicate, inverse=not inverse)
         penalty = (Penalty.BRIDGE_STEP if is_bridge else Penalty.STEP) + (

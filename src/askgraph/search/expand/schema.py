@@ -155,15 +155,25 @@ class Schema:
 
     @cached_property
     def hidden_predicates(self) -> frozenset[int]:
-        """Predicates that describe, or repeat names or classes; the search does not follow them."""
+        """Predicates that describe, or repeat names or classes; the search does not follow them.
+
+        Those that people name in questions by their vocabulary are not among them.
+        """
         return frozenset(
             number
             for number, p in self.predicates.items()
-            if p.iri.startswith(SCHEMA_NAMESPACES)
-            or get_standard_role(p.iri)
-            or p.iri in (*v.DESCRIPTION_PREDICATES, *v.WIKIBASE_INTERNAL_PREDICATES)
+            if (_is_standard(p) and not p.other_names)
             or (self.allowed_predicates is not None and p.iri not in self.allowed_predicates)
             or self._is_type_copy(number)
+        )
+
+    @cached_property
+    def named_only_predicates(self) -> frozenset[int]:
+        """Predicates that the search follows only if words name them."""
+        return frozenset(
+            number
+            for number, p in self.predicates.items()
+            if p.bookkeeping or (_is_standard(p) and p.other_names)
         )
 
     def _is_type_copy(self, predicate: int) -> bool:
@@ -308,12 +318,14 @@ class Schema:
 
     @cached_property
     def classes(self) -> dict[str, ClassProfile]:
-        """Profiles by class IRI, without classes of schema languages.
+        """Profiles by class IRI, without classes of schema languages that no question names.
 
         Superclasses without direct instances are included.
         """
         profiles = (*self.profile.classes, *collect_superclasses(self.graph, self.profile))
-        return {c.iri: c for c in profiles if not c.iri.startswith(SCHEMA_NAMESPACES)}
+        return {
+            c.iri: c for c in profiles if c.other_names or not c.iri.startswith(SCHEMA_NAMESPACES)
+        }
 
     @cached_property
     def _subclasses(self) -> dict[str, list[str]]:
@@ -580,12 +592,16 @@ class Schema:
     def find_value_predicate(self, ids: Ids, predicate: int) -> int | None:
         """Return the predicate for the values of nameless nodes that another predicate leads to.
 
-        It has the same name, as in statements with qualifiers (head of government → a statement →
-        head of government → a person), or its number has a unit beside it.
+        Its vocabulary says that it stands for them, it has the same name, as in statements with
+        qualifiers (head of government → a statement → head of government → a person), or its number
+        has a unit beside it.
         """
         if not self.is_nameless(ids):
             return None
         name_stems, present = self.get_name_stems(predicate), self._sample_predicates(ids)
+        stated = self.find_stated_value(ids)
+        if stated is not None:
+            return stated
         for number in present:
             is_same_name = number in self.predicates and self.get_name_stems(number) == name_stems
             if is_same_name and (number != predicate or self.is_own_key(ids, number)):
@@ -593,6 +609,18 @@ class Schema:
         return next(
             (v for v, unit, _ in self.quantity_predicates if {v, unit} <= set(present)), None
         )
+
+    @cached_property
+    def value_predicates(self) -> frozenset[int]:
+        """Predicates whose value stands for a nameless subject, by their vocabulary."""
+        return frozenset(number for number, p in self.predicates.items() if p.value)
+
+    def find_stated_value(self, ids: Ids) -> int | None:
+        """Return the predicate whose value stands for nameless nodes, by its vocabulary."""
+        if not self.value_predicates or not self.is_nameless(ids):
+            return None
+        present = self._sample_predicates(ids)
+        return next((number for number in present if number in self.value_predicates), None)
 
     def is_own_key(self, ids: Ids, predicate: int) -> bool:
         """Return whether a predicate of resources also gives the nodes' own key, as a literal.
@@ -693,6 +721,15 @@ class Schema:
         return unit or next(
             (label_unit for label_unit in label_units if label_unit is not None), None
         )
+
+
+def _is_standard(profile: PredicateProfile) -> bool:
+    """Return whether a predicate belongs to a schema language, or names or describes things."""
+    return (
+        profile.iri.startswith(SCHEMA_NAMESPACES)
+        or bool(get_standard_role(profile.iri))
+        or profile.iri in (*v.DESCRIPTION_PREDICATES, *v.WIKIBASE_INTERNAL_PREDICATES)
+    )
 
 
 def _stem_words(texts: Iterable[str]) -> frozenset[str]:
@@ -908,7 +945,9 @@ def find_answer_predicates(schema: Schema, question_word: str) -> list[_AnswerPr
     if question_word in cached:
         cached_predicates: list[_AnswerPredicate] = cached[question_word]
         return cached_predicates
-    timed = limit_to_deadline(schema.open_predicates, share=_TIME_SHARE)
+    timed = limit_to_deadline(
+        schema.open_predicates - schema.named_only_predicates, share=_TIME_SHARE
+    )
     predicates = [
         predicate for number in timed for predicate in _match_names(schema, number, question_word)
     ]

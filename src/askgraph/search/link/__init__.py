@@ -322,6 +322,8 @@ def _build_links(
             reading.tokens[at].text[0].isalpha() for at in run
         ):
             continue
+        if match.name.whole and similarity < _FULL_NAME_SHARE:
+            continue
         matched_share = sum(index.get_rarity(word) for word in words) / match.length
         best_quality = max(quality for at, quality in best.items() if not reading.is_stop(at))
         if (

@@ -522,7 +522,8 @@ def choose_columns(query: QueryBuilder) -> None:
         if attachment is None:
             has_value = False
         else:
-            query.unknown += Penalty.UNNAMED_DATE
+            if attachment.predicate not in query.schema.value_predicates:
+                query.unknown += Penalty.UNNAMED_DATE
             shown_variables.append(query.attach(attachment))
             has_value = True
     keys = [
@@ -605,7 +606,7 @@ def _choose_context(query: QueryBuilder, shown_variables: Sequence[Variable]) ->
                 query.choose_name_variable(linked_vertex): False
                 for linked_vertex in _iterate_linked_vertices(query, vertex.term, shown_variables)
             }
-            if not query.is_statement(vertex):
+            if not query.is_statement(vertex) and query.schema.find_stated_value(ids) is None:
                 context[vertex.term] = sort in NUMERIC_SORTS and query.schema.has_unit(ids)
         elif only_values and len(ids) > 1:
             context[query.choose_name_variable(vertex)] = False
@@ -822,13 +823,14 @@ def describe_things(
 def _find_describing_predicates(search: BeamSearch, entity: int) -> list[int]:
     """Return the predicates that describe a thing, without names and long lists of links."""
     schema = search.schema
+    followed_predicates = schema.open_predicates - schema.named_only_predicates
     numbers, counts = search.graph.count_predicates(np.array([entity], dtype=np.int32))
     describing = [
         number
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)
         if count <= _MAX_DESCRIPTION_VALUES
         and (
-            number in schema.open_predicates
+            number in followed_predicates
             or number == schema.type_predicate
             or (count == 1 and search.graph.get_predicate_iri(number) in DESCRIPTION_PREDICATES)
         )

@@ -326,8 +326,8 @@ class FaultContext:
     def score_column_name(self, value: Value) -> float:
         """Return how well words name a column's content; a medium score if it is unknown."""
         variable = get_value_variable(value)
-        incoming = [get_predicate(triple) for triple in self.patterns if triple.object == variable]
-        if variable != self.candidate.root and incoming:
+        incoming = [] if variable == self.candidate.root else self._list_incoming(variable)
+        if incoming:
             return max(self.link_scores.get(iri, 0.0) for iri in incoming)
         classes = [
             triple.object.value
@@ -339,6 +339,28 @@ class FaultContext:
         return max(
             (self.link_scores.get(iri, 0.0) for iri in classes), default=_UNKNOWN_CLASS_SCORE
         )
+
+    def _list_incoming(self, variable: Variable) -> list[str]:
+        """Return the predicates that lead to a variable.
+
+        If it is the value of nameless nodes, also return those that lead to the nodes: words name
+        the birth and not its date.
+        """
+        predicates, ends, schema = list[str](), [variable], self.proposal.schema
+        for end in ends:
+            for triple in self.patterns:
+                predicate = get_predicate(triple)
+                if triple.object == end:
+                    predicates.append(predicate)
+                    is_value = schema.get_predicate_number(predicate) in schema.value_predicates
+                    subject = triple.subject
+                    if (
+                        (is_value or end != variable)
+                        and isinstance(subject, Variable)
+                        and subject not in ends
+                    ):
+                        ends.append(subject)
+        return predicates
 
 
 def _is_extreme(condition: ValueCondition, numbers: Collection[Variable]) -> bool:
