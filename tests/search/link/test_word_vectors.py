@@ -48,7 +48,10 @@ def test_a_table_is_read_from_its_file(tmp_path: Path) -> None:
     loaded = WordVectorTable.load(path)
 
     for word in ("mass", "of", "weight"):
-        assert np.array_equal(loaded.find(word), table.find(word))
+        found, expected = loaded.find(word), table.find(word)
+        assert found is not None
+        assert expected is not None
+        assert np.array_equal(found, expected)
     assert loaded.find("length") is None
     path.write_bytes(b"something else")
     with pytest.raises(ValueError, match=r"table\.bin is no table of word vectors"):
