@@ -174,7 +174,7 @@ def bill(
                 **{key: value for key, value in more.items() if value},
             }
         )
-    licence = "MIT AND LicenseRef-WordNet-3.0"
+    licence = "MIT AND LicenseRef-WordNet-3.0 AND Apache-2.0 AND CC-BY-SA-4.0"
     product = _component("application", "askgraph", version, "pkg:pypi/askgraph", licence)
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",

@@ -145,7 +145,13 @@ _REMOVED_FEATURES = {
         for name in ("properties", "ranges", "values", "ordered")
     },
     ("setting of method 'guided'", "validate"): "queries are always validated; this setting",
-    ("setting of method 'guided'", "meanings"): "only graph-search takes it; this setting",
+    **{
+        (
+            f"setting of method '{method}'",
+            "meanings",
+        ): "words are always linked by meaning; this setting"
+        for method in ("graph-search", "guided")
+    },
 }
 """Features removed after version 0.2, by kind and name, each with the phrase for its message."""
 

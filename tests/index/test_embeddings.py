@@ -5,10 +5,12 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.each import for_each
+from tests.servers.clients import minilm
 
 from askgraph.errors import (
     AskgraphError,
@@ -186,3 +188,24 @@ def test_what_goes_wrong_is_told(
     assert isinstance(nobody, ServerEmbedder)
     with nobody, pytest.raises(Unreachable):
         nobody.embed(["a"])
+
+
+def test_a_model_gives_texts_of_similar_meaning_similar_vectors() -> None:
+    weight, mass, launch = create_embedder(f"onnx:{minilm()}").embed(
+        ["weight", "mass", "launch site"]
+    )
+    similar = np.dot(weight, mass) / np.linalg.norm(weight) / np.linalg.norm(mass)
+    other = np.dot(weight, launch) / np.linalg.norm(weight) / np.linalg.norm(launch)
+
+    assert similar > other + 0.2
+
+
+def test_what_a_model_lacks_is_said(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"no model at .*nowhere.*model\.onnx and tokenizer"):
+        create_embedder(f"onnx:{tmp_path / 'nowhere'}")
+    (tmp_path / "model.onnx").write_bytes(b"none")
+    with pytest.raises(SetupError, match=r"put the model's tokenizer\.json beside"):
+        create_embedder(f"onnx:{tmp_path}")
+    (tmp_path / "tokenizer.json").write_bytes((Path(minilm()) / "tokenizer.json").read_bytes())
+    with pytest.raises(SetupError, match="cannot read the model"):
+        create_embedder(f"onnx:{tmp_path}")

@@ -72,7 +72,6 @@ class SearchLimits:
     operators: bool = True
     today: str = ""
     ranking: str = ""
-    meanings: str = ""
 
 
 @dataclass
@@ -95,7 +94,6 @@ class SearchRun:
             states=limits.states,
             operators=limits.operators,
             ranking=limits.ranking,
-            meanings=limits.meanings,
             today=date.fromisoformat(limits.today) if limits.today else None,
         )
 

@@ -46,7 +46,6 @@ class GraphSearch(SearchLimits):
         operators: whether questions are read as counts, comparisons, orders or negations.
         today: the date for current facts and for ages, as 2024-06-30; default: the clock's.
         ranking: a file of weights that replaces the package's weights for ranking candidates.
-        meanings: an embedding model (`onnx:PATH`) for words that match no name, used if unsure.
         model: the language model that verbalizes the answer; it has no other task.
         interpret: the model verbalizes the answer.
     """

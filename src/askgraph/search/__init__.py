@@ -10,6 +10,6 @@ a package of that name (`operators` completes) and imports only earlier ones:
     rank       -> Proposal: the candidates, best first
     decide     -> the confidence: answer, ask back, or refuse
 
-Further modules: `follow_up` (questions that refer to the previous one), `glossary` (words defined
-by a graph's owner) and `embedding_linking` (a retry with an embedding model).
+Further modules: `follow_up` (questions that refer to the previous one) and `glossary` (words
+defined by a graph's owner).
 """

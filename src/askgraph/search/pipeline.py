@@ -26,6 +26,7 @@ from askgraph.search.decide import decide
 from askgraph.search.expand.beam_search import expand
 from askgraph.search.expand.schema import Schema, link_question_word
 from askgraph.search.link import DescriptionRequest, Link, LinkedQuestion, link_question
+from askgraph.search.link.meaning_linking import link_by_meaning
 from askgraph.search.operators import build_candidates
 from askgraph.search.rank import RankedCandidates, load_weights, rank
 from askgraph.search.rank.faults import demote_faulty
@@ -61,7 +62,6 @@ async def propose(
     operators: bool = True,
     today: date | None = None,
     ranking: str = "",
-    meanings: str = "",
 ) -> RankedCandidates:
     """Answer a question with ranked candidates; see `propose_from_links`.
 
@@ -72,12 +72,10 @@ async def propose(
         operators: whether to use counts, comparisons, orders and negations.
         today: the current day; the clock's if None.
         ranking: a file of weights; see `askgraph.search.rank`.
-        meanings: the name of an embedder that retries unsure questions
-            (`askgraph.search.embedding_linking`).
 
     Raises:
-        ServiceError: a remote graph or the embedder's server did not answer.
-        SetupError: the file contains no ranking, or there is no such embedder.
+        ServiceError: a remote graph did not answer.
+        SetupError: the file contains no ranking.
     """
     weights = load_weights(graph.name, ranking)
 
@@ -97,12 +95,6 @@ async def propose(
     tokenized = await asyncio.to_thread(tokenize, question.text, question.language)
     linked = await link_to_graph(tokenized, graph)
     proposal = await propose_for_links(linked)
-    if meanings:
-        from askgraph.search.embedding_linking import (
-            retry_with_embeddings,  # only with an embedding model
-        )
-
-        proposal = await retry_with_embeddings(proposal, linked, graph, meanings, propose_for_links)
     if linked.glossary_words:
         schema = proposal.schema
         candidates = tuple(
@@ -152,7 +144,7 @@ async def link_to_graph(reading: TokenizedQuestion, graph: KnowledgeGraph) -> Li
 
     If the graph has further names at its endpoint, it is queried for those in the question.
     """
-    linked = await asyncio.to_thread(link_question, reading, graph.names)
+    linked = await asyncio.to_thread(_link_locally, reading, graph.names)
     if graph.name_search is not None:
         from askgraph.search.link.endpoint_linking import link_with_endpoint  # most graphs lie here
 
@@ -166,7 +158,14 @@ def link_text(
     text: str, language: str | None, names: NameIndex, *, without: Container[str] = ()
 ) -> LinkedQuestion:
     """Tokenize a question and link its words to local names."""
-    return link_question(tokenize(text, language), names, without=without)
+    return _link_locally(tokenize(text, language), names, without=without)
+
+
+def _link_locally(
+    reading: TokenizedQuestion, names: NameIndex, *, without: Container[str] = ()
+) -> LinkedQuestion:
+    linked = link_question(reading, names, without=without)
+    return linked if "vectors" in without else link_by_meaning(linked, names)
 
 
 async def load_schema(linked: LinkedQuestion, graph: KnowledgeGraph) -> Schema:

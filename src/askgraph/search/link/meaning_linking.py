@@ -1,0 +1,82 @@
+"""Link words that spelling, stems and lexicon leave unexplained to names of similar meaning.
+
+The word vectors of the package compare one to three adjacent words with the names of classes,
+predicates and, if they are few, values. A link by meaning always has a lower quality than the same
+name spelled.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from askgraph.index.names import ItemKind, NameIndex
+from askgraph.search.link import Link, LinkedQuestion, add_links, find_free_tokens
+from askgraph.search.link.word_vectors import get_name_vectors
+from askgraph.search.tokenize import TokenizedQuestion
+
+_MIN_COSINES: Final = {ItemKind.CLASS: 0.55, ItemKind.PREDICATE: 0.55, ItemKind.VALUE: 0.7}
+"""Minimum cosine of words and a name, by kind."""
+_MIN_COSINE_RATIO: Final = 0.85  # a name is linked if it has so much of the nearest one's cosine
+_MAX_LINKS_PER_STRETCH: Final = 4
+_MAX_WORDS: Final = 3  # words that are compared as one
+_SCORE_BONUS, _MAX_SCORE = 0.1, 0.74
+"""What turns a cosine into a quality, and the maximum: below a synonym of the word lists."""
+_MIN_EXPLAINED_SHARE: Final = 0.85
+"""Minimum share of a thing's or value's name for a link to explain its words."""
+_MIN_WORD_QUALITY: Final = 0.8  # the quality from which on a link explains a word
+
+
+def link_by_meaning(linked: LinkedQuestion, index: NameIndex) -> LinkedQuestion:
+    """Return a question with links by meaning of its unexplained words.
+
+    Args:
+        linked: the question, linked by spelling and lexicon.
+        index: the names of the graph.
+    """
+    links: list[Link] = []
+    for positions in _list_stretches(linked):
+        nearest = get_name_vectors(index).find_nearest(
+            [linked.reading.tokens[at].folded for at in positions],
+            limit=_MAX_LINKS_PER_STRETCH,
+            at_least=min(_MIN_COSINES.values()),
+        )
+        for name, cosine in nearest:
+            if cosine >= max(_MIN_COSINES[name.kind], _MIN_COSINE_RATIO * nearest[0][1]):
+                quality, count = min(_MAX_SCORE, cosine + _SCORE_BONUS), len(positions)
+                links.append(
+                    Link(
+                        name.kind,
+                        name.target,
+                        name.text,
+                        quality,
+                        tuple(positions),
+                        (quality,) * count,
+                        name.preferred,
+                        how=("near",) * count,
+                    )
+                )
+    return add_links(linked, links) if links else linked
+
+
+def _list_stretches(linked: LinkedQuestion) -> Iterator[Sequence[int]]:
+    """Yield the positions of adjacent words that no link explains."""
+    unexplained = _find_unexplained(linked, linked.reading)
+    for first in range(len(unexplained)):
+        for last in range(first, min(first + _MAX_WORDS, len(unexplained))):
+            if unexplained[last] - unexplained[first] == last - first:
+                yield unexplained[first : last + 1]
+
+
+def _find_unexplained(linked: LinkedQuestion, reading: TokenizedQuestion) -> list[int]:
+    explained = {
+        at
+        for link in linked.links
+        if link.kind in (ItemKind.CLASS, ItemKind.PREDICATE)
+        or link.similarity >= _MIN_EXPLAINED_SHARE
+        for at, quality in zip(link.positions, link.qualities, strict=True)
+        if quality >= _MIN_WORD_QUALITY
+    }
+    return [
+        at
+        for at in sorted(find_free_tokens(reading) - explained)
+        if reading.tokens[at].text[0].isalpha() and reading.tokens[at].quote is None
+    ]

@@ -1,0 +1,112 @@
+"""Word vectors: the codec, words in four languages, parts of words, names of an index."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from tests.each import for_each
+
+from askgraph.index.names import IndexedName, ItemKind, NameIndex
+from askgraph.search.link.word_vectors import (
+    LICENCE,
+    WORD_VECTORS,
+    WordVectorTable,
+    compare_words,
+    find_vector,
+    get_name_vectors,
+    hash_word,
+)
+
+WORDS = st.lists(st.text("abcdefghijklmnopqrstuvwxyzß", min_size=1), max_size=20, unique=True)
+
+
+@given(WORDS, st.data())
+def test_a_table_gives_back_what_was_put_in_it(words: list[str], data: st.DataObject) -> None:
+    by_hash = {hash_word(word): word for word in words}
+    numbers = st.floats(-100, 100, width=32)
+    vectors = data.draw(arrays(np.float32, (len(by_hash), 8), elements=numbers))
+    table = WordVectorTable.from_vectors(np.array([*by_hash], np.uint32), vectors)
+
+    for word, vector in zip(by_hash.values(), vectors, strict=True):
+        found = table.find(word)
+        assert found is not None
+        step = np.abs(vector).max() / 7
+        assert np.abs(found - vector).max() <= 0.51 * step + 0.005 * np.abs(vector).max() + 1e-6
+    assert table.find("0") is None
+
+
+def test_a_table_is_read_from_its_file(tmp_path: Path) -> None:
+    vectors = np.array([[1, -1], [0, 0], [0.5, 0.25]], np.float32)
+    hashes = np.array([hash_word(word) for word in ("mass", "of", "weight")], np.uint32)
+    table = WordVectorTable.from_vectors(hashes, vectors)
+    path = tmp_path / "table.bin"
+    path.write_bytes(table.to_bytes())
+
+    loaded = WordVectorTable.load(path)
+
+    for word in ("mass", "of", "weight"):
+        found, expected = loaded.find(word), table.find(word)
+        assert found is not None
+        assert expected is not None
+        assert np.array_equal(found, expected)
+    assert loaded.find("length") is None
+    path.write_bytes(b"something else")
+    with pytest.raises(ValueError, match=r"table\.bin is no table of word vectors"):
+        WordVectorTable.load(path)
+
+
+def test_the_file_is_small_and_lies_with_its_licences() -> None:
+    assert WORD_VECTORS.stat().st_size <= 6_000_000
+    licence = LICENCE.read_text("utf-8")
+    assert "Apache License" in licence
+    assert "wordfreq" in licence
+
+
+@for_each(
+    ("word", "near", "far"),
+    [
+        ("doctor", "physician", "harbour"),
+        ("Gewicht", "weight", "owner"),
+        ("dueño", "owner", "weight"),
+        ("écrivain", "author", "bridge"),
+        ("Schauspieler", "acteur", "río"),
+        ("boats", "ship", "salary"),
+    ],
+)
+def test_words_of_similar_meaning_are_near_in_all_languages(word: str, near: str, far: str) -> None:
+    assert compare_words([word], [near]) > 0.5 > compare_words([word], [far])
+
+
+def test_a_compound_has_the_meaning_of_its_parts() -> None:
+    assert compare_words(["Schiffskapazität"], ["capacity", "ship"]) > 0.5
+
+
+@for_each("word", ["", "1969", "x2", "東京", "qqqqqqqq"])
+def test_a_word_that_is_unknown_has_no_vector(word: str) -> None:
+    assert find_vector(word) is None
+    assert compare_words([word], ["weight"]) == 0
+
+
+def test_names_of_an_index_are_found_by_meaning_and_things_are_not() -> None:
+    index = NameIndex.from_names(
+        [
+            IndexedName("body weight", "http://x/weight", ItemKind.PREDICATE),
+            IndexedName("owner", "http://x/owner", ItemKind.PREDICATE),
+            IndexedName("42", "http://x/number", ItemKind.PREDICATE),
+            IndexedName("cancelled", '"cancelled"', ItemKind.VALUE),
+            IndexedName("Heavy", "http://x/Heavy", ItemKind.ENTITY),
+        ]
+    )
+    vectors = get_name_vectors(index)
+
+    assert [name.text for name in vectors.names] == ["body weight", "owner", "cancelled"]
+    assert vectors is get_name_vectors(index)
+    ((name, cosine),) = vectors.find_nearest(["peso"], limit=1, at_least=0.5)
+    assert (name.text, 0.5 < cosine <= 1) == ("body weight", True)
+    assert not vectors.find_nearest(["qqqqqqqq"], limit=1, at_least=0.0)
+    assert not get_name_vectors(NameIndex.from_names([])).find_nearest(
+        ["peso"], limit=1, at_least=0.0
+    )
