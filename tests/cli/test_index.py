@@ -95,7 +95,7 @@ def test_building_with_options(tmp_path: Path, workspace: Workspace) -> None:
         (["build", "--entities", "nope.tsv"], "there is no file"),
         (["build", "nope"], "no graph 'nope'"),
         (["search", "io", "--in", "pictures"], "pictures"),
-        (["search", "io", "--within", "nowhere"], "there is no file 'nowhere'"),
+        (["search", "io", "--within", "nowhere"], "'nowhere' is neither a file nor an IRI"),
         (["search", "io", "--limit", "0"], "--limit"),
         (["search"], "search needs"),
     ],

@@ -121,5 +121,5 @@ def test_processes(processes: Processes) -> None:
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
     # Processes are on this machine.
-    with pytest.raises(SetupError, match="no --address"):
+    with pytest.raises(SetupError, match="--address does not apply to processes"):
         Processes(1, "tcp://127.0.0.1:1")

@@ -58,9 +58,9 @@ def test_a_page_without_any_has_none() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"@type": "Dataset", ', "broken"),
+        ('{"@type": "Dataset", ', "is invalid: Expecting"),
         ("moons", "neither"),
-        ('<script type="application/ld+json">{</script>', "broken"),
+        ('<script type="application/ld+json">{</script>', "is invalid: Expecting"),
     ],
 )
 def test_what_cannot_be_read_is_told(text: str, said: str) -> None:

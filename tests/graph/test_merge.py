@@ -80,5 +80,5 @@ def test_graphs_are_added_up() -> None:
 
 
 def test_nothing_cannot_be_united() -> None:
-    with pytest.raises(ValueError, match="no profile"):
+    with pytest.raises(ValueError, match="at least one profile"):
         unite_profiles([])

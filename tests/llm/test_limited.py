@@ -100,5 +100,5 @@ async def test_who_is_cancelled_gives_the_place_back() -> None:
 
 
 def test_a_limit_below_one_is_a_fault_of_the_setup() -> None:
-    with pytest.raises(SetupError, match="'requests' is 0"):
+    with pytest.raises(SetupError, match="'requests' must be 1 or more, not 0"):
         LimitedModel(ScriptedModel([]), requests=0)

@@ -56,7 +56,7 @@ async def test_parts_add_up_to_the_completion() -> None:
 
 async def test_a_request_needs_a_message_and_a_choice() -> None:
     for n in (0, -1):
-        with pytest.raises(ValueError, match="n is"):
+        with pytest.raises(ValueError, match="n must be 1 or more"):
             await read_completion(ScriptedModel(["x"]).complete(ASKED, n=n))
     with pytest.raises(ValueError, match="at least one message"):
         await read_completion(ScriptedModel(["x"]).complete([]))

@@ -82,7 +82,7 @@ def test_an_endpoint_is_called_by_name_and_by_url(
     assert "SERVICE" not in server.requests[-1].parameters["query"][0]
     # A part of an address is refused.
     result = asked(workspace, f"BASE <{server.url}> SELECT * {{ SERVICE <sparql> {{ ?s ?p ?o }} }}")
-    assert result.exit_code == 3 and "in full" in result.stderr
+    assert result.exit_code == 3 and "needs a full address" in result.stderr
 
 
 def test_a_graph_tells_the_iri_that_a_service_calls_it_by(

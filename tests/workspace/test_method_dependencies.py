@@ -142,7 +142,7 @@ def test_methods_that_consult_others(tmp_path: Path) -> None:
             "'models' names 'larg': .*OPENAI_API_KEY.* Available tables .*: default, large",
         ),
         ({"consult": 3}, "'consult' must be text, not 3"),
-        ({"models": ["large"]}, r"'models' is text, not \['large'\]"),
+        ({"models": ["large"]}, r"'models' must be text, not \['large'\]"),
         ({"others": {"dfsl": "dfsl"}}, "'others' is not a setting: name them in 'consult'"),
         ({"further": "large"}, "'further' is not a setting: name them in 'models'"),
     ],

@@ -138,7 +138,7 @@ def test_oracles_times_and_metrics() -> None:
     # Another metric is in front and an unknown one is refused.
     run = run_of(record(scores=same(1, rows=0.25)))
     assert rows(build_score_sheet([run], metric="rows"))[0]["rows"] == 0.25
-    with pytest.raises(SetupError, match=r"1 of 1 records of run .* 'wors'; all have"):
+    with pytest.raises(SetupError, match=r"1 of 1 records of run .* 'wors'; choose one of"):
         build_report_sheets([run], metric="wors")
 
 
