@@ -160,3 +160,32 @@ def test_a_clarification_says_by_what_namesakes_differ(tmp_path: Path) -> None:
     offered = [one["words"] for one in found["options"]]
     assert [any(f"Paris ({place})" in words for words in offered) for place in ("France", "Texas")]
     assert all(("France" in words) != ("Texas" in words) for words in offered)
+
+
+FREIGHT = """
+@prefix : <https://freight.example/> .
+:b1 a :Barge ; :name "Nora" ; :port "Riga" . :b2 a :Barge ; :name "Nora" ; :port "Riga" .
+:b3 a :Barge ; :name "Vega" ; :port "Oslo" . :b4 a :Barge ; :port "Oslo" ; :bargeFolderName "f4" .
+:b5 a :Barge ; :name "Luna" ; :port "Kiel" ; :bargeFolderName "f5" ; :owner :o1 .
+:b6 a :Barge ; :name "Juno" ; :port "Kiel" ; :bargeFolderName "f6" ; :owner :o1 .
+:b7 a :Barge ; :name "Iris" ; :port "Kiel" ; :owner :o2 .
+:o1 a :Company ; :name "Skipper" . :o2 a :Company ; :name "Skipper" .
+"""
+
+
+@for_each(
+    ("question", "things", "said"),
+    [
+        ("Which barges are there?", {*"1234567"}, "Barges."),
+        ("Which barges have the port Riga?", {"1", "2"}, "Barges whose port is “Riga”."),
+        ("Which barges do not have the port Kiel?", {*"1234"}, ""),
+        ("Which company is the owner of the most barges?", {"1"}, ""),
+    ],
+)
+def test_a_name_neither_drops_things_without_one_nor_merges_namesakes(
+    question: str, things: set[str], said: str, tmp_path: Path
+) -> None:
+    found = asked(question, tmp_path, FREIGHT)
+    shown = {row[0].removeprefix("https://freight.example/")[1:] for row in found["rows"]}
+    assert shown == things
+    assert said in ("", found["words"])

@@ -259,7 +259,7 @@ def score_name_predicate(predicate: str, cls: str, coverage: float, distinct: fl
     """Return how well a predicate names the instances of a class; higher is better.
 
     Standard predicates come first, then predicates with a word for names in their IRI, then those
-    that share a word with the class.
+    that share a word with the class or have no other word ("name").
 
     Args:
         predicate: IRI of the predicate.
@@ -270,7 +270,7 @@ def score_name_predicate(predicate: str, cls: str, coverage: float, distinct: fl
     words = [stem_word(word) for word in split_tokens(split_local_name(predicate))]
     class_stems = {stem_word(word) for word in split_tokens(split_local_name(cls))}
     word_score = 1.0 if words and words[-1] in NAME_WORDS else 0.8 * _has_name_suffix(words)
-    class_score = 0.7 if set(words) & class_stems else 0.0
+    class_score = 0.7 if set(words) & class_stems or NAME_WORDS.issuperset(words) else 0.0
     standard_score = 3.0 if get_standard_role(predicate) else 0.0
     return standard_score + word_score + class_score + coverage + distinct - 0.05 * len(words)
 

@@ -25,6 +25,7 @@ from askgraph.answers.verbalize.names import Names
 from askgraph.answers.verbalize.phrases import load_phrases
 from askgraph.answers.verbalize.schema_facts import SchemaFacts, collect_facts
 from askgraph.answers.verbalize.sentence import Sentence
+from askgraph.answers.verbalize.shown_names import drop_shown_names
 from askgraph.answers.verbalize.triples import TripleReader
 from askgraph.errors import QuerySyntaxError
 from askgraph.graph import KnowledgeGraph
@@ -42,6 +43,7 @@ __all__ = [
     "describe_taught_words",
     "detect_label_language",
     "distinguish_labels",
+    "drop_shown_names",
     "fetch_term_descriptions",
     "fetch_term_labels",
     "list_iris",
@@ -92,6 +94,8 @@ def verbalize_query_for_graph(
     near: GraphArrays | None = None,
 ) -> str:
     """Return a query in words, with what a graph shows of its terms."""
+    with contextlib.suppress(QuerySyntaxError):
+        query = drop_shown_names(to_tree(query), graph)
     nouns = detect_label_language(graph, language)
     facts = collect_facts(list_query_iris(query), graph, language, near)
     return verbalize_query(query, labels, language=language, nouns=nouns, facts=facts)

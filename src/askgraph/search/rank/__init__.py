@@ -626,9 +626,12 @@ def cluster_candidates(candidates: Sequence[QueryCandidate]) -> list[Cluster]:
     for candidate, key in zip(candidates, keys, strict=True):
         full_key = (key, compute_result_signature(candidate)) if key in repeated_keys else key
         grouped.setdefault(full_key, []).append(candidate)
+    merged: dict[object, list[QueryCandidate]] = {}
+    for group in grouped.values():
+        best = max(group, key=lambda member: member.score)
+        merged.setdefault(_compute_query_signature(best.tree_with_things), []).extend(group)
     candidate_clusters = [
-        Cluster(tuple(sorted(group, key=lambda member: -member.score)))
-        for group in grouped.values()
+        Cluster(tuple(sorted(group, key=lambda member: -member.score))) for group in merged.values()
     ]
     return sorted(candidate_clusters, key=lambda cluster: -cluster.score)
 
@@ -745,7 +748,31 @@ def compute_result_signature(candidate: QueryCandidate) -> object:
             if element_variables & needed_variables
             or (root not in element.variables and not element_variables & narrowing)
         ]
-    parts = patterns + other_parts
+    return _paint_parts(patterns + other_parts, columns, order_parts, root), _get_form(query)
+
+
+def _compute_query_signature(query: Query) -> object:
+    """Return a key that is equal for queries that differ in their variables' names alone."""
+    columns = [_build_part("show", element) for element in list_column_values(query)]
+    order_parts = [_build_part("by", key) for key in query.order]
+    parts = [*columns, *order_parts]
+    parts += [_build_part("says", element) for element in query.where.elements]
+    parts += [_build_part("group", element) for element, _ in query.group_by]
+    parts += [_build_part("having", element) for element in query.having]
+    return _paint_parts(parts, columns, order_parts), _get_form(query)
+
+
+def _get_form(query: Query) -> tuple[object, ...]:
+    return query.limit, query.offset, query.form
+
+
+def _paint_parts(
+    parts: Sequence[_QueryPart],
+    columns: Sequence[_QueryPart],
+    order_parts: Sequence[_QueryPart],
+    root: int | None = None,
+) -> object:
+    """Return the parts of a query with colours in place of its variables."""
     parts_by_variable: dict[int, list[_QueryPart]] = {}
     for part in parts:
         for number in set(part.variables):
@@ -767,7 +794,6 @@ def compute_result_signature(candidate: QueryCandidate) -> object:
         tuple(element.paint(colours) for element in columns),
         frozenset(element.paint(colours) for element in parts),
         tuple(element.paint(colours) for element in order_parts),
-        (query.limit, query.offset, query.form),
     )
 
 
