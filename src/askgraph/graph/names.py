@@ -27,6 +27,7 @@ from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
 _MAX_VALUE_CHARACTERS = 80
 _MAX_CYCLE_STEPS = 200  # steps in which a node of a network would come back to itself
 _MAX_VALUE_TOKENS = 8
+_MIN_INNER_SHARE = 0.1  # nodes of a hierarchy that are neither at its top nor at its bottom
 _MAX_SIMILAR_COUNT = 5
 _MIN_SENTENCE_WORDS, _MAX_SHORT_WORD_LENGTH = (
     4,
@@ -380,10 +381,12 @@ def is_hierarchy(graph: GraphArrays, number: int) -> bool:
     for _ in range(2):
         frontier = graph.step(frontier, number) if len(frontier) else frontier
     deep = frontier[frontier >= graph.terms.first_iri] if len(frontier) else frontier
-    if not len(deep):
-        return False
+    subjects = graph.get_ends(number)
+    inner = np.intersect1d(resources, subjects)
+    if not len(deep) or len(inner) < _MIN_INNER_SHARE * min(len(resources), len(subjects)):
+        return False  # one thing is met on both sides by chance
     # If many nodes can reach themselves, it is a network of peers.
-    sample = resources[:: max(1, len(resources) // 50)]
+    sample = inner[:: max(1, len(inner) // 50)]
     cyclic = sum(_is_cyclic(graph, number, node) for node in sample.tolist())
     return cyclic <= 0.2 * len(sample)
 

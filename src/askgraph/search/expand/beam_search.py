@@ -282,7 +282,11 @@ class BeamSearch:
         if is_return and self.schema.is_one_to_one((predicate, inverse)):
             return  # that leads to where it came from, and to nothing else
         links = [] if is_return else self._get_step_links(state, predicate, inverse)
-        if (not links and named_only) or (
+        is_unnamed_allowed = not named_only and (
+            self.frame.is_yes_no_question  # both ends are named
+            or predicate not in self.schema.unspecific_predicates
+        )
+        if not (links or is_unnamed_allowed) or (
             is_literal and self._is_wrong_code_predicate(state, predicate)
         ):
             return

@@ -58,6 +58,9 @@ from askgraph.sparql.vocabulary import GEO, SCHEMA_NAMESPACES
 StepPath = tuple[tuple[int, bool], ...]
 
 _MAX_CACHED_SETS_COUNT = 50_000  # of so many sets of nodes it is kept if they have names
+_MOST_THINGS_SHARE = 0.5  # most of the things with edges
+_MIN_UNSPECIFIC_SUBJECT_COUNT = 20  # in a smaller graph one object may be the only one by chance
+_MANY_OBJECTS_COUNT = 8  # mean number of objects of a predicate that links anything to anything
 _SAMPLE_SIZE, _WIDE_SAMPLE_SIZE, _WIDEST_SAMPLE_SIZE = 20, 50, 200
 """Sample sizes: for names, for the predicates of a kind, for the surroundings."""
 _MAX_FIRST_STEPS = 12  # first steps that are gone on from when looking for what is around
@@ -210,6 +213,24 @@ class Schema:
         """Open predicates whose objects are resources and literals."""
         return frozenset(
             number for number in self.resource_predicates if self.predicates[number].datatypes
+        )
+
+    @cached_property
+    def unspecific_predicates(self) -> frozenset[int]:
+        """Predicates that say little unless words name them.
+
+        Most things have them with one and the same object (the scheme of a thesaurus), or they
+        lead from most things to a great many (the links of a page).
+        """
+        if not self.graph.complete:
+            return frozenset()
+        things = np.count_nonzero(np.diff(self.graph.out_offsets))
+        return frozenset(
+            number
+            for number in self.resource_predicates
+            if (p := self.predicates[number]).subjects >= _MOST_THINGS_SHARE * things
+            and p.subjects >= _MIN_UNSPECIFIC_SUBJECT_COUNT
+            and (p.objects == 1 or p.triples >= _MANY_OBJECTS_COUNT * p.subjects)
         )
 
     @cached_property
