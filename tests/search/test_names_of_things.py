@@ -189,3 +189,64 @@ def test_a_name_neither_drops_things_without_one_nor_merges_namesakes(
     shown = {row[0].removeprefix("https://freight.example/")[1:] for row in found["rows"]}
     assert shown == things
     assert said in ("", found["words"])
+
+
+CLUBS = "\n".join(
+    [
+        "@prefix : <https://clubs.example/> .",
+        *(
+            f":c{n} a :Club ; :name '{name}' ; :coach 'Coach {n}' ."
+            for n, name in enumerate(
+                (
+                    *("Union Hamm", "Union Soest", "Union Lippe (handball)", "Union Ahlen"),
+                    *("Union Werl", "Union Beckum", "Union Unna", "Union Kamen", "Union Marl"),
+                    *("Union Rhede", "The Harriers", "North Road Rowers (NRR)"),
+                )
+            )
+        ),
+    ]
+)
+
+
+@for_each(
+    ("question", "coach"),
+    [
+        ("Who is the coach of Soest?", "Coach 1"),
+        ("Who is the coach of Union Lippe?", "Coach 2"),
+        ("Who is the coach of the Harriers?", "Coach 10"),
+        ("Who is the coach of NRR?", "Coach 11"),
+    ],
+)
+def test_a_graphs_own_names_are_found_without_article_qualifier_or_common_word(
+    question: str, coach: str, tmp_path: Path
+) -> None:
+    assert asked(question, tmp_path, CLUBS)["rows"] == [[coach]]
+
+
+PAPERS = "\n".join(
+    [
+        "@prefix : <https://papers.example/> .",
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .",
+        ":s a :Scheme ; :title 'All' . :b1 a :Binding ; :title 'Cloth' .",
+        ":t0 a :Topic ; rdfs:label 'Tides' . :t1 a :Topic ; rdfs:label 'Winds' .",
+        *(f":r{n} a :Report ; :inScheme :s ; :binding :b1 ; :topic :t{n % 2} ." for n in range(24)),
+        *(f":r{n} :review :v{n} . :v{n} a :Review ." for n in range(20)),
+    ]
+)
+
+
+@for_each(
+    ("question", "count"),
+    [
+        ("Which reports are there?", 24),
+        ("Which reports have the topic Tides?", 12),
+        ("Which reports have no review?", 4),
+    ],
+)
+def test_things_without_names_are_listed_without_a_join_that_no_word_names(
+    question: str, count: int, tmp_path: Path
+) -> None:
+    found = asked(question, tmp_path, PAPERS)
+    assert found["status"] == "answer"
+    assert len(found["rows"]) == count
+    assert "cheme" not in found["sparql"]
