@@ -231,6 +231,7 @@ PAPERS = "\n".join(
         ":t0 a :Topic ; rdfs:label 'Tides' . :t1 a :Topic ; rdfs:label 'Winds' .",
         *(f":r{n} a :Report ; :inScheme :s ; :binding :b1 ; :topic :t{n % 2} ." for n in range(24)),
         *(f":r{n} :review :v{n} . :v{n} a :Review ." for n in range(20)),
+        *(f":r{n} :scan <https://scans.example/{n}> ." for n in range(24)),
     ]
 )
 
@@ -249,4 +250,4 @@ def test_things_without_names_are_listed_without_a_join_that_no_word_names(
     found = asked(question, tmp_path, PAPERS)
     assert found["status"] == "answer"
     assert len(found["rows"]) == count
-    assert "cheme" not in found["sparql"]
+    assert "cheme" not in found["sparql"] and "scan" not in found["sparql"]

@@ -633,14 +633,29 @@ def cluster_candidates(candidates: Sequence[QueryCandidate]) -> list[Cluster]:
     for candidate, key in zip(candidates, keys, strict=True):
         full_key = (key, compute_result_signature(candidate)) if key in repeated_keys else key
         grouped.setdefault(full_key, []).append(candidate)
-    merged: dict[object, list[QueryCandidate]] = {}
-    for group in grouped.values():
-        best = max(group, key=lambda member: member.score)
-        merged.setdefault(_compute_query_signature(best.tree_with_things), []).extend(group)
+    groups = _merge_equal_queries(list(grouped.values()))
     candidate_clusters = [
-        Cluster(tuple(sorted(group, key=lambda member: -member.score))) for group in merged.values()
+        Cluster(tuple(sorted(group, key=lambda member: -member.score))) for group in groups
     ]
     return sorted(candidate_clusters, key=lambda cluster: -cluster.score)
+
+
+def _merge_equal_queries(groups: Sequence[list[QueryCandidate]]) -> list[list[QueryCandidate]]:
+    """Join groups whose best members are one query, found from different roots."""
+    queries = [max(group, key=lambda one: one.score).tree_with_things for group in groups]
+    outlines = [_outline_query(query) for query in queries]
+    repeated_outlines = _find_repeated(outlines)
+    merged: dict[object, list[QueryCandidate]] = {}
+    for group, query, outline in zip(groups, queries, outlines, strict=True):
+        key = _compute_query_signature(query) if outline in repeated_outlines else outline
+        merged.setdefault(key, []).extend(group)
+    return list(merged.values())
+
+
+def _outline_query(query: Query) -> object:
+    """Return a cheap key; queries with equal keys may still differ."""
+    patterns = Counter(map(get_predicate, list_patterns(query.where)))
+    return len(query.columns), len(query.where.elements), frozenset(patterns.items())
 
 
 def _find_repeated(keys: Sequence[object]) -> set[object]:
