@@ -160,3 +160,94 @@ def test_a_clarification_says_by_what_namesakes_differ(tmp_path: Path) -> None:
     offered = [one["words"] for one in found["options"]]
     assert [any(f"Paris ({place})" in words for words in offered) for place in ("France", "Texas")]
     assert all(("France" in words) != ("Texas" in words) for words in offered)
+
+
+FREIGHT = """
+@prefix : <https://freight.example/> .
+:b1 a :Barge ; :name "Nora" ; :port "Riga" . :b2 a :Barge ; :name "Nora" ; :port "Riga" .
+:b3 a :Barge ; :name "Vega" ; :port "Oslo" . :b4 a :Barge ; :port "Oslo" ; :bargeFolderName "f4" .
+:b5 a :Barge ; :name "Luna" ; :port "Kiel" ; :bargeFolderName "f5" ; :owner :o1 .
+:b6 a :Barge ; :name "Juno" ; :port "Kiel" ; :bargeFolderName "f6" ; :owner :o1 .
+:b7 a :Barge ; :name "Iris" ; :port "Kiel" ; :owner :o2 .
+:o1 a :Company ; :name "Skipper" . :o2 a :Company ; :name "Skipper" .
+"""
+
+
+@for_each(
+    ("question", "things", "said"),
+    [
+        ("Which barges are there?", {*"1234567"}, "Barges."),
+        ("Which barges have the port Riga?", {"1", "2"}, "Barges whose port is “Riga”."),
+        ("Which barges do not have the port Kiel?", {*"1234"}, ""),
+        ("Which company is the owner of the most barges?", {"1"}, ""),
+    ],
+)
+def test_a_name_neither_drops_things_without_one_nor_merges_namesakes(
+    question: str, things: set[str], said: str, tmp_path: Path
+) -> None:
+    found = asked(question, tmp_path, FREIGHT)
+    shown = {row[0].removeprefix("https://freight.example/")[1:] for row in found["rows"]}
+    assert shown == things
+    assert said in ("", found["words"])
+
+
+CLUBS = "\n".join(
+    [
+        "@prefix : <https://clubs.example/> .",
+        *(
+            f":c{n} a :Club ; :name '{name}' ; :coach 'Coach {n}' ."
+            for n, name in enumerate(
+                (
+                    *("Union Hamm", "Union Soest", "Union Lippe (handball)", "Union Ahlen"),
+                    *("Union Werl", "Union Beckum", "Union Unna", "Union Kamen", "Union Marl"),
+                    *("Union Rhede", "The Harriers", "North Road Rowers (NRR)"),
+                )
+            )
+        ),
+    ]
+)
+
+
+@for_each(
+    ("question", "coach"),
+    [
+        ("Who is the coach of Soest?", "Coach 1"),
+        ("Who is the coach of Union Lippe?", "Coach 2"),
+        ("Who is the coach of the Harriers?", "Coach 10"),
+        ("Who is the coach of NRR?", "Coach 11"),
+    ],
+)
+def test_a_graphs_own_names_are_found_without_article_qualifier_or_common_word(
+    question: str, coach: str, tmp_path: Path
+) -> None:
+    assert asked(question, tmp_path, CLUBS)["rows"] == [[coach]]
+
+
+PAPERS = "\n".join(
+    [
+        "@prefix : <https://papers.example/> .",
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .",
+        ":s a :Scheme ; :title 'All' . :b1 a :Binding ; :title 'Cloth' .",
+        ":t0 a :Topic ; rdfs:label 'Tides' . :t1 a :Topic ; rdfs:label 'Winds' .",
+        *(f":r{n} a :Report ; :inScheme :s ; :binding :b1 ; :topic :t{n % 2} ." for n in range(24)),
+        *(f":r{n} :review :v{n} . :v{n} a :Review ." for n in range(20)),
+        *(f":r{n} :scan <https://scans.example/{n}> ." for n in range(24)),
+    ]
+)
+
+
+@for_each(
+    ("question", "count"),
+    [
+        ("Which reports are there?", 24),
+        ("Which reports have the topic Tides?", 12),
+        ("Which reports have no review?", 4),
+    ],
+)
+def test_things_without_names_are_listed_without_a_join_that_no_word_names(
+    question: str, count: int, tmp_path: Path
+) -> None:
+    found = asked(question, tmp_path, PAPERS)
+    assert found["status"] == "answer"
+    assert len(found["rows"]) == count
+    assert "cheme" not in found["sparql"] and "scan" not in found["sparql"]

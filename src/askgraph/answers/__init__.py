@@ -27,6 +27,7 @@ from askgraph.answers.headline import Headline, find_query_units, make_deciding_
 from askgraph.answers.verbalize import (
     detect_label_language,
     distinguish_labels,
+    drop_shown_names,
     fetch_term_labels,
     list_iris,
     list_query_iris,
@@ -37,6 +38,7 @@ from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.sparql import Call, Query, QueryText, group_patterns_by_subject, rename_iris
+from askgraph.sparql.comparison import select_columns
 from askgraph.sparql.judge import admit_query
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import GraphResult, Result, SelectResult, Term, get_term_sort_key
@@ -152,8 +154,12 @@ class AnswerBuilder:
                     _list_resources(result), known_labels
                 )
                 result = result if ordered else arrange_rows(result, tree, known_labels)
+        spoken = result
+        if tree is not None and isinstance(result, SelectResult):
+            tree = drop_shown_names(tree, self.graph)
+            spoken = select_columns(result, [name.value for name, _ in tree.columns])
         (behind, why_empty), decided = await asyncio.gather(
-            self._fetch_evidence(query, result), self._fetch_deciding_values(tree, result)
+            self._fetch_evidence(query, result), self._fetch_deciding_values(tree, spoken)
         )
         if isinstance(result, SelectResult):
             iris = [
@@ -171,7 +177,7 @@ class AnswerBuilder:
             ordered=ordered,
             evidence=behind.describe(known_labels),
             why_empty=why_empty,
-            sentence=self.render_sentence(tree, result, known_labels, decided),
+            sentence=self.render_sentence(tree, spoken, known_labels, decided),
         )
 
     def render_sentence(

@@ -285,8 +285,9 @@ class Headline:
         if sentence.write_described() is not None:
             return self._describe(result)
         items = self._list_items(result)
-        if not items or "" in items:
-            return ""
+        things = {row[0] for row in result.rows if isinstance(row[0], NamedNode)}
+        if not items or "" in items or len(things) > len(items):
+            return ""  # several things share one name
         if self.query.group_by and len(result.variables) == 2 and len(items) > 1:
             return self._rank(result, items)
         articles = {

@@ -20,7 +20,7 @@ from askgraph.graph.profile import (
     get_standard_role,
 )
 from askgraph.graph.vocabularies import NEVER, VocabularyTerm
-from askgraph.index.names import IndexedName, ItemKind, split_tokens, stem_word
+from askgraph.index.names import IndexedName, ItemKind, fold_word, split_tokens, stem_word
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import choose_label, get_local_name, get_namespace, split_local_name
 from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
@@ -28,6 +28,10 @@ from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
 _MAX_VALUE_CHARACTERS = 80
 _MAX_CYCLE_STEPS = 200  # longest cycle to look for in a network of nodes
 _MAX_VALUE_TOKENS = 8
+_MIN_ALIKE_NAMES = 10  # so many names at least begin with a word that is no part of each
+_ARTICLES = frozenset("the der die das el la los las le les".split())
+_QUALIFIER_PATTERN = re.compile(r"(.*\S)\s+\(([^()]+)\)")
+_MIN_INNER_SHARE = 0.1  # nodes of a hierarchy that are neither at its top nor at its bottom
 _MAX_SIMILAR_COUNT = 5
 _MIN_SENTENCE_WORDS, _MAX_SHORT_WORD_LENGTH = (
     4,
@@ -101,6 +105,9 @@ def iterate_names(graph: GraphArrays, profile: Profile) -> Iterator[IndexedName]
     yield from _iterate_entity_names(graph, profile, schema)
     for term_id, value in iterate_short_texts(graph):
         yield IndexedName(value, graph.terms.get_text(term_id), ItemKind.VALUE)
+    for predicate in profile.predicates:
+        if predicate.naming and not get_standard_role(predicate.iri):
+            yield from _iterate_short_value_names(graph, predicate.iri)
 
 
 _WORD_PATTERN, _NUMBER_PATTERN = re.compile(r"[^\W\d_]+"), re.compile(r"\d+")
@@ -217,6 +224,53 @@ def _iterate_labels(
             yield IndexedName(initials, target, ItemKind.ENTITY, preferred=False)
 
 
+def _iterate_short_value_names(graph: GraphArrays, predicate: str) -> Iterator[IndexedName]:
+    """Yield the short forms of the names that a graph's own predicate gives."""
+    number = graph.get_predicate_number(predicate)
+    ends = graph.get_ends(number, inverse=True) if number is not None else np.zeros(0, np.int32)
+    ids = ends[ends < graph.terms.first_iri]
+    texts = list(graph.terms.iterate_values(ids))
+    common_word = find_common_first_word(texts)
+    for term_id, text in zip(ids.tolist(), texts, strict=True):
+        if is_short_value(text):
+            target = graph.terms.get_text(term_id)
+            for short in list_short_names(text, common_word):
+                yield IndexedName(short, target, ItemKind.VALUE, preferred=False)
+
+
+def find_common_first_word(texts: Sequence[str]) -> str:
+    """Return the folded word that most of some names begin with, else ""."""
+    words = (split_tokens(text) for text in texts)
+    counts = Counter(tokens[0] for tokens in words if len(tokens) > 1)
+    word, count = max(counts.items(), key=lambda entry: entry[1], default=("", 0))
+    return word if count >= max(_MIN_ALIKE_NAMES, len(texts) / 2) else ""
+
+
+def list_short_names(name: str, common_word: str = "") -> tuple[str, ...]:
+    """Return what people call a thing for short.
+
+    Its name without a qualifier in brackets, capital letters in these, its initials, and its name
+    without a leading article or a word that most names of its kind begin with.
+
+    >>> list_short_names("The Nirvana (band)")
+    ('The Nirvana', 'Nirvana')
+    >>> list_short_names("Institute of Art and Design")
+    ('IAD',)
+    >>> list_short_names("Apache Cassandra", "apache")
+    ('Cassandra',)
+    """
+    match = _QUALIFIER_PATTERN.fullmatch(name)
+    names = [match[1]] if match is not None else []
+    names += [match[2]] if match is not None and match[2].isupper() else []
+    core = match[1] if match is not None else name
+    first, _, rest = core.partition(" ")
+    is_skipped = first.lower() in _ARTICLES or (common_word and fold_word(first) == common_word)
+    if is_skipped and any(len(word) > 1 for word in _WORD_PATTERN.findall(rest)):
+        names.append(rest)
+    names += [build_acronym(core)] if len(core.split()) > 2 else []
+    return tuple(dict.fromkeys(text for text in names if text and text != name))
+
+
 def iterate_short_texts(graph: GraphArrays) -> Iterator[tuple[int, str]]:
     """Yield the ids and texts of short text values, except names and descriptions."""
     is_included = np.zeros(graph.terms.first_iri, dtype=np.bool_)
@@ -276,7 +330,7 @@ def score_name_predicate(predicate: str, cls: str, coverage: float, distinct: fl
     """Return how well a predicate names the instances of a class; higher is better.
 
     Standard predicates come first, then predicates with a word for names in their IRI, then those
-    that share a word with the class.
+    that share a word with the class or have no other word ("name").
 
     Args:
         predicate: IRI of the predicate.
@@ -287,7 +341,7 @@ def score_name_predicate(predicate: str, cls: str, coverage: float, distinct: fl
     words = [stem_word(word) for word in split_tokens(split_local_name(predicate))]
     class_stems = {stem_word(word) for word in split_tokens(split_local_name(cls))}
     word_score = 1.0 if words and words[-1] in NAME_WORDS else 0.8 * _has_name_suffix(words)
-    class_score = 0.7 if set(words) & class_stems else 0.0
+    class_score = 0.7 if set(words) & class_stems or NAME_WORDS.issuperset(words) else 0.0
     standard_score = 3.0 if get_standard_role(predicate) else 0.0
     return standard_score + word_score + class_score + coverage + distinct - 0.05 * len(words)
 
@@ -397,10 +451,12 @@ def is_hierarchy(graph: GraphArrays, number: int) -> bool:
     for _ in range(2):
         frontier = graph.step(frontier, number) if len(frontier) else frontier
     deep = frontier[frontier >= graph.terms.first_iri] if len(frontier) else frontier
-    if not len(deep):
-        return False
+    subjects = graph.get_ends(number)
+    inner = np.intersect1d(resources, subjects)
+    if not len(deep) or len(inner) < _MIN_INNER_SHARE * min(len(resources), len(subjects)):
+        return False  # one thing is met on both sides by chance
     # If many nodes can reach themselves, it is a network of peers.
-    sample = resources[:: max(1, len(resources) // 50)]
+    sample = inner[:: max(1, len(inner) // 50)]
     cyclic = sum(_is_cyclic(graph, number, node) for node in sample.tolist())
     return cyclic <= 0.2 * len(sample)
 

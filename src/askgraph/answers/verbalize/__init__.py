@@ -30,6 +30,7 @@ from askgraph.answers.verbalize.listing import Grouping
 from askgraph.answers.verbalize.names import Names, TripleReader, strip_article
 from askgraph.answers.verbalize.phrases import load_phrases
 from askgraph.answers.verbalize.scope import Scope, unwrap
+from askgraph.answers.verbalize.shown_names import drop_shown_names
 from askgraph.errors import QuerySyntaxError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
@@ -59,6 +60,7 @@ __all__ = [
     "describe_taught_words",
     "detect_label_language",
     "distinguish_labels",
+    "drop_shown_names",
     "fetch_term_descriptions",
     "fetch_term_labels",
     "list_iris",
@@ -111,6 +113,8 @@ def verbalize_query_for_graph(
     near: GraphArrays | None = None,
 ) -> str:
     """Return a query in words, with what a graph shows of its terms."""
+    with contextlib.suppress(QuerySyntaxError):
+        query = drop_shown_names(to_tree(query), graph)
     nouns = detect_label_language(graph, language)
     facts = collect_facts(list_query_iris(query), graph, language, near)
     return verbalize_query(query, labels, language=language, nouns=nouns, facts=facts)

@@ -278,8 +278,9 @@ class BeamSearch:
         if is_return and self.schema.is_one_to_one((predicate, inverse)):
             return  # it leads only back to its origin
         links = [] if is_return else self._get_step_links(state, predicate, inverse)
-        is_named_only = predicate in self.schema.named_only_predicates
-        if (not links and (named_only or is_named_only)) or (
+        is_vague = self._is_vague_step(predicate, inverse)
+        is_named_only = named_only or is_vague or predicate in self.schema.named_only_predicates
+        if (not links and is_named_only) or (
             is_literal and self._is_wrong_code_predicate(state, predicate)
         ):
             return
@@ -304,6 +305,12 @@ class BeamSearch:
                 )
                 step_penalty += Penalty.RETURN_STEP if is_return else 0.0
                 yield self._build_successor(state, edge, ids, step_penalty, is_literal)
+
+    def _is_vague_step(self, predicate: int, inverse: bool) -> bool:
+        """Return whether a step that no word names says too little to be meant."""
+        if predicate in self.schema.unspecific_predicates:
+            return not self.frame.is_yes_no_question  # both ends are named
+        return not inverse and predicate in self.schema.outward_predicates
 
     def _find_targets(self, ids: Ids, predicate: int, inverse: bool, is_transitive: bool) -> Ids:
         """Return the nodes after a step, without literals beside resources or dead ends."""

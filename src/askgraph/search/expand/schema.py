@@ -58,6 +58,10 @@ from askgraph.sparql.vocabulary import GEO, SCHEMA_NAMESPACES
 StepPath = tuple[tuple[int, bool], ...]
 
 _MAX_CACHED_SETS_COUNT = 50_000  # node sets to cache whether they have names
+_MOST_THINGS_SHARE = 0.5  # most of the things with edges
+_MIN_UNSPECIFIC_SUBJECT_COUNT = 20  # in a smaller graph one object may be the only one by chance
+_MANY_OBJECTS_COUNT = 8  # mean number of objects of a predicate that links anything to anything
+_OWN_OBJECTS_SHARE = 0.9  # objects, of all triples, that belong to one thing alone
 _SAMPLE_SIZE, _WIDE_SAMPLE_SIZE, _WIDEST_SAMPLE_SIZE = 20, 50, 200
 """Sample sizes: for names, for the predicates of a kind, for the surroundings."""
 _MAX_FIRST_STEPS = 12  # first steps to continue from when exploring the neighbourhood
@@ -221,6 +225,44 @@ class Schema:
         return frozenset(
             number for number in self.resource_predicates if self.predicates[number].datatypes
         )
+
+    @cached_property
+    def unspecific_predicates(self) -> frozenset[int]:
+        """Predicates that say little unless words name them.
+
+        Most things have them with one and the same object (the scheme of a thesaurus), or they
+        lead from most things to a great many (the links of a page).
+        """
+        if not self.graph.complete:
+            return frozenset()
+        things = np.count_nonzero(np.diff(self.graph.out_offsets))
+        return frozenset(
+            number
+            for number in self.resource_predicates
+            if (p := self.predicates[number]).subjects >= _MOST_THINGS_SHARE * things
+            and p.subjects >= _MIN_UNSPECIFIC_SUBJECT_COUNT
+            and (p.objects == 1 or p.triples >= _MANY_OBJECTS_COUNT * p.subjects)
+        )
+
+    @cached_property
+    def outward_predicates(self) -> frozenset[int]:
+        """Predicates from each thing to its own pages or copies elsewhere.
+
+        The graph says nothing else of the objects.
+        """
+        if not self.graph.complete:
+            return frozenset()
+        return frozenset(
+            number
+            for number in self.resource_predicates
+            if (p := self.predicates[number]).objects >= _OWN_OBJECTS_SHARE * p.triples
+            and p.objects >= _MIN_UNSPECIFIC_SUBJECT_COUNT
+            and self._has_undescribed_objects(number)
+        )
+
+    def _has_undescribed_objects(self, predicate: int) -> bool:
+        objects = sample_evenly(self.graph.get_ends(predicate, inverse=True))
+        return not self.graph.get_predicates(objects[objects >= self.graph.terms.first_iri])
 
     @cached_property
     def transitive_predicates(self) -> frozenset[int]:

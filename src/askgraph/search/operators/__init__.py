@@ -797,6 +797,7 @@ def finalize_candidate(query: QueryBuilder) -> QueryCandidate | None:
         tuple(query.notes),
         query.shown_words,
         tuple(query.links),
+        draft.names,
     )
 
 

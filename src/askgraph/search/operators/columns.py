@@ -189,7 +189,9 @@ def _find_name_variables(query: QueryBuilder, vertex: Vertex) -> list[Variable]:
         return [query.draft.attach_predicate(vertex, number) for number in parts]
     name_predicate = schema.find_custom_name_predicate(ids)
     if name_predicate is not None and _is_name_predicate(query, name_predicate, vertex):
-        return [query.draft.attach_predicate(vertex, name_predicate)]
+        is_distinct = query.operators.get_operators("distinct")
+        attach = query.draft.attach_predicate if is_distinct else query.draft.attach_name
+        return [attach(vertex, name_predicate)]
     return []
 
 

@@ -285,6 +285,7 @@ def _build_candidate(
         (PAIRED_NOTE,),
         to_bit_mask(position for link in shared_property.links[:1] for position in link.positions),
         tuple(link for link in (*entity_links, *shared_property.links) if link != node.link),
+        draft.names,
     )
 
 
@@ -312,7 +313,7 @@ def _add_choice(
     draft.value_blocks.append(Values((vertex.term,), rows))  # type: ignore[arg-type]
     value = draft.attach_predicate(vertex, shared_property.number)
     name = search.schema.find_custom_name_predicate(ids)
-    variable = vertex.term if name is None else draft.attach_predicate(vertex, name)
+    variable = vertex.term if name is None else draft.attach_name(vertex, name)
     draft.columns = [variable]  # type: ignore[list-item]
     if shared_property.values[0] != shared_property.values[1]:
         is_reversed = is_time and comparison.measure is not None  # the older one was born earlier

@@ -34,6 +34,7 @@ from askgraph.search.expand.schema import (
     sample_evenly,
 )
 from askgraph.search.link import Link
+from askgraph.search.optional_names import make_names_optional
 from askgraph.search.query_pieces import (
     TEXT,
     Value,
@@ -131,6 +132,7 @@ class QueryDraft:
         hints: Words to name each variable from.
         vertices: Vertices of the patterns, the root first.
         edge_variables: Variable at the end of an edge, by (term, predicate, is inverse).
+        names: Thing that each variable for a name names.
     """
 
     schema: Schema
@@ -153,6 +155,7 @@ class QueryDraft:
     hints: dict[Variable, str] = field(default_factory=dict)
     vertices: list[Vertex] = field(default_factory=list)
     edge_variables: dict[tuple[Term, int, bool], Variable] = field(default_factory=dict)
+    names: dict[Variable, Variable] = field(default_factory=dict)
 
     def create_variable(self, hint: str) -> Variable:
         """Create a variable that will be named after the hint."""
@@ -291,6 +294,13 @@ class QueryDraft:
             )
             self.edge_variables[key] = fresh_variable
         return self.edge_variables[key]
+
+    def attach_name(self, vertex: Vertex, predicate: int) -> Variable:
+        """Attach the name of a thing, which things without a name may lack."""
+        name = self.attach_predicate(vertex, predicate)
+        if isinstance(vertex.term, Variable):
+            self.names[name] = vertex.term
+        return name
 
     def build_new_edge(self, term: Term, predicate: int, *, inverse: bool = False) -> Pattern:
         """Build the pattern of a predicate from a term to a new variable."""
@@ -830,6 +840,7 @@ class QueryCandidate:
         notes: Names of the operators and of other features of the query.
         shown_words: Bit mask of the words that name the shown columns.
         links: Links that operators and columns use, beside those of `state`.
+        names: Thing that each variable for a name names; in `query` the names are optional.
         score: Score of the ranking.
         features: Features of the ranking by name.
     """
@@ -847,6 +858,7 @@ class QueryCandidate:
     notes: tuple[str, ...] = ()
     shown_words: int = 0
     links: tuple[Link, ...] = ()
+    names: Mapping[Variable, Variable] = field(default_factory=dict)
     score: float = 0.0
     features: dict[str, float] = field(default_factory=dict)
 
@@ -856,16 +868,21 @@ class QueryCandidate:
         return self.tree.form == "ASK"
 
     @cached_property
+    def tree_with_things(self) -> Query:
+        """The tree with optional names beside the things that they name."""
+        return make_names_optional(self.tree, self.names) if self.names else self.tree
+
+    @cached_property
     def query(self) -> Query:
-        """The query with readable variable names."""
-        return name_variables(self.tree, build_variable_names(self.hints))
+        """The query with readable variable names, and with things beside their names."""
+        return name_variables(self.tree_with_things, build_variable_names(self.hints))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that answer the question; empty for yes or no."""
         if self.is_ask:
             return ()
-        pairs = zip(self.tree.columns, self.query.columns, strict=True)
+        pairs = zip(self.tree_with_things.columns, self.query.columns, strict=True)
         names = {alias: name.value for (alias, _), (name, _) in pairs}
         return tuple(names[get_alias(shown_value)] for shown_value in self.shown)
 
@@ -1232,7 +1249,9 @@ class QueryBuilder:
         if not attachment.inverse and self.schema.is_own_key(ids, attachment.predicate):
             return self.draft.attach_predicate(Vertex(variable, Node(ids), 1), attachment.predicate)
         name = self.schema.find_custom_name_predicate(ids)
-        if name is None and not attachment.inverse:
+        if name is not None:
+            return self.draft.attach_name(Vertex(variable, Node(ids), 1), name)
+        if not attachment.inverse:
             name = self.schema.find_value_predicate(ids, attachment.predicate)
         if name is None:
             return variable
@@ -1351,6 +1370,8 @@ class QueryBuilder:
         )
         if name is None:
             name = self.schema.find_custom_name_predicate(ids)
+            if name is not None:
+                return self.draft.attach_name(vertex, name)
         if name is None:
             values = (
                 self.schema.find_value_predicate(ids, edge.predicate) for edge in leading_edges

@@ -221,7 +221,7 @@ class FeatureExtractor:
             else _match_value_sort(candidate, self.operators, schema)
         )
         features |= {
-            "nameless": _is_nameless_answer(candidate, schema),
+            "nameless": _is_nameless_answer(candidate, fitting.expected, schema),
             "asks": asks,
             "head": _match_head(candidate, self.first_content_position, linked, schema),
             "misfit": max(0.0, -kind),
@@ -342,9 +342,18 @@ def iterate_links(candidate: QueryCandidate) -> Iterator[Link]:
     yield from candidate.links
 
 
-def _is_nameless_answer(candidate: QueryCandidate, schema: Schema) -> float:
-    """Return 1 if the answer is a node that only stands for a relation, else 0."""
+def _is_nameless_answer(
+    candidate: QueryCandidate, expected: ExpectedAnswer, schema: Schema
+) -> float:
+    """Return 1 if the answer is a node that only stands for a relation, else 0.
+
+    Things of the class that the question asks for are an answer, even if none has a name.
+    """
     if candidate.is_ask or candidate.shown != (candidate.root,):
+        return 0.0
+    link = candidate.state.node.cls_link
+    is_requested = link is not None and link.target in expected.classes
+    if link is not None and is_requested and link.score * link.quality >= _MIN_CLASS_SCORE:
         return 0.0
     return float(schema.is_nameless(candidate.state.ids))
 
@@ -624,11 +633,29 @@ def cluster_candidates(candidates: Sequence[QueryCandidate]) -> list[Cluster]:
     for candidate, key in zip(candidates, keys, strict=True):
         full_key = (key, compute_result_signature(candidate)) if key in repeated_keys else key
         grouped.setdefault(full_key, []).append(candidate)
+    groups = _merge_equal_queries(list(grouped.values()))
     candidate_clusters = [
-        Cluster(tuple(sorted(group, key=lambda member: -member.score)))
-        for group in grouped.values()
+        Cluster(tuple(sorted(group, key=lambda member: -member.score))) for group in groups
     ]
     return sorted(candidate_clusters, key=lambda cluster: -cluster.score)
+
+
+def _merge_equal_queries(groups: Sequence[list[QueryCandidate]]) -> list[list[QueryCandidate]]:
+    """Join groups whose best members are one query, found from different roots."""
+    queries = [max(group, key=lambda one: one.score).tree_with_things for group in groups]
+    outlines = [_outline_query(query) for query in queries]
+    repeated_outlines = _find_repeated(outlines)
+    merged: dict[object, list[QueryCandidate]] = {}
+    for group, query, outline in zip(groups, queries, outlines, strict=True):
+        key = _compute_query_signature(query) if outline in repeated_outlines else outline
+        merged.setdefault(key, []).extend(group)
+    return list(merged.values())
+
+
+def _outline_query(query: Query) -> object:
+    """Return a cheap key; queries with equal keys may still differ."""
+    patterns = Counter(map(get_predicate, list_patterns(query.where)))
+    return len(query.columns), len(query.where.elements), frozenset(patterns.items())
 
 
 def _find_repeated(keys: Sequence[object]) -> set[object]:
@@ -743,7 +770,31 @@ def compute_result_signature(candidate: QueryCandidate) -> object:
             if element_variables & needed_variables
             or (root not in element.variables and not element_variables & narrowing)
         ]
-    parts = patterns + other_parts
+    return _paint_parts(patterns + other_parts, columns, order_parts, root), _get_form(query)
+
+
+def _compute_query_signature(query: Query) -> object:
+    """Return a key that is equal for queries that differ in their variables' names alone."""
+    columns = [_build_part("show", element) for element in list_column_values(query)]
+    order_parts = [_build_part("by", key) for key in query.order]
+    parts = [*columns, *order_parts]
+    parts += [_build_part("says", element) for element in query.where.elements]
+    parts += [_build_part("group", element) for element, _ in query.group_by]
+    parts += [_build_part("having", element) for element in query.having]
+    return _paint_parts(parts, columns, order_parts), _get_form(query)
+
+
+def _get_form(query: Query) -> tuple[object, ...]:
+    return query.limit, query.offset, query.form
+
+
+def _paint_parts(
+    parts: Sequence[_QueryPart],
+    columns: Sequence[_QueryPart],
+    order_parts: Sequence[_QueryPart],
+    root: int | None = None,
+) -> object:
+    """Return the parts of a query with colours in place of its variables."""
     parts_by_variable: dict[int, list[_QueryPart]] = {}
     for part in parts:
         for number in set(part.variables):
@@ -765,7 +816,6 @@ def compute_result_signature(candidate: QueryCandidate) -> object:
         tuple(element.paint(colours) for element in columns),
         frozenset(element.paint(colours) for element in parts),
         tuple(element.paint(colours) for element in order_parts),
-        (query.limit, query.offset, query.form),
     )
 
 

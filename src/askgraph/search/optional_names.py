@@ -1,0 +1,95 @@
+"""Show things beside their names: a name neither drops the things without one nor merges things."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pyoxigraph import Variable
+
+from askgraph.search.query_pieces import get_predicate
+from askgraph.sparql import (
+    Element,
+    Group,
+    Nested,
+    Pattern,
+    Query,
+    Union,
+    transform,
+    walk,
+)
+
+
+def make_names_optional(query: Query, names: Mapping[Variable, Variable]) -> Query:
+    """Return a query whose name patterns are optional, with a column for each named thing.
+
+    A name that is compared or counted, and that of a counted thing, stays required.
+
+    Args:
+        query: The query.
+        names: The thing that each name variable names.
+    """
+    for name, thing in names.items() if query.form == "SELECT" else ():
+        query = _make_name_optional(query, name, thing)
+    return query
+
+
+def _make_name_optional(query: Query, name: Variable, thing: Variable) -> Query:
+    own = [
+        element
+        for element in query.where.elements
+        if isinstance(element, Pattern) and (element.subject, element.object) == (thing, name)
+    ]
+    others = tuple(element for element in query.where.elements if element not in own)
+    binding = [index for index, element in enumerate(others) if _binds(element, thing)]
+    computed = ([value for _, value in query.columns], query.having, query.order)
+    is_counted = any(thing in walk(tuple(part)) for part in computed)
+    if (
+        len(own) != 1
+        or not binding
+        or is_counted
+        or (name, None) not in query.columns
+        or name in walk(others)
+    ):
+        return query
+    others = transform(others, lambda node: _drop_unused_names(node, get_predicate(own[0])))
+    optional = Nested("OPTIONAL", Group((own[0],)))
+    columns, group_by = query.columns, query.group_by
+    if (thing, None) not in columns:
+        position = columns.index((name, None))
+        columns = (*columns[:position], (thing, None), *columns[position:])
+    if group_by and (thing, None) not in group_by:
+        group_by = ((thing, None), *group_by)
+    where = Group(_insert_after_patterns(others, optional))
+    return replace(query, where=where, columns=columns, group_by=group_by)
+
+
+def _binds(element: Element, variable: Variable) -> bool:
+    return isinstance(element, Pattern | Union) and variable in walk(element)
+
+
+def _insert_after_patterns(elements: Sequence[Element], optional: Nested) -> tuple[Element, ...]:
+    """Return the elements with an optional group after everything that may bind a variable."""
+    position = next(
+        (
+            index
+            for index in range(len(elements), 0, -1)
+            if isinstance(elements[index - 1], Pattern | Union | Query)
+        ),
+        0,
+    )
+    return (*elements[:position], optional, *elements[position:])
+
+
+def _drop_unused_names(node: object, predicate: str) -> object:
+    """Return a sub-query without names that only its own pattern mentions."""
+    if not isinstance(node, Query):
+        return node
+    counts = Counter(part for part in walk(node) if isinstance(part, Variable))
+    kept = tuple(
+        element
+        for element in node.where.elements
+        if not isinstance(element, Pattern)
+        or counts[element.object] > 1  # type: ignore[index]
+        or get_predicate(element) != predicate
+    )
+    return replace(node, where=Group(kept)) if kept else node
