@@ -35,6 +35,12 @@ from askgraph.search.tokenize.question_operators import (
     QuestionOperators,
     detect_operators,
 )
+from askgraph.search.tokenize.requests import (
+    drop_words_before,
+    find_request_start,
+    is_occasion,
+)
+from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
 from askgraph.trace import Question
 
 if TYPE_CHECKING:
@@ -152,7 +158,7 @@ async def link_to_graph(reading: TokenizedQuestion, graph: KnowledgeGraph) -> Li
 
     If the graph has further names at its endpoint, it is queried for those in the question.
     """
-    linked = await asyncio.to_thread(link_question, reading, graph.names)
+    linked = await asyncio.to_thread(_link_request, reading, graph.names)
     if graph.name_search is not None:
         from askgraph.search.link.endpoint_linking import link_with_endpoint  # most graphs lie here
 
@@ -166,7 +172,48 @@ def link_text(
     text: str, language: str | None, names: NameIndex, *, without: Container[str] = ()
 ) -> LinkedQuestion:
     """Tokenize a question and link its words to local names."""
-    return link_question(tokenize(text, language), names, without=without)
+    return _link_request(tokenize(text, language), names, without=without)
+
+
+_MIN_CLAUSE_NAME_SCORE = 0.9
+"""Words of a clause that name something so well must not be lost."""
+
+
+def _link_request(
+    reading: TokenizedQuestion, names: NameIndex, *, without: Container[str] = ()
+) -> LinkedQuestion:
+    """Link what a question asks for, without the clause before it that only says why.
+
+    The clause remains if it names a thing or value that the request does not name.
+    """
+    start = find_request_start(reading)
+    linked = link_question(reading, names, without=without)
+    if not start or _narrows_request(linked, start):
+        return linked
+    return link_question(drop_words_before(reading, start), names, without=without)
+
+
+def _narrows_request(linked: LinkedQuestion, start: int) -> bool:
+    """Return whether the words before a request have a name that the request lacks.
+
+    "For the outer planets: …" narrows a request by any name of the graph, "I like planets: …" by
+    a name of a thing or value.
+    """
+    reading = linked.reading
+    kinds = tuple(ItemKind) if is_occasion(reading) else (ItemKind.ENTITY, ItemKind.VALUE)
+    named = {link.target for link in linked.links if link.positions[-1] >= start}
+    return any(
+        link.positions[-1] < start
+        and link.target not in named
+        and min(link.similarity, link.quality) >= _MIN_CLAUSE_NAME_SCORE
+        for link in linked.get_links(*kinds)
+    ) or any(
+        token.is_capitalized
+        and not reading.is_stop(at)
+        and reading.language not in LANGUAGES_WITH_CAPITAL_NOUNS
+        for at, token in enumerate(reading.tokens[:start])
+        if at
+    )
 
 
 async def load_schema(linked: LinkedQuestion, graph: KnowledgeGraph) -> Schema:

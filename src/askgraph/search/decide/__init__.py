@@ -40,6 +40,7 @@ from askgraph.search.rank import Cluster, RankedCandidates, cluster_candidates, 
 from askgraph.search.rank.faults import FaultContext, find_faults
 from askgraph.search.tokenize import TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator
+from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
 from askgraph.sparql import Call, Filter, Pattern, Query
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.vocabulary import RDF_TYPE
@@ -47,7 +48,7 @@ from askgraph.trace import Answer, Option
 
 _MAX_RIVAL_SCORE_DIFFERENCE = 0.2  # a rival whose score is so near is one
 _DEFAULT_MARGIN_SCORE = 0.5  # the margin of a result that has no rival: being alone proves little
-_LANGUAGES_WITH_CAPITAL_NOUNS = frozenset(["de"])
+
 _MAX_LINK_SCORE_DIFFERENCE = (
     0.05  # a link may be so much worse and still be as good a reading of its words
 )
@@ -127,7 +128,7 @@ def _measure_coverage(subject: FaultContext) -> dict[str, float]:
     content = [at for at, weight in enumerate(weights) if weight and at not in light_tokens]
     unused = [at for at in content if not best.used >> at & 1]
     linked = {at for link in proposal.linked.links for at in link.positions}
-    has_capital_nouns = reading.language in _LANGUAGES_WITH_CAPITAL_NOUNS
+    has_capital_nouns = reading.language in LANGUAGES_WITH_CAPITAL_NOUNS
     names = [
         at
         for at in unused

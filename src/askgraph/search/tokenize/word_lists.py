@@ -13,6 +13,7 @@ from typing import Any
 from askgraph.index.names import fold_word, split_tokens, stem_word
 
 LANGUAGES = ("en", "de", "es", "fr")
+LANGUAGES_WITH_CAPITAL_NOUNS = frozenset(["de"])
 
 Phrase = tuple[str, ...]
 Kinds = frozenset[str]  # some of persons, bodies (that act as persons do), places and times
@@ -48,6 +49,7 @@ class WordList:
         question_words: question phrases by the kind they ask for.
         operators: phrases by operator.
         clauses: words that open a part of a question, and possessives.
+        request_phrases: phrases beside a request, such as "could you" and "so".
         yes_or_no: words of yes-no questions.
         agreement: demonstratives and numerals such as "this" and "one".
         decimal_comma: whether the comma is the decimal mark and points group thousands.
@@ -77,6 +79,7 @@ class WordList:
     question_words: Mapping[str, tuple[Phrase, ...]]
     operators: Mapping[str, tuple[Phrase, ...]]
     clauses: Mapping[str, frozenset[str]]
+    request_phrases: Mapping[str, tuple[Phrase, ...]]
     yes_or_no: Mapping[str, frozenset[str]]
     agreement: Mapping[str, frozenset[str]]
     decimal_comma: bool
@@ -221,6 +224,7 @@ def get_word_list(language: str) -> WordList:
         question_words=_parse_phrases_by_name(table["asks"]),
         operators=_parse_phrases_by_name(table["operators"]),
         clauses=_parse_words_by_name(table["clauses"]),
+        request_phrases=_parse_phrases_by_name(table["requests"]),
         yes_or_no=_parse_words_by_name(table["yes_or_no"]),
         agreement=_parse_words_by_name(table["agreement"]),
         decimal_comma=numbers["decimal_comma"],
