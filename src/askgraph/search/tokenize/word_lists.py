@@ -67,6 +67,7 @@ class WordList:
         synonyms: synonyms by stem.
         naming: words for "name".
         light_phrases: phrases without content, such as "took place".
+        faint_phrases: words with little content, such as "everyone" and "make".
         filler_phrases: phrases that have no content and name nothing either.
         accented_words: content words that differ from a function word only by an accent.
         degrees: endings of adjectives and words before them.
@@ -97,6 +98,7 @@ class WordList:
     synonyms: Mapping[str, frozenset[str]]
     naming: frozenset[str]
     light_phrases: tuple[Phrase, ...]
+    faint_phrases: tuple[Phrase, ...]
     filler_phrases: tuple[Phrase, ...]
     accented_words: frozenset[str]
     degrees: Mapping[str, frozenset[str]]
@@ -242,6 +244,7 @@ def get_word_list(language: str) -> WordList:
         synonyms=_parse_synonyms([*table["synonyms"]["sets"], *table["synonyms"]["english"]]),
         naming=frozenset(stem_word(p[0]) for p in _parse_phrases(table["naming"]["words"])),
         light_phrases=_parse_phrases(table["light"]["words"]),
+        faint_phrases=_parse_phrases(table["light"]["faint"]),
         filler_phrases=_parse_phrases(table["light"]["idle"]),
         accented_words=frozenset(table["light"]["full"]),
         degrees={name: frozenset(words) for name, words in table["degrees"].items()},
