@@ -24,6 +24,7 @@ from askgraph.index.names import ItemKind, NameIndex
 from askgraph.index.names import split_tokens as words_in
 from askgraph.search.decide import decide
 from askgraph.search.expand.beam_search import expand
+from askgraph.search.expand.generic_nouns import link_generic_nouns
 from askgraph.search.expand.schema import Schema, link_question_word
 from askgraph.search.link import DescriptionRequest, Link, LinkedQuestion, link_question
 from askgraph.search.operators import build_candidates
@@ -270,7 +271,7 @@ def resolve_operators(
             orders or negations.
     """
     linked = replace(linked, reading=linked.reading.resolve_dates(day))
-    linked = follow_redirects(linked, schema)
+    linked = link_generic_nouns(follow_redirects(linked, schema), schema)
     description = _detect_description(linked)
     frame = detect_operators(linked.reading, linked.scales)
     frame = detect_name_filters(

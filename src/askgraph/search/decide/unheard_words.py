@@ -78,7 +78,10 @@ def find_requested_tokens(subject: FaultContext) -> tuple[int, ...]:
         if _is_measure(noun, reading):
             last = noun.positions[-1]
         elif all(operators.mask >> at & 1 for at in between):
-            return tuple(at for at in noun.positions if at not in names) or noun.positions
+            head = noun.positions[0]  # later generic nouns are not asked for: "shows with works"
+            asked = [at for at in noun.positions if at not in names]
+            plain = [at for at in asked if at == head or not reading.is_generic_noun(at)]
+            return tuple(plain or asked) or noun.positions
     silent = names | {at for at, weight in enumerate(weigh_content(reading)) if not weight}
     free = (
         at

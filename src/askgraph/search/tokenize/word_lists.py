@@ -68,6 +68,7 @@ class WordList:
         naming: words for "name".
         light_phrases: phrases without content, such as "took place".
         faint_phrases: words with little content, such as "everyone" and "make".
+        generic_nouns: stems of nouns such as "thing" and "item".
         filler_phrases: phrases that have no content and name nothing either.
         accented_words: content words that differ from a function word only by an accent.
         degrees: endings of adjectives and words before them.
@@ -99,6 +100,7 @@ class WordList:
     naming: frozenset[str]
     light_phrases: tuple[Phrase, ...]
     faint_phrases: tuple[Phrase, ...]
+    generic_nouns: frozenset[str]
     filler_phrases: tuple[Phrase, ...]
     accented_words: frozenset[str]
     degrees: Mapping[str, frozenset[str]]
@@ -245,6 +247,9 @@ def get_word_list(language: str) -> WordList:
         naming=frozenset(stem_word(p[0]) for p in _parse_phrases(table["naming"]["words"])),
         light_phrases=_parse_phrases(table["light"]["words"]),
         faint_phrases=_parse_phrases(table["light"]["faint"]),
+        generic_nouns=frozenset(
+            stem_word(phrase[0]) for phrase in _parse_phrases(table["light"]["generic"])
+        ),
         filler_phrases=_parse_phrases(table["light"]["idle"]),
         accented_words=frozenset(table["light"]["full"]),
         degrees={name: frozenset(words) for name, words in table["degrees"].items()},
