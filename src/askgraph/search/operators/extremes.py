@@ -46,7 +46,7 @@ from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Expression
 
-_MAX_ORDER_DISTANCE = 8  # so many words apart "descending" still says how something is sorted
+_MAX_ORDER_DISTANCE = 8  # maximum words between "descending" and the sorted term
 
 
 def apply_extreme_value(query: QueryBuilder, operator: Operator, *, is_maximum: bool) -> bool:
@@ -364,7 +364,7 @@ def _order_by_count(query: QueryBuilder, operator: Operator, descending: bool) -
     ):
         query.consume_attachment(attachment)  # "the most customers", where each has its number
         return _count_per_earlier_value(query, operator, query.root.term, descending)
-    # Whether the most of a property is the value that most have: nothing has several of it.
+    # Whether "most" means the most frequent value: nothing has several values.
     if attachment.inverse:
         is_shared_value = False
     elif _is_frequency_operator(query, operator):
@@ -476,7 +476,7 @@ def _count_linked_things(
     ]
     slot = query.find_next_slot(operator.last, MAX_TOKENS_NEAR)
     if slot is not None and slot.first <= min(vertex.name_positions) + 1:
-        return False  # "payment method": a property of what the first word names
+        return False  # "payment method" is a property of the thing that the first word names
     if not variables or not isinstance(vertex.term, Variable):
         return False
     query.group_by(vertex)
