@@ -390,8 +390,8 @@ UNFILTERED_CLASS_FACTOR = 0.6
 Those words narrow the class by facts that the graph lacks; benchmarks rarely ask such questions.
 """
 
-UNHEARD_REQUEST_FACTOR = 0.5
-"""Confidence factor if the query uses no word that says what is asked for.
+MAX_UNHEARD_REQUEST_CONFIDENCE = 0.4
+"""Maximum confidence if the query uses no word that says what is asked for.
 
 "How many committers has X?" is not answered by the number of things named X; benchmarks rarely ask
 for what a graph lacks.
@@ -431,7 +431,7 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
         return 0.0
     confidence = calibrate(score_evidence(collect_evidence(proposal, ranked_clusters)))
     unheard = find_unheard_request(FaultContext(proposal, ranked_clusters[0].best))
-    return confidence * (UNHEARD_REQUEST_FACTOR if unheard else 1.0)
+    return min(confidence, MAX_UNHEARD_REQUEST_CONFIDENCE) if unheard else confidence
 
 
 def compute_confidence_factor(

@@ -28,11 +28,13 @@ def link_generic_nouns(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion
         return linked
     named_links = linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
     named = {at for link in named_links if link.score >= _MIN_NAME_SCORE for at in link.positions}
-    has_class = any(link.kind is ItemKind.CLASS for link in named_links)
+    class_words = {at for link in linked.get_links(ItemKind.CLASS) for at in link.positions}
     free = [
         at
         for at in nouns
-        if named.isdisjoint((at - 1, at)) and not (reading.is_stop(at) and has_class)
+        if at not in named
+        and at - 1 not in named | class_words
+        and not (reading.is_stop(at) and class_words)
     ]  # "log entries" are those of the log
     links = [
         Link(ItemKind.CLASS, iri, schema.get_name_hint(iri), _SCORE, (at,), (_SCORE,))
