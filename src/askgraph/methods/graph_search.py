@@ -20,6 +20,8 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.methods import check_interpretation
+from askgraph.search.decide import find_omitted_words
+from askgraph.search.rank import RankedCandidates
 from askgraph.search.tokenize import tokenize
 from askgraph.search.tokenize.word_lists import detect_greeting
 from askgraph.trace import Answer, Draft, Outcome, Question, Refusal, Step, Thought, Usage
@@ -128,7 +130,7 @@ class GraphSearch(SearchLimits):
         outcome = joint_answer or await run.decide_outcome(proposal)
         starts_with_operator = any(item.first == 0 for item in proposal.operators.operators)
         if not question.before and (starts_with_operator or not isinstance(outcome, Answer)):
-            outcome = _refuse_change(question, run.graph) or outcome
+            outcome = _refuse_change(question, run.graph, proposal) or outcome
         requests = sum(run.endpoint.requests for run in runs)
         usage = Usage(time.perf_counter() - started, requests)
         yield replace(outcome, usage=usage)
@@ -138,13 +140,24 @@ class GraphSearch(SearchLimits):
         return await run.decide_outcome(await run.propose_candidates())
 
 
-def _refuse_change(question: Question, graph: KnowledgeGraph) -> Refusal | None:
-    """Refuse a change ("only the first two") if there is no earlier result to change."""
+def _refuse_change(
+    question: Question, graph: KnowledgeGraph, proposal: RankedCandidates
+) -> Refusal | None:
+    """Refuse a change ("only the first two") if there is no earlier result to change.
+
+    "The most common language among them" is a question of its own if a query uses all its words.
+    """
     from askgraph.search import follow_up  # most questions ask for something
 
     text, language = question.text, question.language
     changes = follow_up.parse_result_change(text, graph.names, language=language)
-    if not changes and not follow_up.is_about_result(text, language):
+    operators = proposal.operators.mask
+    has_noun = any(
+        weight and not operators >> at & 1 for at, weight in enumerate(proposal.linked.weights)
+    )
+    best = proposal.candidates[:1]
+    is_whole = has_noun and any(not find_omitted_words(proposal, item) for item in best)
+    if not changes and (is_whole or not follow_up.is_about_result(text, language)):
         return None
     language = question.language or tokenize(question.text).language
     return Refusal(load_phrases(language).say("refuse no result"))

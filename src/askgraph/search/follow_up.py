@@ -289,8 +289,11 @@ def _find_only_year(reading: TokenizedQuestion, tokens: Sequence[int]) -> str | 
 
 
 def is_about_result(text: str, language: str | None = None) -> bool:
-    """Return whether a question refers to the previous result: "of them"."""
-    return _has_phrase(tokenize(text, language), "of_them")
+    """Return whether a question refers to the previous result: "of them"; not "of these tools"."""
+    reading = tokenize(text, language)
+    positions = _find_phrases(reading, ("of_them",))
+    ends = [at + 1 for at in positions if at + 1 not in positions]
+    return any(end == len(reading.tokens) or reading.is_stop(end) for end in ends)
 
 
 def is_about_thing(text: str, language: str | None = None) -> bool:

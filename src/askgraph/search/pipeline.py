@@ -24,6 +24,7 @@ from askgraph.index.names import ItemKind, NameIndex
 from askgraph.index.names import split_tokens as words_in
 from askgraph.search.decide import decide
 from askgraph.search.expand.beam_search import expand
+from askgraph.search.expand.generic_nouns import link_generic_nouns
 from askgraph.search.expand.schema import Schema, link_question_word
 from askgraph.search.link import DescriptionRequest, Link, LinkedQuestion, link_question
 from askgraph.search.link.meaning_linking import link_by_meaning
@@ -36,6 +37,12 @@ from askgraph.search.tokenize.question_operators import (
     QuestionOperators,
     detect_operators,
 )
+from askgraph.search.tokenize.requests import (
+    drop_words_before,
+    find_request_start,
+    is_occasion,
+)
+from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
 from askgraph.trace import Question
 
 if TYPE_CHECKING:
@@ -144,7 +151,7 @@ async def link_to_graph(reading: TokenizedQuestion, graph: KnowledgeGraph) -> Li
 
     If the graph has further names at its endpoint, it is queried for those in the question.
     """
-    linked = await asyncio.to_thread(_link_locally, reading, graph.names)
+    linked = await asyncio.to_thread(_link_request, reading, graph.names)
     if graph.name_search is not None:
         from askgraph.search.link.endpoint_linking import link_with_endpoint  # most graphs lie here
 
@@ -158,14 +165,48 @@ def link_text(
     text: str, language: str | None, names: NameIndex, *, without: Container[str] = ()
 ) -> LinkedQuestion:
     """Tokenize a question and link its words to local names."""
-    return _link_locally(tokenize(text, language), names, without=without)
+    return _link_request(tokenize(text, language), names, without=without)
 
 
-def _link_locally(
+_MIN_CLAUSE_NAME_SCORE = 0.9
+"""Words of a clause that name something so well must not be lost."""
+
+
+def _link_request(
     reading: TokenizedQuestion, names: NameIndex, *, without: Container[str] = ()
 ) -> LinkedQuestion:
+    """Link what a question asks for, without the clause before it that only says why.
+
+    The clause remains if it names a thing or value that the request does not name.
+    """
+    start = find_request_start(reading)
     linked = link_question(reading, names, without=without)
+    if start and not _narrows_request(linked, start):
+        linked = link_question(drop_words_before(reading, start), names, without=without)
     return linked if "vectors" in without else link_by_meaning(linked, names)
+
+
+def _narrows_request(linked: LinkedQuestion, start: int) -> bool:
+    """Return whether the words before a request have a name that the request lacks.
+
+    "For the outer planets: …" narrows a request by any name of the graph, "I like planets: …" by
+    a name of a thing or value.
+    """
+    reading = linked.reading
+    kinds = tuple(ItemKind) if is_occasion(reading) else (ItemKind.ENTITY, ItemKind.VALUE)
+    named = {link.target for link in linked.links if link.positions[-1] >= start}
+    return any(
+        link.positions[-1] < start
+        and link.target not in named
+        and min(link.similarity, link.quality) >= _MIN_CLAUSE_NAME_SCORE
+        for link in linked.get_links(*kinds)
+    ) or any(
+        token.is_capitalized
+        and not reading.is_stop(at)
+        and reading.language not in LANGUAGES_WITH_CAPITAL_NOUNS
+        for at, token in enumerate(reading.tokens[:start])
+        if at
+    )
 
 
 async def load_schema(linked: LinkedQuestion, graph: KnowledgeGraph) -> Schema:
@@ -222,7 +263,7 @@ def resolve_operators(
             orders or negations.
     """
     linked = replace(linked, reading=linked.reading.resolve_dates(day))
-    linked = follow_redirects(linked, schema)
+    linked = link_generic_nouns(follow_redirects(linked, schema), schema)
     description = _detect_description(linked)
     frame = detect_operators(linked.reading, linked.scales)
     frame = detect_name_filters(

@@ -26,6 +26,7 @@ TABLES = (
     "asks",
     "operators",
     "clauses",
+    "requests",
     "yes_or_no",
     "numbers",
     "times",

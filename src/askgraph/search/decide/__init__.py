@@ -25,6 +25,12 @@ from pyoxigraph import NamedNode, Variable
 from askgraph.errors import SetupError
 from askgraph.graph.literals import split_literal
 from askgraph.index.names import ItemKind, split_tokens, stem_name, stem_word
+from askgraph.search.decide.unheard_words import (
+    find_light_tokens,
+    find_linked_tokens,
+    find_unheard_request,
+    weigh_content,
+)
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import QueryCandidate
 from askgraph.search.query_pieces import (
@@ -40,6 +46,7 @@ from askgraph.search.rank import Cluster, RankedCandidates, cluster_candidates, 
 from askgraph.search.rank.faults import FaultContext, find_faults
 from askgraph.search.tokenize import TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator
+from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
 from askgraph.sparql import Call, Filter, Pattern, Query
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.vocabulary import RDF_TYPE
@@ -47,11 +54,10 @@ from askgraph.trace import Answer, Option
 
 _MAX_RIVAL_SCORE_DIFFERENCE = 0.2  # maximum score difference to a rival
 _DEFAULT_MARGIN_SCORE = 0.5  # margin of a result without rivals, which proves little
-_LANGUAGES_WITH_CAPITAL_NOUNS = frozenset(["de"])
 _MAX_LINK_SCORE_DIFFERENCE = 0.05  # score difference up to which links are equally good readings
 _MAX_EVIDENCE = (
     ("faults", 0.0),
-    ("left_out", 0.0),
+    ("left_out", 0.5),
     ("unsaid", 0.05),
     ("unsaid_columns", 0.3),
     ("unsaid_conditions", 0.3),
@@ -62,8 +68,6 @@ _MAX_EVIDENCE = (
     ("rivals", 1.0),
 )
 """The maximum of each evidence for an answer without doubt; any excess is a blemish."""
-_MIN_LINKED_WORD_SCORE = 0.75
-"""Minimum quality of a word linked to an element of the query to count as included."""
 _OPTIONAL_OPERATORS = frozenset(
     "exists and both distinct now past during ongoing lasted at".split()
 )
@@ -121,23 +125,24 @@ def _measure_coverage(subject: FaultContext) -> dict[str, float]:
     """Return how many words of the question the query uses, and how many it leaves out."""
     proposal, best = subject.proposal, subject.candidate
     reading, weights = proposal.question, proposal.linked.weights
-    light_tokens = frozenset(_find_light_tokens(reading))
-    content = [at for at, weight in enumerate(weights) if weight and at not in light_tokens]
+    shares = weigh_content(reading)
+    content = [at for at, weight in enumerate(weights) if weight and shares[at]]
     unused = [at for at in content if not best.used >> at & 1]
     linked = {at for link in proposal.linked.links for at in link.positions}
-    has_capital_nouns = reading.language in _LANGUAGES_WITH_CAPITAL_NOUNS
+    has_capital_nouns = reading.language in LANGUAGES_WITH_CAPITAL_NOUNS
     names = [
         at
         for at in unused
         if at > 0 and reading.tokens[at].is_capitalized and not (has_capital_nouns and at in linked)
     ]
-    total_weight = sum(weights[at] for at in content) or 1.0
+    unused_weight = sum(weights[at] * shares[at] for at in unused)
+    total_weight = sum(weights[at] for at in content if at not in unused) + unused_weight or 1.0
     return {
-        "covered": 1.0 - sum(weights[at] for at in unused) / total_weight,
-        "unused": float(len(unused)),
+        "covered": 1.0 - unused_weight / total_weight,
+        "unused": sum(shares[at] for at in unused),
         "unused_names": float(len(names)),
         "unheard": float(len(list(find_unserved_operators(proposal, best)))),
-        "left_out": float(len(find_omitted_words(proposal, best))),
+        "left_out": sum(_weigh_omitted_words(proposal, best).values()),
     }
 
 
@@ -265,11 +270,16 @@ def find_omitted_words(
             the word ("buses" and `SchoolBus`), or groups and aggregates may represent it
             ("different", "for each", "in total").
     """
+    return tuple(_weigh_omitted_words(proposal, candidate, is_query_shown=is_query_shown))
+
+
+def _weigh_omitted_words(
+    proposal: RankedCandidates, candidate: QueryCandidate, *, is_query_shown: bool = False
+) -> dict[str, float]:
+    """Return the words of `find_omitted_words`, each with how much it matters."""
     reading, weights = proposal.question, proposal.linked.weights
     phrases = {item.first: item for item in find_unserved_operators(proposal, candidate)}
-    included = _find_linked_tokens(FaultContext(proposal, candidate)) | set(
-        _find_light_tokens(reading)
-    )
+    included = find_linked_tokens(FaultContext(proposal, candidate)) | find_light_tokens(reading)
     if is_query_shown:
         included |= _find_named_tokens(reading, FaultContext(proposal, candidate).terms)
         served = [
@@ -285,14 +295,17 @@ def find_omitted_words(
     operator_positions = {at for item in phrases.values() for at in item.positions}
     if candidate.tree.distinct:
         included |= _find_operator_tokens(reading, "distinct")
-    words: list[str] = []
+    shares = weigh_content(reading)
+    words: dict[str, float] = {}
     for at, token in enumerate(reading.tokens):
         if at in phrases:
             last = reading.tokens[phrases[at].last]
-            words.append(" ".join(reading.text[token.start : last.end].split()))
-        elif weights[at] and at not in operator_positions | included:
-            words += [] if candidate.used >> at & 1 else [token.text]
-    return tuple(dict.fromkeys(words))
+            words[" ".join(reading.text[token.start : last.end].split())] = 1.0
+        elif (
+            weights[at] and at not in operator_positions | included and not candidate.used >> at & 1
+        ):
+            words.setdefault(token.text, shares[at])
+    return words
 
 
 def _find_named_tokens(reading: TokenizedQuestion, terms: Iterable[str]) -> set[int]:
@@ -353,25 +366,6 @@ def find_unserved_operators(
             yield operator
 
 
-def _find_linked_tokens(subject: FaultContext) -> set[int]:
-    """Return the tokens linked to an element of the query."""
-    return {
-        at
-        for link in subject.linked.links
-        for at, quality in zip(link.positions, link.qualities, strict=True)
-        if quality >= _MIN_LINKED_WORD_SCORE and subject.has_link_target(link)
-    }
-
-
-def _find_light_tokens(reading: TokenizedQuestion) -> Iterator[int]:
-    """Yield the tokens without content of their own: "happened", "took place"."""
-    words = set(reading.folded_words)
-    for phrase in reading.word_list.light_phrases:
-        for at in range(len(reading.tokens)) if phrase[0] in words else ():
-            if reading.has_phrase_at(phrase, at):
-                yield from range(at, at + len(phrase))
-
-
 def _find_operator_tokens(reading: TokenizedQuestion, operator: str) -> set[int]:
     words = {phrase[0] for phrase in reading.word_list.operators[operator] if len(phrase) == 1}
     return {at for at, word in enumerate(reading.folded_words) if word in words}
@@ -394,6 +388,13 @@ UNFILTERED_CLASS_FACTOR = 0.6
 """Confidence factor if the answer is all instances of a class, although words are left out.
 
 Those words narrow the class by facts that the graph lacks; benchmarks rarely ask such questions.
+"""
+
+MAX_UNHEARD_REQUEST_CONFIDENCE = 0.4
+"""Maximum confidence if the query uses no word that says what is asked for.
+
+"How many committers has X?" is not answered by the number of things named X; benchmarks rarely ask
+for what a graph lacks.
 """
 
 Outcome = Literal["answer", "ask", "refuse"]
@@ -426,11 +427,11 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
 
     It is 0 without clusters; else neither 0 nor 1.
     """
-    return (
-        calibrate(score_evidence(collect_evidence(proposal, ranked_clusters)))
-        if ranked_clusters
-        else 0.0
-    )
+    if not ranked_clusters:
+        return 0.0
+    confidence = calibrate(score_evidence(collect_evidence(proposal, ranked_clusters)))
+    unheard = find_unheard_request(FaultContext(proposal, ranked_clusters[0].best))
+    return min(confidence, MAX_UNHEARD_REQUEST_CONFIDENCE) if unheard else confidence
 
 
 def compute_confidence_factor(

@@ -23,6 +23,7 @@ from askgraph.index.names import (
     NameIndex,
     compute_rarity,
     split_tokens,
+    stem_name,
     stem_word,
 )
 from askgraph.search.link.lexicon import (
@@ -45,6 +46,7 @@ from askgraph.search.tokenize.question_operators import (
     detect_operators,
 )
 from askgraph.search.tokenize.word_lists import Measure, get_shared_words
+from askgraph.sparql.prefixes import split_local_name
 
 _MIN_NAME_SHARE: Final = {
     ItemKind.ENTITY: 0.34,
@@ -228,7 +230,12 @@ def link_question(
         known_names = {match.name for match in matches}
         matches = [loose_by_name.get(match.name, match) for match in matches]
         matches += [match for name, match in loose_by_name.items() if name not in known_names]
-    links_found = [item for match in matches for item in _build_links(match, reading, index, hows)]
+    links_found = [
+        item
+        for match in matches
+        for item in _build_links(match, reading, index, hows)
+        if not _is_generic_part(item, reading)
+    ]
     links_found += [
         Link(
             ItemKind.VALUE,
@@ -359,6 +366,19 @@ def _is_written_as_name(run: Sequence[int], reading: TokenizedQuestion) -> bool:
         or reading.tokens[run[0]].quote is not None
         or reading.text.islower()
     )
+
+
+def _is_generic_part(link: Link, reading: TokenizedQuestion) -> bool:
+    """Return whether only generic nouns link to a part of a thing's name, or of its IRI's path.
+
+    "Works by X" is not about the maker "Roman Bronze Works", nor "tools" about a page `/tools/`.
+    """
+    if link.kind not in _THING_KINDS or not all(map(reading.is_generic_noun, link.positions)):
+        return False
+    is_in_path = link.kind is ItemKind.ENTITY and stem_name(link.name) == stem_name(
+        split_local_name(link.target)
+    )
+    return link.similarity < _FULL_NAME_SHARE or is_in_path
 
 
 def _split_runs(

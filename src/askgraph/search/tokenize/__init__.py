@@ -21,6 +21,7 @@ from askgraph.graph.literals import to_day_number
 from askgraph.graph.measures import Unit, match_unit
 from askgraph.index.names import fold_word, stem_word
 from askgraph.search.tokenize.word_lists import (
+    LANGUAGES_WITH_CAPITAL_NOUNS,
     Measure,
     Phrase,
     WordList,
@@ -555,6 +556,16 @@ class TokenizedQuestion:
         return token.folded in self.word_list.stop_words and not (
             full and token.text.lower() in full
         )
+
+    def is_generic_noun(self, at: int) -> bool:
+        """Return whether a token is a noun for anything: "item"; no name, no verb after "who"."""
+        token, before = self.tokens[at], self.folded_words[max(0, at - 1) : at]
+        if token.quote is not None or token.stem not in self.word_list.generic_nouns:
+            return False
+        is_name = at > 0 and token.is_capitalized
+        persons = {phrase[-1] for phrase in self.word_list.question_words["person"]}
+        has_capital_nouns = self.language in LANGUAGES_WITH_CAPITAL_NOUNS
+        return (has_capital_nouns or not is_name) and persons.isdisjoint(before)
 
     def resolve_dates(self, today: float) -> "TokenizedQuestion":
         """Return the question with its relative times resolved.

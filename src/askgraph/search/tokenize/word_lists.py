@@ -13,6 +13,7 @@ from typing import Any
 from askgraph.index.names import fold_word, split_tokens, stem_word
 
 LANGUAGES = ("en", "de", "es", "fr")
+LANGUAGES_WITH_CAPITAL_NOUNS = frozenset(["de"])
 
 Phrase = tuple[str, ...]
 Kinds = frozenset[str]  # some of persons, bodies (that act as persons do), places and times
@@ -48,6 +49,7 @@ class WordList:
         question_words: question phrases by the kind they ask for.
         operators: phrases by operator.
         clauses: words that open a part of a question, and possessives.
+        request_phrases: phrases beside a request, such as "could you" and "so".
         yes_or_no: words of yes-no questions.
         agreement: demonstratives and numerals such as "this" and "one".
         decimal_comma: whether the comma is the decimal mark and points group thousands.
@@ -65,6 +67,8 @@ class WordList:
         synonyms: synonyms by stem.
         naming: words for "name".
         light_phrases: phrases without content, such as "took place".
+        faint_phrases: words with little content, such as "everyone" and "make".
+        generic_nouns: stems of nouns such as "thing" and "item".
         filler_phrases: phrases that have no content and name nothing either.
         accented_words: content words that differ from a function word only by an accent.
         degrees: endings of adjectives and words before them.
@@ -77,6 +81,7 @@ class WordList:
     question_words: Mapping[str, tuple[Phrase, ...]]
     operators: Mapping[str, tuple[Phrase, ...]]
     clauses: Mapping[str, frozenset[str]]
+    request_phrases: Mapping[str, tuple[Phrase, ...]]
     yes_or_no: Mapping[str, frozenset[str]]
     agreement: Mapping[str, frozenset[str]]
     decimal_comma: bool
@@ -94,6 +99,8 @@ class WordList:
     synonyms: Mapping[str, frozenset[str]]
     naming: frozenset[str]
     light_phrases: tuple[Phrase, ...]
+    faint_phrases: tuple[Phrase, ...]
+    generic_nouns: frozenset[str]
     filler_phrases: tuple[Phrase, ...]
     accented_words: frozenset[str]
     degrees: Mapping[str, frozenset[str]]
@@ -221,6 +228,7 @@ def get_word_list(language: str) -> WordList:
         question_words=_parse_phrases_by_name(table["asks"]),
         operators=_parse_phrases_by_name(table["operators"]),
         clauses=_parse_words_by_name(table["clauses"]),
+        request_phrases=_parse_phrases_by_name(table["requests"]),
         yes_or_no=_parse_words_by_name(table["yes_or_no"]),
         agreement=_parse_words_by_name(table["agreement"]),
         decimal_comma=numbers["decimal_comma"],
@@ -238,6 +246,10 @@ def get_word_list(language: str) -> WordList:
         synonyms=_parse_synonyms([*table["synonyms"]["sets"], *table["synonyms"]["english"]]),
         naming=frozenset(stem_word(p[0]) for p in _parse_phrases(table["naming"]["words"])),
         light_phrases=_parse_phrases(table["light"]["words"]),
+        faint_phrases=_parse_phrases(table["light"]["faint"]),
+        generic_nouns=frozenset(
+            stem_word(phrase[0]) for phrase in _parse_phrases(table["light"]["generic"])
+        ),
         filler_phrases=_parse_phrases(table["light"]["idle"]),
         accented_words=frozenset(table["light"]["full"]),
         degrees={name: frozenset(words) for name, words in table["degrees"].items()},

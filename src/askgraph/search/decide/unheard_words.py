@@ -1,0 +1,112 @@
+"""Weigh the words of a question that a query does not use: a name matters, a filler hardly does.
+
+Light words ("took place") weigh nothing, faint ones ("people", "make", "everyone") little. But a
+word that says what is asked for always matters: a query without it answers another question,
+however well the rest fits ("how many *committers* has X", "who *taught* X").
+"""
+
+from collections.abc import Sequence
+
+from askgraph.index.names import ItemKind
+from askgraph.search.rank.expected_answer_type import (
+    RequestedNoun,
+    find_question_word,
+    find_requested_nouns,
+)
+from askgraph.search.rank.faults import FaultContext
+from askgraph.search.tokenize import TokenizedQuestion
+from askgraph.search.tokenize.word_lists import Phrase
+
+_FAINT_WEIGHT = 0.25  # how much a faint word matters, as a share of another one
+_MIN_LINKED_WORD_SCORE = 0.75
+"""Minimum quality of a word linked to an element of the query to count as included."""
+
+
+def find_linked_tokens(subject: FaultContext) -> set[int]:
+    """Return the tokens linked to an element of the query."""
+    return {
+        at
+        for link in subject.linked.links
+        for at, quality in zip(link.positions, link.qualities, strict=True)
+        if quality >= _MIN_LINKED_WORD_SCORE and subject.has_link_target(link)
+    }
+
+
+def find_light_tokens(reading: TokenizedQuestion) -> set[int]:
+    """Return the tokens without content of their own: "happened", "took place"."""
+    return _find_phrases(reading, reading.word_list.light_phrases)
+
+
+def weigh_content(reading: TokenizedQuestion) -> list[float]:
+    """Return how much each token matters if a query does not use it, from 0 to 1."""
+    light = find_light_tokens(reading)
+    faint = _find_phrases(reading, reading.word_list.faint_phrases)
+    return [
+        0.0 if at in light else _FAINT_WEIGHT if at in faint else 1.0
+        for at in range(len(reading.tokens))
+    ]
+
+
+def find_unheard_request(subject: FaultContext) -> tuple[int, ...]:
+    """Return the words that say what is asked for, if the query uses none of them."""
+    asked = find_requested_tokens(subject)
+    used = subject.candidate.used | subject.candidate.shown_words
+    linked = find_linked_tokens(subject)
+    return () if any(used >> at & 1 or at in linked for at in asked) else asked
+
+
+def find_requested_tokens(subject: FaultContext) -> tuple[int, ...]:
+    """Return the words that say what is asked for; none for yes or no and for bare requests.
+
+    After "which", "what" or "how many" these are the noun ("how many *moons* has X"), after other
+    question words the first words that name nothing ("what did X *study*").
+    """
+    reading, operators = subject.linked.reading, subject.operators
+    word = find_question_word(reading)
+    counts = operators.get_operators("count")
+    if word is None and not (counts and counts[0].first == 0):
+        return ()
+    last = max([-1 if word is None else word, *(item.last for item in counts[:1])])
+    names = {
+        at
+        for link in subject.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
+        if subject.has_link_target(link)
+        for at in link.positions
+    }
+    for noun in find_requested_nouns(subject.linked, operators)[:1]:
+        between = range(last + 1, noun.first_position)
+        if _is_measure(noun, reading):
+            last = noun.positions[-1]
+        elif all(operators.mask >> at & 1 for at in between):
+            head = noun.positions[0]  # later generic nouns are not asked for: "shows with works"
+            asked = [at for at in noun.positions if at not in names]
+            plain = [at for at in asked if at == head or not reading.is_generic_noun(at)]
+            return tuple(plain or asked) or noun.positions
+    silent = names | {at for at, weight in enumerate(weigh_content(reading)) if not weight}
+    free = (
+        at
+        for at in range(last + 1, len(reading.tokens))
+        if not reading.is_stop(at) and not operators.mask >> at & 1 and at not in silent
+    )
+    return tuple(free)[:1]
+
+
+def _is_measure(noun: RequestedNoun, reading: TokenizedQuestion) -> bool:
+    """Return whether a noun only measures the next one: "pieces of software"."""
+    last = noun.positions[-1]
+    faint = _find_phrases(reading, reading.word_list.faint_phrases)
+    following = reading.folded_words[last + 1 : last + 2]
+    owner_words = reading.word_list.clauses["owner"]
+    return faint.issuperset(noun.positions) and not owner_words.isdisjoint(following)
+
+
+def _find_phrases(reading: TokenizedQuestion, phrases: Sequence[Phrase]) -> set[int]:
+    words = set(reading.folded_words)
+    return {
+        position
+        for phrase in phrases
+        if phrase[0] in words
+        for at in range(len(reading.tokens))
+        if reading.has_phrase_at(phrase, at)
+        for position in range(at, at + len(phrase))
+    }

@@ -1,0 +1,69 @@
+"""Link nouns that say little of what they stand for: "works by X", "tools written in Y".
+
+Such a noun stands for the things that a graph is about: the class whose instances it describes
+most, and classes that it describes nearly as much. A word that names a class or predicate is none.
+"""
+
+import heapq
+from dataclasses import replace
+
+from askgraph.graph.arrays import Ids
+from askgraph.index.names import ItemKind
+from askgraph.search.expand.schema import Schema, remember
+from askgraph.search.link import Link, LinkedQuestion
+
+_MIN_NAME_SCORE = 0.7  # a link from this score on says what a noun means
+_SCORE = 0.75  # how well a generic noun names a main class
+_MIN_WEIGHT_SHARE, _MAX_CLASSES = 0.5, 3
+"""Share of the main class's weight from which another may be meant, and how many classes may be."""
+_MAX_WEIGHED_CLASSES = 50  # so many classes, the largest ones, are compared
+_SAMPLE_SIZE = 20  # so many instances tell how much is said of all
+
+
+def link_generic_nouns(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion:
+    """Add links of generic nouns to the main classes of a graph."""
+    reading = linked.reading
+    nouns = [at for at in range(len(reading.tokens)) if reading.is_generic_noun(at)]
+    if not nouns:
+        return linked
+    named_links = linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
+    named = {at for link in named_links if link.score >= _MIN_NAME_SCORE for at in link.positions}
+    class_words = {at for link in linked.get_links(ItemKind.CLASS) for at in link.positions}
+    free = [
+        at
+        for at in nouns
+        if at not in named
+        and at - 1 not in named | class_words
+        and not (reading.is_stop(at) and class_words)
+    ]  # "log entries" are those of the log
+    links = [
+        Link(ItemKind.CLASS, iri, schema.get_name_hint(iri), _SCORE, (at,), (_SCORE,))
+        for at in free
+        for iri in list_main_classes(schema)
+    ]
+    return replace(linked, links=(*linked.links, *links)) if links else linked
+
+
+@remember
+def list_main_classes(schema: Schema) -> tuple[str, ...]:
+    """Return the classes that generic nouns may mean, the main class first.
+
+    The weight of a class is the number of its instances times the squared number of their
+    properties: a few museum objects, each described in full, outweigh thousands of short notes.
+    """
+    profiles = [profile for profile in schema.classes.values() if not profile.nary]
+    largest = heapq.nlargest(_MAX_WEIGHED_CLASSES, profiles, key=lambda profile: profile.instances)
+    weights = {
+        profile.iri: _weigh_instances(schema.get_instances(profile.iri), schema)
+        for profile in largest
+    }
+    ordered = sorted(weights, key=lambda iri: (-weights[iri], iri))[:_MAX_CLASSES]
+    return tuple(
+        iri for iri in ordered if weights[iri] >= _MIN_WEIGHT_SHARE * weights[ordered[0]] > 0
+    )
+
+
+def _weigh_instances(ids: Ids, schema: Schema) -> float:
+    sample = ids[:: len(ids) // _SAMPLE_SIZE + 1]
+    counts = [len(schema.graph.get_predicates(sample[at : at + 1])) for at in range(len(sample))]
+    return len(ids) * (sum(counts) / len(counts)) ** 2 if counts else 0.0

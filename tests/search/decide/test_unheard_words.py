@@ -1,0 +1,76 @@
+"""Words that a query does not use: fillers hardly matter, what is asked for always does."""
+
+from pathlib import Path
+
+from tests.each import for_each
+from tests.search.asking import Known
+from tests.search.test_names_of_things import asked
+
+from askgraph.search.decide import decide
+from askgraph.search.decide.unheard_words import find_requested_tokens
+from askgraph.search.rank import cluster_candidates
+from askgraph.search.rank.faults import FaultContext
+
+PROJECTS = """
+@prefix : <https://code.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Project rdfs:label "project" . :licence rdfs:label "licence" . :language rdfs:label "language" .
+:bugs rdfs:label "bug database" .
+:flink a :Project ; rdfs:label "Flink" ; :licence "MIT" ; :language "Java" ; :bugs :jira .
+:river a :Project ; rdfs:label "River" ; :licence "MIT" ; :language "Scala" ; :bugs :jira .
+:spark a :Project ; rdfs:label "Spark" ; :licence "BSD" ; :language "Scala" ; :bugs :hub .
+:jira rdfs:label "Jira" . :hub rdfs:label "Hub" .
+"""
+
+
+@for_each(
+    "question",
+    [
+        "How many committers does Spark have?",
+        "How many stars has Flink?",
+        "Who taught River?",
+        "What did Spark study?",
+        "What does Flink cost?",
+    ],
+)
+def test_a_question_for_what_the_graph_lacks_is_not_answered(question: str, tmp_path: Path) -> None:
+    assert asked(question, tmp_path, PROJECTS)["status"] != "answer"
+
+
+@for_each(
+    ("question", "plain"),
+    [
+        ("How many projects use Scala?", "How many projects Scala?"),
+        ("Which licence does everyone use for Flink?", "Which licence for Flink?"),
+        ("What kind of licence does River have?", "What licence does River have?"),
+    ],
+)
+def test_fillers_hardly_lower_the_confidence(question: str, plain: str, tmp_path: Path) -> None:
+    with_fillers, without = (asked(text, tmp_path, PROJECTS) for text in (question, plain))
+    assert with_fillers["status"] == without["status"] == "answer"
+    assert with_fillers["rows"] == without["rows"]
+    assert with_fillers["confidence"] > without["confidence"] - 0.2
+
+
+@for_each(
+    ("question", "words"),
+    [
+        ("How many moons does Mars have?", ["moons"]),
+        ("Which planets have rings?", ["planets"]),
+        ("Who discovered Titan?", ["discovered"]),
+        ("Does Mars have moons?", []),
+        ("Planets with rings", []),
+    ],
+)
+def test_the_words_that_say_what_is_asked_for(
+    question: str, words: list[str], space: Known
+) -> None:
+    proposal = space.proposal(question)
+    subject = FaultContext(proposal, cluster_candidates(proposal.candidates)[0].best)
+    found = [proposal.question.tokens[at].text for at in find_requested_tokens(subject)]
+    assert found == words
+
+
+def test_an_unheard_request_is_never_sure(space: Known) -> None:
+    for question in ("How many committers does Titan have?", "Who taught Titan?"):
+        assert decide(space.proposal(question)).confidence < 0.5

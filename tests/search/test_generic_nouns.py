@@ -1,0 +1,80 @@
+"""Nouns for anything stand for the things that a graph is about, and never for a part of a name."""
+
+from pathlib import Path
+
+import pytest
+from tests.each import for_each
+from tests.graphs import store_of
+from tests.search.asking import Known, plain_cell
+from tests.search.test_names_of_things import asked
+
+MUSEUM = """
+@prefix : <https://museum.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:E22 rdfs:label "E22 Human-Made" . :E39 rdfs:label "E39" .
+:maker rdfs:label "maker" . :material rdfs:label "material" . :page rdfs:label "page" .
+:year rdfs:label "year" . :place rdfs:label "place" .
+:a a :E22 ; rdfs:label "The Bull" ; :maker :ann ; :material "bronze" ; :year 1901 .
+:a :page <https://museum.example/tools/> .
+:b a :E22 ; rdfs:label "The Lake" ; :maker :bob ; :material "oil" ; :year 1880 .
+:c a :E22 ; rdfs:label "The Road" ; :maker :ann ; :material "oil" ; :year 1910 .
+:d a :E22 ; rdfs:label "The Hill" ; :maker :foundry ; :material "bronze" ; :year 1890 .
+:ann a :E39 ; rdfs:label "Ann Bell" . :bob a :E39 ; rdfs:label "Bob Hart" .
+:foundry a :E39 ; rdfs:label "Roman Bronze Works" .
+"""
+
+
+@pytest.fixture(scope="module")
+def museum() -> Known:
+    return Known(store_of(MUSEUM))
+
+
+@for_each(
+    ("question", "things"),
+    [
+        ("works by Ann Bell", {"a", "c"}),
+        ("Which objects are there?", {"a", "b", "c", "d"}),
+        ("pieces with maker Bob Hart", {"b"}),
+        ("tools with material bronze", {"a", "d"}),
+        ("works by Roman Bronze Works", {"d"}),
+    ],
+)
+def test_a_generic_noun_is_one_of_the_main_class(
+    question: str, things: set[str], museum: Known
+) -> None:
+    rows = museum.named_rows(museum.best_query(question))[1]
+    assert {plain_cell(row[0]) for row in rows} == things
+
+
+@for_each("question", ["How many objects are there?", "How many items are there?"])
+def test_generic_nouns_are_counted(question: str, museum: Known) -> None:
+    rows = museum.named_rows(museum.best_query(question))[1]
+    assert [plain_cell(row[0]) for row in rows] == ["4"]
+
+
+@for_each("question", ["works by Ann Bell", "tools with material bronze"])
+def test_a_generic_noun_is_no_part_of_a_name_or_path(question: str, museum: Known) -> None:
+    query = museum.best_query(question)
+    assert "foundry" not in query and "/tools/" not in query
+
+
+def test_a_class_of_that_name_is_meant_before_the_main_class() -> None:
+    turtle = MUSEUM + ':Tool rdfs:label "tool" . :saw a :Tool ; rdfs:label "Saw" .'
+    known = Known(store_of(turtle))
+    assert "/Tool>" in known.best_query("Which tools are there?")
+
+
+@for_each(
+    ("question", "status"),
+    [
+        ("What is the most common material among them?", "answer"),
+        ("Which maker has the most of these works?", "answer"),
+        ("which of them is the largest?", "refusal"),
+    ],
+)
+def test_a_first_question_of_its_own_needs_no_result_before(
+    question: str, status: str, tmp_path: Path
+) -> None:
+    found = asked(question, tmp_path, MUSEUM)
+    reason = str(found.get("reason", ""))
+    assert ("no result before" in reason) is (status == "refusal")
