@@ -78,5 +78,7 @@ def _find_unexplained(linked: LinkedQuestion, reading: TokenizedQuestion) -> lis
     return [
         at
         for at in sorted(find_free_tokens(reading) - explained)
-        if reading.tokens[at].text[0].isalpha() and reading.tokens[at].quote is None
+        if reading.tokens[at].text[0].isalpha()
+        and reading.tokens[at].quote is None
+        and reading.tokens[at].stem not in reading.word_list.naming
     ]

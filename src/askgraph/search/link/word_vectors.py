@@ -218,6 +218,9 @@ class NameVectors:
 _name_vectors: WeakKeyDictionary[NameIndex, NameVectors] = WeakKeyDictionary()
 
 
+_MIN_WORD_LENGTH = 3  # letters of a name's longest word: "to" and "is" mean nothing alone
+
+
 def get_name_vectors(index: NameIndex) -> NameVectors:
     """Return the vectors of an index's names, computed once.
 
@@ -234,8 +237,9 @@ def get_name_vectors(index: NameIndex) -> NameVectors:
     numbers = np.flatnonzero(np.isin(index.kinds, kinds)).tolist()
     for number in (timed := limit_to_deadline(numbers, share=_TIME_SHARE)):
         name = index.read_name(number)
-        vector = combine_words(split_tokens(name.text))
-        if vector is not None:
+        words = split_tokens(name.text)
+        vector = combine_words(words)
+        if vector is not None and max(map(len, words)) >= _MIN_WORD_LENGTH:
             names.append(name)
             vectors.append(vector)
     dimensions = 2 * load_table().codes.shape[1]
