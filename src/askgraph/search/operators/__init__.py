@@ -112,6 +112,9 @@ OPERATOR_RULES: Mapping[str, OperatorRule] = {
     "order": OperatorRule(extremes.apply_order),
     "ascending": OperatorRule(partial(extremes.apply_direction, descending=False)),
     "descending": OperatorRule(partial(extremes.apply_direction, descending=True)),
+    "most_first": OperatorRule(partial(extremes.apply_sorting, descending=True)),
+    "least_first": OperatorRule(partial(extremes.apply_sorting, descending=False)),
+    "sort_mark": OperatorRule(extremes.apply_sort_mark),
     **dict.fromkeys(COMPARISON_SIGNS, OperatorRule(conditions.apply_comparison)),
     "comparative": OperatorRule(conditions.apply_comparative),
     "between": OperatorRule(conditions.apply_between),
@@ -324,7 +327,7 @@ _PROPERTY_OPERATORS = ("superlative", "comparative")
 """Operators on a property of the thing named right beside them."""
 _TIME_NOTES = frozenset(
     "at now past during between before after superlative minimum maximum most fewest top order "
-    "ascending descending each lasting lasted elapsed".split()
+    "ascending descending most_first least_first each lasting lasted elapsed".split()
 )
 _PREFERRED_RANK, _DEPRECATED_RANK = NamedNode(WIKIBASE_PREFERRED), NamedNode(WIKIBASE_DEPRECATED)
 

@@ -283,6 +283,8 @@ def _can_fan_out(query: QueryBuilder, predicate: int, inverse: bool) -> bool:
 
 def limit_rows(query: QueryBuilder, operator: Operator) -> None:
     """Set limit and offset from the words beside an operator: "the second", "the three"."""
+    if operator.name in SORTING_OPERATORS:
+        return  # "most moons first" sorts all
     first, last = _parse_ordinals(query, operator)
     count, offset = 1 + last - first, first - 1
     for quantity in query.question.quantities:
@@ -416,6 +418,7 @@ def include_empty_groups(query: QueryBuilder, candidate: QueryCandidate) -> Quer
 
 
 _NATIVE_DATE_SORTS = (ValueKind.DATE, ValueKind.YEAR)
+SORTING_OPERATORS = ("most_first", "least_first")
 LISTABLE_OPERATORS = ("average", "sum", "minimum", "maximum", "superlative", "most", "fewest")
 """Operators that may list several aggregates of one number."""
 
