@@ -4,6 +4,7 @@ A constant is converted into the unit of the data, not the data into the unit of
 if the numbers of one predicate have several units is each one scaled by its unit.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -71,12 +72,47 @@ class VertexSpan:
 
 
 def convert_quantity(query: QueryBuilder, predicate: int, quantity: Quantity) -> float:
-    """Return a quantity in the unit of a predicate; unchanged if either has no unit."""
+    """Return a quantity in the unit of a predicate; unchanged if either has no unit.
+
+    A span of time is compared with plain numbers in the unit that their size suggests.
+    """
     unit, value = query.schema.get_unit(predicate), quantity.value or 0.0
-    if quantity.unit is None or unit is None or unit.dimension != quantity.unit.dimension:
+    if quantity.unit is None:
+        return value
+    if unit is None and quantity.unit.dimension == "time":
+        seconds = _suggest_seconds_per_number(query, predicate, value, quantity.unit.factor)
+        query.consume_tokens(quantity.positions_with_unit)
+        return value * quantity.unit.factor / seconds
+    if unit is None or unit.dimension != quantity.unit.dimension:
         return value
     query.consume_tokens(quantity.positions_with_unit)
     return quantity.unit.convert(value, unit)
+
+
+def _suggest_seconds_per_number(
+    query: QueryBuilder, predicate: int, value: float, stated_seconds: float
+) -> float:
+    """Return how many seconds 1 means for a predicate: the unit in which most values are nearest.
+
+    The stated unit counts unless another one is much nearer.
+    """
+    ends = query.graph.get_ends(predicate, inverse=True)
+    values = query.graph.values[ends[ends < query.graph.terms.first_iri]]
+    values = values[np.isfinite(values)]
+    middle = float(np.median(values)) if len(values) else 0.0
+    if middle <= 0 or value <= 0:
+        return stated_seconds
+    distances = {
+        seconds: abs(math.log(value * stated_seconds / seconds / middle))
+        for seconds in _SECONDS_OF_NUMBERS
+    }
+    nearest = min(distances, key=distances.__getitem__)
+    stated = abs(math.log(value / middle))
+    return nearest if stated - distances[nearest] > _MIN_UNIT_GAIN else stated_seconds
+
+
+_SECONDS_OF_NUMBERS = (0.001, 1.0, 60.0, 3600.0, 86400.0)
+_MIN_UNIT_GAIN = math.log(5.0)  # so much nearer must the values be in a unit that nobody stated
 
 
 def find_by_dimension(query: QueryBuilder, quantity: Quantity) -> Attachment | None:

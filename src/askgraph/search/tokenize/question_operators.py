@@ -546,7 +546,10 @@ def _can_occur(name: str, at: int, reading: TokenizedQuestion) -> bool:
         return bool(reading.quantities)
     if name in ("between", "top"):
         following = {quantity.first for quantity in reading.quantities}
-        return any(at + step in following for step in (1, 2, 3))
+        has_other_bound = name != "between" or any(  # but "from the 1960s"
+            at + step in following for step in range(3, _MAX_BETWEEN_TOKENS + 1)
+        )
+        return has_other_bound and any(at + step in following for step in (1, 2, 3))
     if name == "share":  # but "the top 10 percent of"
         return not any(at - 1 in item.positions for item in reading.quantities)
     if name == "or":  # "his or her", "in or after"
