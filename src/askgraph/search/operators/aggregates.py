@@ -426,7 +426,9 @@ LISTABLE_OPERATORS = ("average", "sum", "minimum", "maximum", "superlative", "mo
 def apply_each(query: QueryBuilder, operator: Operator) -> bool:
     """Group the rows by the things or values that X names: "for each X"."""
     slot, vertex = query.find_next_slot(operator.last), query.find_next_vertex(operator.last)
-    if query.question.folded_words[operator.last] in query.question.word_list.clauses["rate"]:
+    words, lists = query.question.folded_words, query.question.word_list
+    is_count = words[operator.first : operator.last] in lists.operators["count"]  # "count by"
+    if is_count or words[operator.last] in lists.clauses["rate"]:
         query.notes.append("rate")
     if vertex is not None and (slot is None or _is_named_before_slot(vertex, slot)):
         query.group_by(vertex)
@@ -513,6 +515,8 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
     slot, vertex = query.find_next_slot(operator.last), query.find_next_vertex(operator.last)
     if _is_used_by_aggregate(query, operator):
         return True
+    if _is_count_of_earlier_noun(query, operator):
+        slot, vertex = None, query.root
     if _group_by_listed_values(query, operator):
         vertex = query.root
     elif is_listed_count(query.question, operator.last):
@@ -536,6 +540,34 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
     if _is_numeric_statement(query, vertex):
         return True
     query.draft.columns.append(build_aggregate("COUNT", vertex.term, distinct=True))
+    return True
+
+
+def _is_count_of_earlier_noun(query: QueryBuilder, operator: Operator) -> bool:
+    """Return whether a count is of what the question begins with: "ships, how many of them"."""
+    question = query.question
+    phrases = question.word_list.follow_up_phrases["of_them"]
+    refers_back = any(question.has_phrase_at(phrase, operator.last + 1) for phrase in phrases)
+    is_first = operator == query.operators.operators[0]
+    return refers_back and is_first and query.root in query.find_vertices_before(operator)
+
+
+def bound_group_count(query: QueryBuilder, quantity: Quantity, sign: str) -> bool:
+    """Bound the count that each group shows: "X per Y, only those with more than 25"."""
+    draft, root_term = query.draft, query.root.term
+    counts = [
+        column
+        for column in draft.columns
+        if isinstance(column, Call) and get_function(column) == "COUNT"
+    ]
+    if not counts and "rate" in query.notes and isinstance(root_term, Variable):
+        counts = [build_aggregate("COUNT", root_term, distinct=True)]
+    following = range(quantity.last + 1, len(query.question.tokens))
+    is_alone = all(map(query.question.is_stop, following))
+    if len(counts) != 1 or not (draft.group_keys and is_alone) or quantity.value is None:
+        return False
+    draft.having.append(Call(sign, (counts[0], to_number_term(quantity.value))))
+    query.consume_quantity(quantity)
     return True
 
 
