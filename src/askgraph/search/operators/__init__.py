@@ -28,6 +28,7 @@ from askgraph.search.operators.columns import (
     show_names,
 )
 from askgraph.search.operators.extremes_with_ties import keep_ties
+from askgraph.search.operators.labels import build_label_queries
 from askgraph.search.operators.pairs import compare_pairs
 from askgraph.search.operators.query_builder import (
     DATE_SORTS,
@@ -155,6 +156,7 @@ def build_candidates(
         candidates += describe_things(
             search, search.frame, description.links, description.lead_word_count
         )
+    candidates += build_label_queries(search, search.frame)
     if search.frame.get_operators("or", *_PAIR_OPERATORS):
         candidates += compare_pairs(search, search.frame)
     return candidates

@@ -515,7 +515,9 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
     slot, vertex = query.find_next_slot(operator.last), query.find_next_vertex(operator.last)
     if _is_used_by_aggregate(query, operator):
         return True
-    if _is_count_of_earlier_noun(query, operator):
+    if _is_count_of_first_noun(query, operator):
+        if query.root not in query.find_vertices_before(operator):
+            return False
         slot, vertex = None, query.root
     if _group_by_listed_values(query, operator):
         vertex = query.root
@@ -543,13 +545,12 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
     return True
 
 
-def _is_count_of_earlier_noun(query: QueryBuilder, operator: Operator) -> bool:
+def _is_count_of_first_noun(query: QueryBuilder, operator: Operator) -> bool:
     """Return whether a count is of what the question begins with: "ships, how many of them"."""
     question = query.question
     phrases = question.word_list.follow_up_phrases["of_them"]
     refers_back = any(question.has_phrase_at(phrase, operator.last + 1) for phrase in phrases)
-    is_first = operator == query.operators.operators[0]
-    return refers_back and is_first and query.root in query.find_vertices_before(operator)
+    return refers_back and operator == query.operators.operators[0]
 
 
 def bound_group_count(query: QueryBuilder, quantity: Quantity, sign: str) -> bool:

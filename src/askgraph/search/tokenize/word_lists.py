@@ -64,6 +64,7 @@ class WordList:
         measures: adjectives of measure.
         synonyms: synonyms by stem.
         naming: words for "name".
+        label_phrases: phrases that ask for other names and for names in a language.
         light_phrases: phrases without content, such as "took place".
         filler_phrases: phrases that have no content and name nothing either.
         accented_words: content words that differ from a function word only by an accent.
@@ -93,6 +94,7 @@ class WordList:
     measures: tuple[Measure, ...]
     synonyms: Mapping[str, frozenset[str]]
     naming: frozenset[str]
+    label_phrases: Mapping[str, tuple[Phrase, ...]]
     light_phrases: tuple[Phrase, ...]
     filler_phrases: tuple[Phrase, ...]
     accented_words: frozenset[str]
@@ -236,6 +238,7 @@ def get_word_list(language: str) -> WordList:
         text_holders=_parse_phrases(table["texts"]["holders"]),
         measures=tuple(_parse_measures(table["adjectives"])),
         synonyms=_parse_synonyms([*table["synonyms"]["sets"], *table["synonyms"]["english"]]),
+        label_phrases=_parse_phrases_by_name(table["labels"]),
         naming=frozenset(stem_word(p[0]) for p in _parse_phrases(table["naming"]["words"])),
         light_phrases=_parse_phrases(table["light"]["words"]),
         filler_phrases=_parse_phrases(table["light"]["idle"]),
@@ -386,6 +389,20 @@ def _parse_synonyms(sets: Sequence[str]) -> dict[str, frozenset[str]]:
         for word in words:
             synonyms.setdefault(word, set()).update(words - {word})
     return {word: frozenset(synonyms_of_word) for word, synonyms_of_word in synonyms.items()}
+
+
+@cache
+def load_language_names() -> Mapping[str, str]:
+    """Return the codes of languages by the folded words for them."""
+    source = files("askgraph.search.tokenize").joinpath("words", "languages.toml")
+    table = tomllib.loads(source.read_text(encoding="utf-8"))
+    endings = ("", *table["endings"]["adjectives"])
+    return {
+        fold_word(name) + ending: code
+        for code, names in table["names"].items()
+        for name in names
+        for ending in endings
+    }
 
 
 @dataclass(frozen=True)
