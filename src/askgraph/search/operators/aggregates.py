@@ -22,6 +22,7 @@ from askgraph.search.expand import (
 )
 from askgraph.search.link import Link
 from askgraph.search.operators.columns import find_named_vertices, find_owner_vertex
+from askgraph.search.operators.kind_groups import group_by_kind
 from askgraph.search.operators.query_builder import (
     DATE_SORTS,
     LISTED_NOTE,
@@ -435,7 +436,7 @@ def apply_each(query: QueryBuilder, operator: Operator) -> bool:
         return True
     attachment = query.find_attachment(slot)
     if slot is None or attachment is None:
-        return False
+        return group_by_kind(query, operator)
     query.group_by_value(
         query.choose_object_variable(query.attach_and_consume(attachment), attachment),
         slot.first,
