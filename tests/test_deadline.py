@@ -36,7 +36,7 @@ def test_searching_ends_before_requests_do_and_these_before_the_deadline() -> No
 def test_nothing_is_sent_when_the_time_is_over() -> None:
     with (
         use_deadline(Deadline(0.0)),
-        pytest.raises(TimedOut, match="the 0 seconds for the question"),
+        pytest.raises(TimedOut, match="the time limit of 0 seconds was reached"),
     ):
         limit_to_deadline(60.0)
 

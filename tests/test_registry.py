@@ -70,10 +70,10 @@ def test_load_gives_the_one_name_a_module_or_an_entry_point_exports() -> None:
     [
         ("vector", r"^index 'vector' needs no_such_faiss: pip install 'askgraph\[vector\]'$"),
         ("lost", "'lost' needs elsewhere_is_gone"),
-        ("double", r"exactly one name, it has \['One', 'Two'\]"),
+        ("double", r"exactly one name in __all__, not \['One', 'Two'\]"),
         (
             "keywrd",
-            "^no index named 'keywrd'; did you mean 'keyword'[?] there are "
+            "^no index named 'keywrd'; did you mean 'keyword'[?] available: "
             "by_size, graph_index, keyword, lost, vector$",
         ),
         # Only a plugin's name is ever imported.
@@ -89,7 +89,7 @@ def test_a_plugin_that_cannot_be_loaded_is_explained(name: str, said: str) -> No
 def test_methods_are_named_as_the_pages_write_them_and_kinds_are_listed() -> None:
     with pytest.raises(SetupError, match="did you mean 'graph-search'"):
         plugins.load("method", "graph serch")
-    with pytest.raises(SetupError, match="the kinds are endpoint, index"):
+    with pytest.raises(SetupError, match="available: endpoint, index"):
         plugins.list_names("engine")
 
 

@@ -100,7 +100,7 @@ def ask(
     )
     if after is not None and not can_follow_up(method_instance):
         logging.getLogger("askgraph").warning(
-            "method %r does not look at earlier questions: 'after' changes nothing for it", name
+            "method %r ignores earlier questions: 'after' has no effect", name
         )
     open_graphs = prepare_graphs(_to_sequence(graph), resolved_workspace.find, method_instance)
 

@@ -34,13 +34,13 @@ OLD_SUFFIX = ".old"
 _PROCESS_TOKEN = (
     f"{time.time_ns() // 1_000_000:x}"  # an id of a process is used again, in containers often
 )
-_DISK_FULL_REMEDY = "make room, then do the same again"
+_DISK_FULL_REMEDY = "free some space, then try again"
 _SERIAL_NUMBERS = itertools.count(1)
 _TEMPORARY_NAME = re.compile(
     r"\.(?P<name>.+)~(?P<pid>\d+)-(?P<born>[0-9a-f]+)~\d+(\.old)?", re.DOTALL
 )
 _DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# as Oxigraph and NumPy say it
+# the messages of Oxigraph and NumPy
 _DISK_FULL_MESSAGE = re.compile(r"No space left|File too large|\d requested and \d+ written")
 
 
@@ -140,7 +140,7 @@ def to_no_space_error(failure: str, error: BaseException) -> NoSpace | None:
         return None
     if error.errno in _DISK_FULL_ERRNOS or _DISK_FULL_MESSAGE.search(str(error)):
         return NoSpace(
-            f"{failure}: no space is left on the disk, or for so large a file; {_DISK_FULL_REMEDY}"
+            f"{failure}: the disk is full, or the file is too large for it; {_DISK_FULL_REMEDY}"
         )
     return None
 

@@ -21,7 +21,7 @@ DEFAULT_SECONDS = 20.0
 
 _CLOSING_SHARE, _MAX_CLOSING_SECONDS = 0.1, 2.0
 """Share of the seconds, and the maximum, reserved for building an answer at the end."""
-_LOCAL_WORK_SHARE = 0.25  # of that: kept for what needs no request
+_LOCAL_WORK_SHARE = 0.25  # part of that time for work without requests
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def clamp_timeout(seconds: float | None, *, share: float = 1.0) -> float | None:
     remaining_seconds = max(
         0.0, deadline.remaining_seconds - _LOCAL_WORK_SHARE * deadline.closing_seconds
     )
-    remaining_seconds = round(share * remaining_seconds, 3)  # a message may name it
+    remaining_seconds = round(share * remaining_seconds, 3)  # a message may contain it
     return remaining_seconds if seconds is None else min(seconds, remaining_seconds)
 
 
@@ -119,7 +119,7 @@ def limit_to_deadline(items: Iterable[Item], *, share: float = 1.0) -> DeadlineI
 def describe_expiry() -> str:
     """Return the message for an expired deadline, or an empty string without a deadline."""
     deadline = get_deadline()
-    return f"the {deadline.seconds:g} seconds for the question are over" if deadline else ""
+    return f"the time limit of {deadline.seconds:g} seconds was reached" if deadline else ""
 
 
 def parse_retry_after(value: str) -> float | None:

@@ -130,7 +130,7 @@ TRANSIENT_ERRORS = (MalformedReply, Overloaded, TimedOut, Unreachable)
 WITHOUT_MODEL_PREFIX = "without the model: "
 """Prefix of an answer's text when the language model failed but an answer was found."""
 
-COOLDOWN_PHRASE = "it is left alone for"
+COOLDOWN_PHRASE = "it is not called again for"
 """Phrase in the message of a repeated failure: the service was not called again."""
 
 

@@ -230,7 +230,7 @@ def _list_modules(folders: tuple[str, ...]) -> dict[str, Path]:
 
 def _find_package_folders(kind: str) -> list[str]:
     if kind not in PACKAGES:
-        raise SetupError(f"no plugins of kind {kind!r}; the kinds are {', '.join(PACKAGES)}")
+        raise SetupError(f"there are no plugins of kind {kind!r}; available: {', '.join(PACKAGES)}")
     package = PACKAGES[kind]
     try:
         spec = importlib.util.find_spec(package)
@@ -270,8 +270,8 @@ def _load_module_plugin(kind: str, name: str) -> Plugin:
     exports: list[str] = list(getattr(module, "__all__", ()))
     if len(exports) != 1:
         raise SetupError(
-            f"{kind} {name!r}: {module.__name__} must have an __all__ of exactly one name, "
-            f"it has {exports}"
+            f"{kind} {name!r}: {module.__name__} must have exactly one name in __all__, "
+            f"not {exports}"
         )
     plugin: Plugin = getattr(module, exports[0])
     return plugin
@@ -286,5 +286,5 @@ def _describe_unknown(kind: str, name: str) -> str:
         _normalize_name(name).replace("_", separator), plugin_names, n=3, cutoff=0.6
     )
     suggestion = f"; did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else ";"
-    listing = f"there are {', '.join(plugin_names)}" if plugin_names else "there is none yet"
+    listing = f"available: {', '.join(plugin_names)}" if plugin_names else "none is installed"
     return f"no {kind} named {name!r}{suggestion} {listing}"

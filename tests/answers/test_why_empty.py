@@ -37,7 +37,7 @@ def changes(found: EmptyResultReason) -> dict[str, int]:
         (
             "SELECT ?x { ?x a :Planet ; rdfs:label 'mars' }",
             "label",
-            "with capitals and small letters alike",
+            "ignoring upper and lower case",
             1,
         ),
         (
@@ -49,7 +49,7 @@ def changes(found: EmptyResultReason) -> dict[str, int]:
         (
             "SELECT ?x { ?x a :Planet ; rdfs:label ?l FILTER(CONTAINS(?l, 'AR')) }",
             "CONTAINS",
-            "with this text anywhere, in any case",
+            "containing this text, ignoring case",
             1,
         ),
         (
@@ -74,7 +74,7 @@ def changes(found: EmptyResultReason) -> dict[str, int]:
         (
             "SELECT ?x { ?x a :Moon MINUS { ?x :orbits ?p } }",
             "MINUS",
-            "without taking anything away",
+            "without this exclusion",
             2,
         ),
     ],
@@ -90,7 +90,7 @@ async def test_the_part_is_named_and_a_change_is_counted(
 async def test_two_parts_that_each_leave_nothing_are_found_by_growing(small: Counting) -> None:
     found = await why("SELECT ?m { ?m a :Moon ; :orbits :Pluto ; :mass 77 }", small)
     assert "Pluto" in found.pattern
-    assert found.reason == "From “some moon · orbits · Pluto” on nothing is left."
+    assert found.reason == "Adding “some moon · orbits · Pluto” leaves no results."
 
 
 async def test_what_comes_after_the_patterns_is_named(small: Counting) -> None:
@@ -103,8 +103,8 @@ async def test_what_comes_after_the_patterns_is_named(small: Counting) -> None:
 async def test_it_reads_as_a_sentence(small: Counting) -> None:
     query = PREFIX + "SELECT ?x { ?x a :Planet ; :mass ?m FILTER(?m > 100) }"
     assert await explain_empty_result(query, small) == (
-        "Without “mass is more than 100” there are results; with it nothing is left. "
-        "Possible: without this condition: 2 results; the highest value is 48.7: 1 result."
+        "Without “mass is more than 100” there are results; with it there are none. "
+        "Alternatives: without this condition: 2 results; the highest value is 48.7: 1 result."
     )
 
 
@@ -112,7 +112,7 @@ async def test_an_ask_that_is_false_is_explained(small: Counting) -> None:
     found = await explain_empty_result(PREFIX + "ASK { :Mars :orbits :Phobos }", small)
     assert found == (
         "Nothing in the graph matches “Mars · orbits · Phobos”. "
-        "Possible: in the other direction: 1 result."
+        "Alternatives: in the other direction: 1 result."
     )
 
 

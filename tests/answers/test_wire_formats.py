@@ -103,8 +103,8 @@ OUTCOMES: dict[str, Outcome] = {
     ),
     "chosen": replace(NO, chosen=True, confidence=1.0),
     "refusal": Refusal("No reading is sure enough.", NO, Usage(seconds=0.5)),
-    "nothing": Refusal("Nothing in the graph goes by 'warp'."),
-    "missing": Refusal("Nothing goes by 'moooon'.", missing=(UnmatchedWords("moooon", ("moon",)),)),
+    "nothing": Refusal("Nothing in the graph matches 'warp'."),
+    "missing": Refusal("Nothing matches 'moooon'.", missing=(UnmatchedWords("moooon", ("moon",)),)),
 }
 
 

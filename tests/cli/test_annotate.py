@@ -50,7 +50,7 @@ def test_annotating_a_table(run: Run, tmp_path: Path) -> None:
     ("words", "told"),
     [
         (("none.csv",), "cannot read the table 'none.csv'"),
-        (("moons.csv", "--out", "out.txt"), "ends neither in .csv nor in .json"),
+        (("moons.csv", "--out", "out.txt"), "does not end in .csv or .json"),
     ],
 )
 def test_what_cannot_be_read_or_written_is_told(

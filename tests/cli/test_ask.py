@@ -81,7 +81,7 @@ def test_graphs_and_follow_ups(llm_server: LlmServer) -> None:
     # A graph named twice is a clear error.
     result = run("ask", "Which moons orbit Mars?", "-g", "moons", "-g", "moons")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "two of the graphs are called 'moons'" in result.stderr
+    assert "two of the graphs have the name 'moons'" in result.stderr
     # A question follows another one on the same graphs.
     llm_server.turns.extend(
         [answers(JUPITER, "moon"), answers(MARS, "moon"), answers(MARS, "moon")]
@@ -177,7 +177,7 @@ def test_a_method_that_does_not_converse_says_so_and_answers(
 
     assert result.exit_code == 0 and "http://example.org/Phobos" in result.stdout
     [line] = result.stderr.splitlines()
-    assert "'deaf' does not look at earlier questions" in line
+    assert "'deaf' does not use earlier questions" in line
 
 
 @pytest.mark.parametrize("command", ["ask", "batch", "evaluate"])

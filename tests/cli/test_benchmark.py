@@ -29,7 +29,7 @@ def test_checking_gold(run: Run, tmp_path: Path) -> None:
         {"id": "b", "question": "Of what is the Sun a moon?", "sparql": None},
     )
     done = run("check", path, "-g", "moons")
-    assert (done.returncode, done.stdout) == (0, "questions: 2, nothing found\n")
+    assert (done.returncode, done.stdout) == (0, "questions: 2, no problems found\n")
     # Check tells people what is wrong.
     path = questions(
         tmp_path,
@@ -78,7 +78,7 @@ def test_checking_against_graphs_and_splits(run: Run, tmp_path: Path) -> None:
         {"id": "b", "question": "Mars?", "sparql": "SELECT ?moon {"},
     )
     done = run("check", path, "--json")
-    assert done.returncode == 1 and "no graph is named (-g), so that no query is run" in done.stderr
+    assert done.returncode == 1 and "no graph is given (-g), so no query is run" in done.stderr
     assert json.loads(done.stdout)["counts"] == {"syntax": 1}
     # Check finds test questions in training.
     (tmp_path / "train").mkdir()

@@ -91,7 +91,7 @@ def test_a_setting_of_a_method_switches_it_off(tmp_path: Path) -> None:
     settings.write_text(settings.read_text() + "\n[methods.graph_search]\nconfirmed = false\n")
     assert asked(ASKED)["confirmed"] is None
     settings.write_text(settings.read_text().replace("= false", "= 1"))
-    assert "'confirmed' is true or false, not 1" in run("ask", ASKED).stderr
+    assert "'confirmed' must be true or false, not 1" in run("ask", ASKED).stderr
 
 
 def test_a_batch_uses_it_too(tmp_path: Path) -> None:

@@ -63,9 +63,9 @@ def test_a_new_file_or_a_new_graph_holds_what_was_added(place: Path) -> None:
         (["firms"], "say what to do"),
         (["firms", "--virtual", "--out", "x.ttl"], "say what to do"),
         (["firms", "--comments", "--virtual"], "comments"),
-        (["firms", "--plain", "--inverse"], "--plain takes all away"),
-        (["firms", "--virtual", "--model", "m"], "are for --comments"),
-        (["firms", "--out", "x.rdf"], "call 'x.rdf'"),
+        (["firms", "--plain", "--inverse"], "--plain removes all additions"),
+        (["firms", "--virtual", "--model", "m"], "require --comments"),
+        (["firms", "--out", "x.rdf"], "ends in .nt or .ttl, not 'x.rdf'"),
         (["nobody", "--virtual"], "no graph 'nobody'"),
     ],
 )

@@ -52,7 +52,7 @@ def test_evaluating_and_going_on(run: Run, tmp_path: Path) -> None:
         {"id": "b", "question": "Mars?", "sparql": MARS, "kg": "other.ttl"},
     )
     about = run("evaluate", path, "--json", "-g", "moons")
-    assert group(about)["n"] == 1 and "1 of the 2 questions" in about.stderr
+    assert group(about)["n"] == 1 and "asking 1 of 2 questions" in about.stderr
     chosen = run("evaluate", path, "--json", "-g", "moons", "--kg", "other")
     assert group(chosen)["n"] == 1
     unknown = run("evaluate", path, "--json")
@@ -79,7 +79,7 @@ def test_a_worker_that_dies_ends_the_run_and_the_same_call_goes_on(
     install(tmp_path, {"Jupiter?": JUPITER, "Mars?": MARS})
     found = group(run("evaluate", path, "-g", "moons", "--json", *there))
     assert died.returncode == 2
-    assert died.stderr.startswith("askgraph: a worker died while 'b' was under way")
+    assert died.stderr.startswith("askgraph: a worker died while it answered 'b'")
     assert (found["n"], found["f1"]) == (3, 1)
     assert (tmp_path / "asked").read_text().split() == ["Jupiter?", "Mars?", "Mars?", "Sun?"]
 
@@ -102,13 +102,13 @@ def test_a_budget_ends_the_run_loudly(run: Run, tmp_path: Path) -> None:
 @for_each(
     ("arguments", "problem"),
     [
-        (["--metric", "beauty"], "no metric 'beauty'; there are"),
-        (["--budget", "beer=3"], "'beer=3' is not understood"),
+        (["--metric", "beauty"], "no metric 'beauty'; available: "),
+        (["--budget", "beer=3"], "'beer=3' cannot be read"),
         (["--on", "moon"], "no executor named 'moon'"),
         (["--folds", 2], "learns nothing from examples"),
         (["--format", "qald"], "line 2: not JSON"),
-        (["--split", "test"], "no question is of the split 'test'; its questions are of none"),
-        (["--out", "questions.jsonl"], "is a file; a run is a folder"),
+        (["--split", "test"], "no question has the split 'test'; its questions have no split"),
+        (["--out", "questions.jsonl"], "is a file, but a run is a folder"),
     ],
     share_folder=True,
 )

@@ -97,7 +97,7 @@ def test_generated_examples_are_printed_and_none_has_exit_code_1(run: Run) -> No
 def test_targets_and_kills(run: Run, tmp_path: Path) -> None:
     # A target of another kind is refused.
     done = run("convert", "moons", "out.json")
-    assert done.returncode == 2 and ".jsonl file, not 'out.json'" in done.stderr
+    assert done.returncode == 2 and ".jsonl file, not to 'out.json'" in done.stderr
     # A killed process leaves whole examples that the next one adds to.
     folder = tmp_path / "workspace" / "examples" / "moons"
     writing = subprocess.Popen(

@@ -13,9 +13,9 @@ from tests.each import for_each
 
 SOURCES = "name RDF files, a folder of them, or the URL of an endpoint"
 QUESTIONS = "'askgraph benchmark list' names"
-RUN = "Make one with: askgraph evaluate BENCHMARK --out nowhere"
+RUN = "Create one with: askgraph evaluate BENCHMARK --out nowhere"
 ADD = "Add one with: askgraph add nowhere FILE"
-TRACE = "'askgraph ask --trace FILE' keeps one"
+TRACE = "create one with: askgraph ask --trace FILE"
 
 MISSING = {
     "add new missing.ttl": ("there is no file or folder 'missing.ttl'", SOURCES),
@@ -28,13 +28,16 @@ MISSING = {
     "batch missing.jsonl --out new.jsonl": ("no file or folder 'missing.jsonl'", QUESTIONS),
     "evaluate missing.jsonl": ("no file or folder 'missing.jsonl'", QUESTIONS),
     "benchmark check missing.jsonl": ("no file or folder 'missing.jsonl'", QUESTIONS),
-    "score missing.jsonl missing.jsonl": ("no file 'missing.jsonl'", "'askgraph batch' writes it"),
-    "report nowhere": ("nowhere is no run of askgraph evaluate", RUN),
-    "compare nowhere nowhere": ("nowhere is no run of askgraph evaluate", RUN),
-    "validate missing.rq": ("there is no file 'missing.rq'", "give one that holds the query"),
+    "score missing.jsonl missing.jsonl": (
+        "no file 'missing.jsonl'",
+        "in the format that 'askgraph batch' writes",
+    ),
+    "report nowhere": ("nowhere is not a run of askgraph evaluate", RUN),
+    "compare nowhere nowhere": ("nowhere is not a run of askgraph evaluate", RUN),
+    "validate missing.rq": ("there is no file 'missing.rq'", "name one that contains the query"),
     "finetune train model missing.jsonl -o new": (
         "cannot read missing.jsonl",
-        "'askgraph finetune pairs' makes one",
+        "create one with: askgraph finetune pairs",
     ),
 }
 
@@ -53,22 +56,22 @@ def test_a_thing_that_is_not_there_is_named_with_what_to_do(
 
 
 MISTYPED = {
-    "ask": "askgraph ask needs QUESTION; askgraph ask -h",
+    "ask": "askgraph ask needs QUESTION; see askgraph ask -h",
     "finetune train": "askgraph finetune train needs MODEL; ",
     "report": "askgraph report needs ",
     "add": "askgraph add needs NAME; ",
     "score a": "askgraph score needs BENCHMARK; ",
     "batch a.jsonl": "askgraph batch needs --out; ",
     "ask --nope x": "askgraph ask has no option '--nope'",
-    "ask --limt 3 x": "has no option '--limt' (is --limit or --timeout meant?)",
-    "ask x --set a=b": "a setting is given with the method: --method NAME:SETTING=VALUE, not --set",
+    "ask --limt 3 x": "has no option '--limt' (did you mean --limit or --timeout?)",
+    "ask x --set a=b": "give settings with the method: --method NAME:SETTING=VALUE, not --set",
     "ask --limit": "the option --limit needs a value after it; ",
     "ask --quiet=3 x": "the option --quiet takes no value; ",
-    "--workspce x graphs": "has no option '--workspce' (is --workspace meant?)",
-    "askk hello": "has no command 'askk' (is ask meant?); askgraph -h",
-    "index buil": "askgraph index has no command 'buil' (is build meant?)",
+    "--workspce x graphs": "has no option '--workspce' (did you mean --workspace?)",
+    "askk hello": "has no command 'askk' (did you mean ask?); see askgraph -h",
+    "index buil": "askgraph index has no command 'buil' (did you mean build?)",
     "zzz": "has no command 'zzz'; ",
-    "validate a b c": "askgraph validate cannot take 'b c', too; put quotation marks around",
+    "validate a b c": "askgraph validate does not expect 'b c'; put quotation marks around",
 }
 
 

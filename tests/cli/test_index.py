@@ -44,7 +44,7 @@ def test_information_and_search(workspace: Workspace) -> None:
         ("properties", "keyword", 5, "graph", None),
         ("literals", "keyword", 2, "graph", None),
     ]
-    assert "sound" in run("info").stdout
+    assert " ok" in run("info").stdout
     # Info finds a changed byte.
     run("build")
     records = workspace.get_data_folder("moons") / "indices" / "entities" / "table_records.jsonl"
@@ -91,7 +91,7 @@ def test_building_with_options(tmp_path: Path, workspace: Workspace) -> None:
 @for_each(
     ("arguments", "said"),
     [
-        (["build", "--kind", "nope"], "'nope' is no kind of index"),
+        (["build", "--kind", "nope"], "'nope' is not a kind of index"),
         (["build", "--entities", "nope.tsv"], "there is no file"),
         (["build", "nope"], "no graph 'nope'"),
         (["search", "io", "--in", "pictures"], "pictures"),

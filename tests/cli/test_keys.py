@@ -48,7 +48,7 @@ def test_a_key_is_printed_once_and_opens_the_server(run: Run, tmp_path: Path) ->
     assert known.name == "Ann's phone"
     assert set(known.scopes) == {"ask"} and known.can_see("moons") and not known.can_see("rocks")
     assert known.limits.requests_per_minute == 5
-    assert "may ask on moons, with 5 requests a minute" in made.stderr
+    assert "may ask on moons, with 5 requests per minute" in made.stderr
     listed = run("list")
     assert "Ann's phone" in listed.stdout and "valid" in listed.stdout
     assert key.split("_", 2)[2] not in listed.stdout
@@ -76,10 +76,10 @@ def test_a_revoked_key_opens_nothing_and_stays_in_the_list(
 @for_each(
     ("words", "said"),
     [
-        (("add", "x", "--scope", "root"), "'root' is no scope"),
+        (("add", "x", "--scope", "root"), "'root' is not a scope"),
         (("add", "x", "-g", "rocks"), "no graph 'rocks'"),
-        (("add", "x", "--expires", "soon"), "no time to expire"),
-        (("revoke", "nobody"), "no such key"),
+        (("add", "x", "--expires", "soon"), "not a time to expire"),
+        (("revoke", "nobody"), "no key matches"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_words(

@@ -144,7 +144,7 @@ def test_a_description_that_is_broken_says_where(place: Path) -> None:
     file.parent.mkdir()
     file.write_text('{"@type": ')
     done = run(place, "show", "moons")
-    assert done.returncode == 2 and str(file) in done.stderr and "broken" in done.stderr
+    assert done.returncode == 2 and str(file) in done.stderr and "is invalid" in done.stderr
 
 
 def test_interrupted_and_refused_profiles(place: Path, sample: Store) -> None:
@@ -168,7 +168,7 @@ def test_interrupted_and_refused_profiles(place: Path, sample: Store) -> None:
     assert second <= third - first + 1 and _content(again.stdout) == _content(whole.stdout)
     # Fetch of a graph that lies here is refused.
     done = run(place, "fetch", "moons")
-    assert done.returncode == 2 and "counted already" in done.stderr
+    assert done.returncode == 2 and "fully counted" in done.stderr
     # Where nothing is published the exit code is 1.
     done = run(place, "fetch", "moons.ttl")
     assert done.returncode == 1 and "file: no VoID" in done.stderr
@@ -215,7 +215,7 @@ def test_notes_of_agents_are_listed_and_removed(tmp_path: Path) -> None:
     assert listed[0].keys() == {"text", "kept", "snapshot", "older"}
     assert "changed since" in run("moons").stdout
     wrong = run("moons", "--remove", 1, "--remove", 4)
-    assert wrong.returncode == 2 and "there is no note 4: 'moons' has 3" in wrong.stderr
+    assert wrong.returncode == 2 and "there is no note 4: graph 'moons' has 3" in wrong.stderr
     assert len(json.loads(run("moons", "--json").stdout)) == 3, "then nothing is removed"
     left = run("moons", "--remove", 1, "--remove", 3, "--json")
     assert [one["text"] for one in json.loads(left.stdout)] == ["Two."]

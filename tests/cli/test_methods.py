@@ -103,7 +103,7 @@ def test_listing_tools() -> None:
     assert [schema["name"] for schema in schemas] == ["list", "why_empty"]
     # An unknown set is refused with those there are.
     result = run_tools("--set", "all")
-    assert result.exit_code == 2 and "no set of tools 'all': there are B, S, S_E" in result.stderr
+    assert result.exit_code == 2 and "no set of tools 'all'; available: B, S, S_E" in result.stderr
 
 
 ANSWER = Answer(

@@ -55,5 +55,5 @@ def test_tables_and_checks(folder: Path, llm_server: LlmServer) -> None:
     keyless = run("check", "m", "--base-url", llm_server.base + "/v1")
     assert down.exit_code == 4 and "does the server run?" in down.stderr
     assert unset.exit_code == 2 and "NO_SUCH_KEY" in unset.stderr
-    assert unknown.exit_code == 2 and "is 'neer'; there are: near, far" in unknown.stderr
-    assert keyless.exit_code == 4 and "it wants a key" in keyless.stderr
+    assert unknown.exit_code == 2 and "is 'neer'; available: near, far" in unknown.stderr
+    assert keyless.exit_code == 4 and "it requires a key" in keyless.stderr

@@ -131,7 +131,7 @@ def test_showing_and_replaying_a_trace(kept: Path, tmp_path: Path) -> None:
     run("ask", "Which moons orbit Jupiter?", "--trace", "run.jsonl")
     listed, replayed = run("trace", "show", "run.jsonl"), run("trace", "replay", "run.jsonl")
     assert "findings" in listed.stdout and "Europa" in listed.stdout and replayed.exit_code == 2
-    assert "same steps whenever it is asked" in replayed.stderr
+    assert "same steps for the same question" in replayed.stderr
 
 
 @for_each(
@@ -148,7 +148,7 @@ def test_a_method_that_is_no_agent_is_run_again_without_model_and_graph(
 
     steps = len(read_trace(tmp_path / "run.jsonl")[0].steps)
     assert done.stdout == f"The same answer, after the same {steps} steps.\n", done.stderr
-    assert "what the graphs said, for a replay" in run("trace", "show", "run.jsonl").stdout
+    assert "replies of the graphs, for a replay" in run("trace", "show", "run.jsonl").stdout
 
 
 def test_runs_that_fail_or_are_watched(llm_server: LlmServer, tmp_path: Path) -> None:
@@ -157,13 +157,16 @@ def test_runs_that_fail_or_are_watched(llm_server: LlmServer, tmp_path: Path) ->
     result = ask(llm_server, "--trace", "run.jsonl", "--timeout", "1.5")
     assert result.exit_code == 4 and "no answer within 1.5 seconds" in result.stderr
     shown = run("trace", "show", "run.jsonl").stdout
-    assert "prompt (question)" in shown and "ended here, without an outcome" in shown
+    assert "prompt (question)" in shown and "ended here without an outcome" in shown
 
 
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
-        (faults.status(401, "Incorrect key: abc-123"), "status 401: Incorrect key: ***; it does"),
+        (
+            faults.status(401, "Incorrect key: abc-123"),
+            "status 401: Incorrect key: ***; it rejects the key",
+        ),
         (faults.status(404, "model 'm' not found"), "look at the model's name and at the base_url"),
     ],
     ids=["a wrong key", "a wrong name"],
@@ -180,8 +183,8 @@ def test_where_the_model_never_said_anything_nothing_passes_for_its_answer(
     assert (result.exit_code, result.stdout) == (4, "")
     assert told in result.stderr and len(result.stderr.splitlines()) == 1
     assert "abc-123" not in result.stderr + Path("run.jsonl").read_text()
-    assert "ended here, without an outcome" in run("trace", "show", "run.jsonl").stdout
-    assert replayed.exit_code == 2 and "failed before it came to an outcome" in replayed.stderr
+    assert "ended here without an outcome" in run("trace", "show", "run.jsonl").stdout
+    assert replayed.exit_code == 2 and "failed before its outcome" in replayed.stderr
 
 
 @for_each("form", ["people", "--json", "--csv"], share_folder=True)
@@ -199,7 +202,7 @@ def test_a_run_that_was_cut_short_says_so_and_why(
         assert answer["status"] == "answer" and "out of order" in answer["cut_short"]
     else:
         said = result.stderr if form == "--csv" else result.stdout
-        assert "ut short" in said and "out of order; this is the best so far" in said
+        assert "ut short" in said and "out of order; this is the best answer so far" in said
     assert "same answer, after the same" in run("trace", "replay", "run.jsonl").stdout
 
 
@@ -239,7 +242,7 @@ def test_what_is_no_trace_is_refused(tmp_path: Path, content: bytes) -> None:
 
     result = run("trace", "show", "run.jsonl")
 
-    assert result.exit_code == 2 and "is no trace" in result.stderr
+    assert result.exit_code == 2 and "is not a trace" in result.stderr
 
 
 def test_on_a_terminal_the_steps_are_seen_and_the_answer_is_not_mixed_with_them(

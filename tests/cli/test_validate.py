@@ -76,8 +76,8 @@ def test_the_name_of_a_thing_is_repaired_and_said_so(workspace: Path) -> None:
 
 
 UNREADABLE = {
-    "absent.rq": "there is no file 'absent.rq': give one that holds the query, or - to read",
-    "folder": "'folder' is a folder: give a file that holds one query",
+    "absent.rq": "there is no file 'absent.rq': name one that contains the query, or - to read",
+    "folder": "'folder' is a folder: name a file that contains one query",
     "latin.rq": "'latin.rq' is not UTF-8 text (line 2 has the byte 0xe9): save the query as UTF-8",
 }
 

@@ -102,7 +102,7 @@ def test_a_budget_stops_it_and_the_same_call_goes_on() -> None:
         second = generate(server, "--number", "2")
 
     told = json.loads(first.stdout)
-    assert len(told["examples"]) == 8 and "all 1 calls are made" in told["ended"]
+    assert len(told["examples"]) == 8 and "all 1 calls were made" in told["ended"]
     before = {one["sparql"] for one in told["examples"]}
     after = json.loads(second.stdout)["examples"]
     assert len(after) == 2 and before.isdisjoint(one["sparql"] for one in after)
@@ -124,7 +124,7 @@ def test_a_server_that_is_down_has_exit_code_4_and_nothing_is_half_written(
         (("--lang", "de"), "--lang"),
         (("--budget", "calls=1"), "--budget"),
         (("--model", "m", "--base-url", "http://x/v1", "--budget", "seconds=1"), "calls, tokens"),
-        (("--model", "m", "--base-url", "http://x/v1", "--budget", "calls"), "not understood"),
+        (("--model", "m", "--base-url", "http://x/v1", "--budget", "calls"), "cannot be read"),
         (("--model", "m", "--base-url", "http://x/v1", "--budget", "money=1"), "price"),
     ],
 )

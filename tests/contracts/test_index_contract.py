@@ -189,7 +189,7 @@ def test_progress_tells_how_many_were_read(tmp_path: Path, name: str) -> None:
     ("resources", "message"),
     [
         ([Resource("", "Nothing")], "has no IRI; its label is 'Nothing'"),
-        ([FALK, EINSTEIN, FALK], "'http://example.org/1' is given twice"),
+        ([FALK, EINSTEIN, FALK], "'http://example.org/1' occurs twice"),
         ([Resource(EX, "Infinite", (), float("inf"))], "is inf, not a number"),
         ([Resource(EX, "None", (), float("nan"))], "is nan, not a number"),
     ],
@@ -231,7 +231,7 @@ def test_a_new_build_takes_the_place_of_the_old_one_which_stays_usable(
 def test_a_folder_with_something_else_is_not_replaced(tmp_path: Path, name: str) -> None:
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "dear.txt").write_text("Dear", encoding="utf-8")
-    with pytest.raises(SetupError, match="holds something that is no index"):
+    with pytest.raises(SetupError, match="contains files that do not belong to an index"):
         plugin(name).build(ALL, tmp_path / "letters")
     assert (tmp_path / "letters" / "dear.txt").read_text(encoding="utf-8") == "Dear"
 
@@ -246,7 +246,7 @@ def test_a_missing_index_is_a_setup_error(tmp_path: Path, name: str) -> None:
 def test_an_index_of_another_kind_is_a_setup_error(tmp_path: Path, name: str) -> None:
     plugin(name).build(ALL, tmp_path / "index")
     other = next(kind for kind in INDICES if kind != name)
-    with pytest.raises(SetupError, match=f"is of kind '{name}', not '{other}'"):
+    with pytest.raises(SetupError, match=f"has the kind '{name}', not '{other}'"):
         plugin(other).open(tmp_path / "index")
 
 

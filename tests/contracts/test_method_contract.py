@@ -320,9 +320,9 @@ def fitting(name: str, query: str = QUERY, *names: str) -> ScriptedReply:
 
 
 def test_words_need_a_model_that_may_see_the_rows(place: Workspace) -> None:
-    with pytest.raises(SetupError, match="no language model is named"):
+    with pytest.raises(SetupError, match="no language model is configured"):
         place.method("multi-stage", {"interpret": True})
-    with pytest.raises(SetupError, match="no language model is named"):
+    with pytest.raises(SetupError, match="no language model is configured"):
         place.method("graph-search", {"interpret": True})
     with pytest.raises(SetupError, match="leave out model, or set interpret=true"):
         place.method("graph-search", {"model": ScriptedModel([])})

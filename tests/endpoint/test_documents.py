@@ -60,7 +60,7 @@ async def test_a_document_that_comes_in_drops_is_late_as_a_whole() -> None:
 
 
 async def test_what_is_no_url_is_refused() -> None:
-    with pytest.raises(SetupError, match="no http"):
+    with pytest.raises(SetupError, match="not an http"):
         await fetch_document("file:///etc/hosts", accept=["text/turtle"])
 
 

@@ -74,8 +74,8 @@ BEGUN = '{"head":{"vars":["n"]},"results":{"bindings":[{"n":{"type":"literal","v
 @pytest.mark.parametrize(
     ("fault", "error", "words"),
     [
-        (faults.status(401), Unauthorised, "wants credentials"),
-        (faults.status(403), Unauthorised, "wants credentials"),
+        (faults.status(401), Unauthorised, "requires credentials"),
+        (faults.status(403), Unauthorised, "requires credentials"),
         (faults.status(404, "no such page"), ErrorReply, "404"),
         (faults.status(400, "Parse error: line 1"), QuerySyntaxError, "Parse error"),
         (faults.status(503, "QueryTimeoutException: took too long"), TimedOut, "own time limit"),
@@ -87,7 +87,7 @@ BEGUN = '{"head":{"vars":["n"]},"results":{"bindings":[{"n":{"type":"literal","v
         (faults.body('{"exception": "No such index"}'), ErrorReply, "No such index"),
         (faults.body(BEGUN + "SPARQL-QUERY: java.util.TimeoutException: x"),
          TimedOut, "TimeoutException"),
-        (faults.body("{}"), MalformedReply, "no SPARQL result"),
+        (faults.body("{}"), MalformedReply, "not a SPARQL result"),
         (faults.body('{"head":{"vars":[]},"boolean":true}'), MalformedReply, "true or false"),
         (faults.body(""), MalformedReply, "empty"),
         (faults.body("<sparql/>", kind="application/sparql-results+xml"), MalformedReply, "XML"),
@@ -301,7 +301,7 @@ async def test_redirects_are_followed_but_not_in_a_circle(sparql_server: SparqlS
     assert await rows(sparql_server) == 1
 
     sparql_server.always = faults.redirect("/sparql")
-    with pytest.raises(ErrorReply, match="circle"):
+    with pytest.raises(ErrorReply, match="redirects in a loop"):
         await rows(sparql_server)
 
 

@@ -139,9 +139,9 @@ def test_a_bad_file_is_named_and_leaves_nothing_behind(
 def test_what_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="does not exist"):
         OxigraphEndpoint.load([tmp_path / "no.ttl"], tmp_path / "db")
-    with pytest.raises(SetupError, match="holds no RDF file"):
+    with pytest.raises(SetupError, match="contains no RDF file"):
         OxigraphEndpoint.load([tmp_path], tmp_path / "db")
-    with pytest.raises(SetupError, match="no Oxigraph store"):
+    with pytest.raises(SetupError, match="not an Oxigraph store"):
         OxigraphEndpoint(tmp_path / "db")
 
 

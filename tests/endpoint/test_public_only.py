@@ -102,7 +102,7 @@ async def test_an_operator_may_allow_hosts_and_networks(
 
 
 def test_a_network_that_is_none_is_refused_at_once() -> None:
-    with pytest.raises(SetupError, match="is no network"):
+    with pytest.raises(SetupError, match="is not a network"):
         AddressGuard(("10.0.0.0/99",))
 
 

@@ -49,7 +49,7 @@ def test_disks_and_lines(tmp_path: Path) -> None:
     with LineFile(path) as lines:
         resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
         try:
-            with pytest.raises(SetupError, match=r"cannot write .*/file: no space is left"):
+            with pytest.raises(SetupError, match=r"cannot write .*/file: the disk is full"):
                 lines.append({"id": "x" * 20})
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

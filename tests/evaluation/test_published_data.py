@@ -118,8 +118,8 @@ def test_published_files() -> None:
     listed = {item.location.rpartition("<")[2].rstrip(">") for item in contents.unreadable}
     assert read | listed == scanned and not read & listed
     assert {item.reason for item in contents.unreadable} == {
-        "a CONSTRUCT query gives triples, which cannot be scored as rows",
-        "a DESCRIBE query gives triples, which cannot be scored as rows",
+        "a CONSTRUCT query returns triples, which cannot be scored as rows",
+        "a DESCRIBE query returns triples, which cannot be scored as rows",
     }
     # The counts in the documentation are right.
     page = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text(encoding="utf-8")

@@ -116,8 +116,8 @@ def test_files_and_answers(tmp_path: Path) -> None:
 @for_each(
     ("lines", "message"),
     [
-        ("", "holds no questions"),
-        ("\n\n", "holds no questions"),
+        ("", "contains no questions"),
+        ("\n\n", "contains no questions"),
         ('{"id": "a", "question": "A?"}\n{"id": "b"', "line 2: not JSON"),
         ('["a"]', "line 1: expected an object"),
         ('{"question": "A?"}', "line 1: no 'id'"),
@@ -131,7 +131,7 @@ def test_files_and_answers(tmp_path: Path) -> None:
         ),
         (
             '{"id": "a", "question": "A?"}\n\n{"id": "a", "question": "B?"}',
-            "line 3: the id 'a' is taken by .*line 1",
+            "line 3: the id 'a' is already used by .*line 1",
         ),
     ],
 )
@@ -201,7 +201,7 @@ def test_prefixes_and_graphs(tmp_path: Path) -> None:
         ("\n\noops", "examples.ttl, line 3"),
         (":q a sh:SPARQLExecutable ; rdfs:comment 'x' .", "neither sh:select nor sh:ask"),
         (":q a sh:SPARQLExecutable ; sh:select 'SELECT * {}' .", "no rdfs:comment"),
-        ("", "holds no questions"),
+        ("", "contains no questions"),
     ],
 )
 def test_a_bad_shacl_file(tmp_path: Path, text: str, message: str) -> None:

@@ -81,7 +81,7 @@ async def test_an_endpoint_that_fails_once_loses_one_answer(store: Store) -> Non
         server.acts += [faults.status(500), faults.status(500)]  # the first is tried once more
         profile, _ = await profiled(server)
     assert part(profile, "triples") == Part("triples", 8132, 8132)
-    assert sum("could not say: the number of triples" in cut for cut in profile.cuts) == 1
+    assert sum("gave no answer: the number of triples" in cut for cut in profile.cuts) == 1
 
 
 async def test_ends_that_an_endpoint_lost_in_silence_are_not_called_known(

@@ -238,7 +238,7 @@ def test_any_profile_keeps_what_void_can_say(profile: Profile) -> None:
     ("name", "content", "said"),
     [
         ("void.ttl", b"<a> <b>", "does not parse"),
-        ("void.txt", b"", "no known kind"),
+        ("void.txt", b"", "unknown file type"),
         ("void.ttl.gz", b"not packed", "cannot be read"),
     ],
 )

@@ -263,7 +263,7 @@ def test_the_approximate_search_finds_nearly_what_the_exact_one_does(tmp_path: P
 
 def test_another_embedder_is_refused(tmp_path: Path) -> None:
     index = VectorIndex.build(resources("1 0"), tmp_path / "index", embedder=Places())
-    with pytest.raises(SetupError, match="gives 3 dimensions, the index has 2"):
+    with pytest.raises(SetupError, match="gives 3 dimensions, but the index has 2"):
         index.search("1 0 0")
     with pytest.raises(SetupError, match="built with the embedder 'places', not 'hashed'"):
         VectorIndex.open(tmp_path / "index", embedder=HashedEmbedder())

@@ -224,5 +224,5 @@ async def test_a_server_that_is_gone_cannot_be_reached() -> None:
 
 @for_each("name", ["", "nobody", "http", "http@ftp://example.org", "falcon", "refined@", "http://"])
 def test_a_linker_that_there_is_none_of_is_refused(name: str) -> None:
-    with pytest.raises(SetupError, match="no linker is named" if not name else None):
+    with pytest.raises(SetupError, match="the linker has no name" if not name else None):
         create_linker(name)

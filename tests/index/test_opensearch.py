@@ -103,10 +103,10 @@ def test_a_busy_server_is_asked_again(
     [
         ("a wrong password", Unauthorised, f"HTTP 401: Unauthorized; set {PASSWORD_VARIABLE}"),
         ("no k-NN", SetupError, "embeddings need the server's plugin opensearch-knn"),
-        ("busy for long", Overloaded, "what is written stays, and the same call goes on"),
+        ("busy for long", Overloaded, "the same call resumes the build"),
         ("a document that is refused", ErrorReply, "failed to parse field"),
         ("an IRI given twice", SetupError, "4 resources came .* and 3 different ones are written"),
-        ("something else", MalformedReply, "this is no reply of an OpenSearch"),
+        ("something else", MalformedReply, "the reply is not from an OpenSearch server"),
     ],
 )
 def test_each_failure_says_what_to_do(
@@ -138,7 +138,7 @@ def test_the_user_of_the_address_has_the_password_of_the_environment(
 def test_a_server_that_is_not_there_is_told_with_the_remedy(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    with pytest.raises(Unreachable, match=r"no OpenSearch answers there .*; start it"):
+    with pytest.raises(Unreachable, match=r"no OpenSearch server answers there .*; start it"):
         OpenSearchIndex.build(MOONS, folder, on=f"http://127.0.0.1:{port}")
     with pytest.raises(SetupError, match="k1 must be 0 or more and b between 0 and 1"):
         OpenSearchIndex.build(MOONS, folder, on=f"http://127.0.0.1:{port}", b=2)

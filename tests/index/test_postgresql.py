@@ -130,7 +130,7 @@ def test_what_a_build_that_was_cut_off_has_written_is_of_its_source(build: Build
     for after in (BATCH_SIZE + 1, 2 * BATCH_SIZE - 1):
         with pytest.raises(KeyboardInterrupt):
             build(cut_off(many(2 * BATCH_SIZE), after), source="things")
-    with pytest.raises(SetupError, match="what it is built from has changed"):
+    with pytest.raises(SetupError, match="the source has changed"):
         build(MOONS, source="things")
     index = build(MOONS, source="moons")
     assert len(list(index.iterate_resources())) == len(index) == len(MOONS)
@@ -144,14 +144,14 @@ def test_an_index_that_is_half_built_or_gone_says_so(
 
     with pytest.raises(SetupError, match="there is no complete index 'moons' at postgresql://"):
         index.search("jupiter")
-    with pytest.raises(SetupError, match="say which server is to hold the index"):
+    with pytest.raises(SetupError, match="name the server for the index"):
         PostgreSQLIndex.build(MOONS, folder)
 
 
 def test_one_process_at_a_time_fills_an_index(build: Build, folder: Path) -> None:
     def resources() -> Iterator[Resource]:
         yield MOONS[0]
-        with pytest.raises(SetupError, match="is being filled by another process"):
+        with pytest.raises(SetupError, match="is being built by another process"):
             build(MOONS, folder=folder.with_name("other"), name="one")
 
     assert len(build(resources(), name="one")) == 1
@@ -161,12 +161,14 @@ def test_a_server_that_does_not_answer_is_told_with_the_remedy(
     build: Build, index_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nowhere = "postgresql://me@127.0.0.1:1/names"
-    with pytest.raises(Unreachable, match=r"no PostgreSQL at '127.0.0.1' answers .*; start it"):
+    with pytest.raises(
+        Unreachable, match=r"no PostgreSQL server at '127.0.0.1' answers .*; start it"
+    ):
         build(MOONS, on=nowhere)
     with pytest.raises(SetupError, match="leave the password out of the address"):
         build(MOONS, on="postgresql://me:secret@127.0.0.1/names")
     absent = urlsplit(index_database)._replace(path="/absent").geturl()
-    with pytest.raises(SetupError, match='database "absent" does not exist; make it'):
+    with pytest.raises(SetupError, match='database "absent" does not exist; create it'):
         build(MOONS, on=absent)
 
     monkeypatch.setenv(PASSWORD_VARIABLE, "wrong")

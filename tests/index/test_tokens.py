@@ -147,11 +147,11 @@ def test_arrays_and_settings_come_back(tmp_path: Path) -> None:
     assert opened.map_array("sizes").sum() == 499_500
     assert opened.map_array("none").size == 0
     assert (opened.get_number("k"), opened.get_texts("of")) == (1.5, ["a", "b"])
-    with pytest.raises(SetupError, match="is of version 1, this askgraph reads version 2"):
+    with pytest.raises(SetupError, match="has version 1, but this askgraph reads version 2"):
         IndexFolder.open(folder, IndexFormat("moons", 2))
     (tmp_path / "letter").write_text("Dear", encoding="utf-8")
     with (
-        pytest.raises(SetupError, match="holds something that is no index"),
+        pytest.raises(SetupError, match="contains files that do not belong to an index"),
         create_folder(tmp_path / "letter", kind),
     ):
         pass

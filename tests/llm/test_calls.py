@@ -74,7 +74,7 @@ def test_the_tool_is_found_in_other_spellings(name: str) -> None:
     ("written", "said"),
     [
         ('{"text": "Mo', "no JSON object"),
-        ("[1]", "list and no object"),
+        ("[1]", "list, not an object"),
         ("[" * 100_000, "no JSON object"),
         ("{}", "'text' is missing"),
         ("", "'text' is missing"),

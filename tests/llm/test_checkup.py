@@ -127,7 +127,7 @@ async def test_ollama_has_schemas_and_calls_and_the_context_it_loaded_with(
     }  # fmt: skip
     assert (found.about.software, found.about.context) == ("Ollama 0.12.6", 4096)
     assert found.settings == {"temperature": 0.0, "max_tokens": 1000}
-    assert "4,096 tokens are few" in found.advice[0]
+    assert "4,096 tokens is a small context" in found.advice[0]
 
 
 async def test_a_model_that_is_not_there_is_told_with_those_that_are(
@@ -157,7 +157,7 @@ async def test_a_server_that_ignores_what_it_is_asked_for_is_found_out(
     found = await of_server(llm_server)
 
     said = {one.name: one.how for one in found.abilities if not one.holds}
-    assert said["JSON schemas"] == "the server takes them and does not hold to them"
+    assert said["JSON schemas"] == "the server accepts them, but does not follow them"
     assert said["grammars"] == "the server ignores or refuses them"
     assert said["tool calls"] == "no: the model called none"
     assert "grasp" in found.advice[0]
@@ -169,7 +169,7 @@ async def test_a_server_that_refuses_schemas_is_asked_in_words(llm_server: LlmSe
     found = await of_server(llm_server)
 
     schemas = next(one for one in found.abilities if one.name == "JSON schemas")
-    assert schemas.how == "the server has none; asked in words, it did not fulfil one"
+    assert schemas.how == "the server has none; asked in words, the reply did not follow one"
 
 
 async def test_a_server_that_sends_its_reply_at_once_does_not_stream(

@@ -169,7 +169,7 @@ async def test_the_deadline_of_the_question_ends_a_call_in_the_middle() -> None:
     account = BudgetAccount(ModelBudget(seconds=600.0))
     model = BudgetedModel(ScriptedModel(["The Moon."], delay=60), account)
 
-    with use_deadline(Deadline(0.3)), pytest.raises(BudgetSpent, match=r"the 0\.3 seconds for the"):
+    with use_deadline(Deadline(0.3)), pytest.raises(BudgetSpent, match=r"the time limit of 0\.3 s"):
         await read_completion(model.complete(ASKED))
 
 

@@ -320,7 +320,9 @@ async def test_a_server_that_passes_over_the_wish_is_noticed(
 ) -> None:
     llm_server.says.most_choices = most
 
-    with pytest.raises(SetupError, match="3 beams were wanted, and 1 different replies came"):
+    with pytest.raises(
+        SetupError, match="3 beams were requested, but 1 different replies came back"
+    ):
         await read_completion(model.complete(ASKED, n=3, beams=True))
 
 

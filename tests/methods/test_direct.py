@@ -158,5 +158,5 @@ def test_a_preset_stands_in_the_settings_of_a_workspace(tmp_path: Path) -> None:
 
 
 def test_an_unknown_preset_says_which_there_are() -> None:
-    with pytest.raises(SetupError, match="'preset' is one of best, paper, not 'draft'"):
+    with pytest.raises(SetupError, match="'preset' must be one of best, paper, not 'draft'"):
         Grasp(ScriptedModel([]), preset="draft")

@@ -362,7 +362,7 @@ async def test_what_is_behind_an_answer_is_left_out_if_the_time_for_the_question
 
 @for_each(
     ("bounds", "why"),
-    [({"timeout": 0.3}, "time"), ({"seconds": 1.0}, "in time|the 1 seconds")],
+    [({"timeout": 0.3}, "time"), ({"seconds": 1.0}, "in time|time limit of 1 seconds")],
 )
 async def test_a_silent_endpoint_is_refused_when_the_time_for_it_is_over(
     server: SparqlServer, bounds: dict[str, float], why: str
@@ -395,5 +395,5 @@ def test_what_is_current_is_so_on_the_day_that_a_setting_names(tmp_path: Path) -
 
 
 def test_a_day_that_is_none_is_refused_before_anything_is_asked() -> None:
-    with pytest.raises(SetupError, match="today='soon' is no day"):
+    with pytest.raises(SetupError, match="today='soon' is not a date"):
         GraphSearch(today="soon")

@@ -400,9 +400,9 @@ def test_what_a_lookup_did_not_find_is_not_shown(moons: KnowledgeGraph) -> None:
         ({"tools": ""}, "S_E"),
         ({"feedback": "sometimes"}, "never"),
         ({"shots_by": "luck"}, "random"),
-        ({"steps": 0}, "'steps' is 1 or more"),
-        ({"rows": -1}, "'rows' is 1 or more"),
-        ({"timeout": 0}, "'timeout' is more than 0"),
+        ({"steps": 0}, "'steps' must be 1 or more"),
+        ({"rows": -1}, "'rows' must be 1 or more"),
+        ({"timeout": 0}, "'timeout' must be more than 0"),
     ],
 )
 def test_a_wrong_setting_says_what_there_is(wrong: dict[str, object], said: str) -> None:

@@ -113,7 +113,7 @@ def test_where_only_a_class_is_named_its_instances_stand_for_an_entity(
     [
         ("Which moons have a radius of more than 99999?", {}, "No query has a result", set()),
         (ASKED, {"answer_from": 1.0}, "sure enough", {"Io", "Europa"}),
-        ("Who invented the zip fastener?", {"near": 0}, "goes by the words", None),
+        ("Who invented the zip fastener?", {"near": 0}, "is named by the words", None),
         (ASKED, {"writer": "model", "n": 1}, "writer says", None),
     ],
 )
@@ -272,7 +272,7 @@ def test_a_linker_that_is_down_is_told_of(moons: KnowledgeGraph) -> None:
     with SparqlServer(Store()) as gone:
         address = gone.url
 
-    with pytest.raises(Unreachable, match="entities=linked does without"):
+    with pytest.raises(Unreachable, match="entities=linked needs no linker"):
         run(moons, entities="outside", linker="refined", linker_address=address)
 
 

@@ -225,11 +225,11 @@ class TestUploads:
     @for_each(
         ("name", "content", "words"),
         [
-            ("bomb.nt", gzip.compress(bytes(100 * 2**20)), "more than 2 MB, unpacked"),
+            ("bomb.nt", gzip.compress(bytes(100 * 2**20)), "larger than 2 MB, unpacked"),
             (
                 "laughs.rdf",
                 b'<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><r>&b;</r>',
-                "defines the entity 'b' by others",
+                "defines the entity 'b' by other entities",
             ),
             (
                 "outside.rdf",

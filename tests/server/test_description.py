@@ -54,7 +54,7 @@ def test_requests_of_the_description(openapi: dict[str, Any], client: httpx2.Cli
             text = response.text if response.status_code >= 400 else ""
             # An id of the example may be nobody's, and the graph's address none; all else holds.
             assert response.status_code < 500, (command, text)
-            assert "has to be" not in text and "is missing" not in text, (command, text)
+            assert "must be" not in text and "is missing" not in text, (command, text)
             assert '"type":"urn:askgraph:problem:request"' not in text, (command, text)
             tried += response.status_code < 300
     assert tried > 25

@@ -109,21 +109,21 @@ def test_no_error_speaks_in_words_of_a_library(
 @for_each(
     ("body", "words"),
     [
-        (b"{", "the body is no JSON: expecting property name enclosed in double quotes"),
+        (b"{", "the body is not JSON: expecting property name enclosed in double quotes"),
         (b"", "the body is missing: send a JSON object"),
-        (b"[]", "the body has to be an object, not a list"),
+        (b"[]", "the body must be an object, not a list"),
         (b"{}", "'question' is missing"),
         (b'{"question": ""}', "'question' is empty"),
-        (b'{"question": " \\n"}', "the question is empty: ask something"),
-        (b'{"question": 7}', "'question' has to be a text, not 7"),
-        (b'{"question": "\\ud83d"}', "'question' has to be a text of whole characters, not \""),
-        (b'{"question": "a", "graphs": "space"}', "'graphs' has to be a list, not \"space\""),
-        (b'{"question": "a", "seconds": 0}', "'seconds' has to be more than 0, not 0"),
-        (b'{"question": "a", "language": "!"}', "has to be a tag of a language, as en or de-AT"),
-        (b'{"question": "a", "graph": "space"}', "there is no field 'graph' here; there are quest"),
+        (b'{"question": " \\n"}', "the question is empty: ask, for example,"),
+        (b'{"question": 7}', "'question' must be text, not 7"),
+        (b'{"question": "\\ud83d"}', "'question' must be text without lone surrogates, not \""),
+        (b'{"question": "a", "graphs": "space"}', "'graphs' must be a list, not \"space\""),
+        (b'{"question": "a", "seconds": 0}', "'seconds' must be more than 0, not 0"),
+        (b'{"question": "a", "language": "!"}', "must be a language tag such as en or de-AT"),
+        (b'{"question": "a", "graph": "space"}', "there is no field 'graph'; the fields are quest"),
         (
             b'{"question": "a", "settings": {"beam": []}}',
-            "'settings.beam' has to be true or false, a whole number, a number or a text, not a l",
+            "'settings.beam' must be true or false, a whole number, a number or text, not a l",
         ),
     ],
 )
@@ -139,12 +139,12 @@ def test_a_fault_says_where_it_is_and_what_to_send(
 def test_faults_of_settings_name_the_setting(
     sample_place: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(SetupError, match="'port' has to be a whole number, not \"x\""):
+    with pytest.raises(SetupError, match="'port' must be a whole number, not \"x\""):
         ServeSettings.from_folder(sample_place.folder, {"port": "x"})
-    with pytest.raises(SetupError, match="no setting 'prt' here; there are host, port"):
+    with pytest.raises(SetupError, match="no setting 'prt'; the settings are host, port"):
         ServeSettings.from_folder(sample_place.folder, {"prt": 1})
     monkeypatch.setenv("ASKGRAPH_SERVE_METHODS", "grasp")
-    with pytest.raises(SetupError, match="ASKGRAPH_SERVE_METHODS has to hold JSON"):
+    with pytest.raises(SetupError, match="ASKGRAPH_SERVE_METHODS must contain JSON"):
         ServeSettings.from_folder(sample_place.folder)
 
 
@@ -169,18 +169,18 @@ def test_no_wrong_setting_in_a_file_or_a_variable_is_told_in_words_of_a_library(
 @for_each(
     ("body", "status", "words"),
     [
-        ({"method": "grasp"}, 422, "no language model is named"),
-        ({"method": "oracle"}, 422, "no method 'oracle' here; there are dfsl"),
-        ({"graphs": ["sky"]}, 404, "there is no graph 'sky'; there are: space"),
-        ({"settings": {"beam": "wide"}}, 403, "is no setting of"),
-        ({"settings": {"ranking": "/etc/passwd"}}, 403, "no setting"),
+        ({"method": "grasp"}, 422, "no language model is configured"),
+        ({"method": "oracle"}, 422, "no method 'oracle' here; available: dfsl"),
+        ({"graphs": ["sky"]}, 404, "there is no graph 'sky'; available: space"),
+        ({"settings": {"beam": "wide"}}, 403, "is not a setting of"),
+        ({"settings": {"ranking": "/etc/passwd"}}, 403, "is not a setting of"),
         ({"settings": {"states": "many"}}, 422, "states"),
         ({"settings": {"states": 10**9}}, 403, "at most"),
         ({"settings": {"a\0": 1}}, 422, "NUL"),
         ({"graphs": ["sp\0ce"]}, 422, "NUL"),
         ({"question": "Hi\0"}, 422, "NUL"),
         ({"before": ["forged"]}, 422, "before"),
-        ({"model": "gpt"}, 403, "the model 'gpt' is none of this server's"),
+        ({"model": "gpt"}, 403, "this server has no model 'gpt'"),
         ({"question": "  "}, 422, "the question is empty"),
         ({"after": "none-such"}, 404, "there is no question 'none-such'"),
         ({"session": "none-such"}, 404, "there is no session 'none-such'"),
@@ -222,11 +222,11 @@ def test_a_client_of_the_websocket_is_told_what_takes_its_place(
 @for_each(
     ("method", "path", "status", "words"),
     [
-        ("GET", "/api/v1/nope", 404, "there is nothing at /api/v1/nope; /docs has the operations"),
-        ("GET", "/v1/nope", 404, "there is nothing at /v1/nope; /docs has the operations"),
-        ("GET", "/nope", 404, "there is nothing at /nope; /docs has the operations"),
-        ("GET", "/api/v1/ask", 405, "/api/v1/ask takes POST, not GET"),
-        ("PUT", "/v1/models", 405, "/v1/models takes GET, not PUT"),
+        ("GET", "/api/v1/nope", 404, "there is nothing at /api/v1/nope; /docs has all operations"),
+        ("GET", "/v1/nope", 404, "there is nothing at /v1/nope; /docs has all operations"),
+        ("GET", "/nope", 404, "there is nothing at /nope; /docs has all operations"),
+        ("GET", "/api/v1/ask", 405, "/api/v1/ask accepts POST, not GET"),
+        ("PUT", "/v1/models", 405, "/v1/models accepts GET, not PUT"),
     ],
 )
 def test_an_address_that_leads_nowhere_says_where_to_look(
@@ -263,7 +263,7 @@ async def test_wrong_arguments_and_prompts(served: str) -> None:
     assert refused > 150
     # A prompt that is none or lacks an argument is an error of the caller.
     async with Client(f"{served}/mcp") as client:
-        with pytest.raises(MCPError, match="there is no prompt 'nope'; there are explore_graph"):
+        with pytest.raises(MCPError, match="there is no prompt 'nope'; available: explore_graph"):
             await client.get_prompt("nope", {})
         with pytest.raises(MCPError, match="write_query: the argument 'question' is missing"):
             await client.get_prompt("write_query", {})
@@ -272,15 +272,15 @@ async def test_wrong_arguments_and_prompts(served: str) -> None:
 @for_each(
     ("body", "words"),
     [
-        (b"", "the message is no JSON"),
-        (b"{", "the message is no JSON"),
-        (b"[" * 100_000, "the message is no JSON, or too deep"),
-        (b"[]", "send one message at a time, as"),
-        (b"{}", "send one message at a time, as"),
+        (b"", "the message is not JSON"),
+        (b"{", "the message is not JSON"),
+        (b"[" * 100_000, "the message is not JSON, or is too deep"),
+        (b"[]", "send one message at a time, for example"),
+        (b"{}", "send one message at a time, for example"),
         (b'{"jsonrpc": "2.0", "id": 1}', "the message needs a 'method'"),
         (b'{"jsonrpc": "2.0", "id": 1, "method": 7}', "the message needs a 'method'"),
-        (b'{"jsonrpc": "2.0", "id": [], "method": "ping"}', "'id' has to be a text or a whole"),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}', "'params' has to be an"),
+        (b'{"jsonrpc": "2.0", "id": [], "method": "ping"}', "'id' must be text or a whole"),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}', "'params' must be an"),
     ],
 )
 def test_a_message_that_is_none_is_refused(served: str, body: bytes, words: str) -> None:

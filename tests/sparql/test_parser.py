@@ -170,8 +170,8 @@ def test_casts_and_functions_by_an_iri_are_calls(function: str) -> None:
         ("CONSTRUCT WHERE { FILTER(1) }", "column 19: 'FILTER' was not expected here"),
         ("SELECT * { } LIMIT 1 LIMIT 2", "'LIMIT' was not expected here: expected the end"),
         ("SELECT * { } LIMIT -1", "'-' was not expected here: expected a whole number"),
-        ("SELECT * { { SELECT * FROM <a:b> { } } }", "column 23: a FROM stands where none can"),
-        ("ASK { <b> ?p ?o }", "column 7: <b> is no IRI in full"),
+        ("SELECT * { { SELECT * FROM <a:b> { } } }", "column 23: FROM is not allowed here"),
+        ("ASK { <b> ?p ?o }", "column 7: <b> is not a full IRI"),
         ("ASK " + "{" * 9_000 + "}" * 9_000, "nested too deeply"),
     ],
 )

@@ -116,14 +116,18 @@ def test_triples_are_the_same_when_read_again(name: str, kind: RdfFormat) -> Non
 
 
 def test_what_a_format_cannot_say_is_refused() -> None:
-    with pytest.raises(ValueError, match="a table cannot be had as 'ttl': take one of json, xml"):
+    with pytest.raises(
+        ValueError, match="a table cannot be written as 'ttl': choose one of json, xml"
+    ):
         get_result_format("ttl", ROWS)
-    with pytest.raises(ValueError, match="triples cannot be had as 'csv': take one of ttl, nt"):
+    with pytest.raises(
+        ValueError, match="triples cannot be written as 'csv': choose one of ttl, nt"
+    ):
         serialize_result(TRIPLES, form("csv"))
     nameless = GraphResult((Triple(MARS, NamedNode("http://example.org/1"), MARS),))
     nested = GraphResult((Triple(MARS, MASS, Triple(MARS, MASS, MARS)),))
 
-    with pytest.raises(ValueError, match="RDF/XML has no way to write the predicate"):
+    with pytest.raises(ValueError, match="RDF/XML cannot express the predicate"):
         serialize_result(nameless, form("rdf"))
-    with pytest.raises(ValueError, match="take ttl or nt"):
+    with pytest.raises(ValueError, match="choose ttl or nt"):
         serialize_result(nested, form("jsonld"))

@@ -193,17 +193,17 @@ class Damage:
 
 
 DAMAGES = {
-    "no JSON": Damage('{"step": "draft"', '"step": "draft"', "line 3: no JSON, .* at character"),
+    "no JSON": Damage('{"step": "draft"', '"step": "draft"', "line 3: not JSON, .* at character"),
     "no object": Damage('{"step": "draft"', '[]\n{"step": "draft"', "line 3: no object"),
-    "unknown step": Damage('"draft"', '"drift"', "line 3: 'drift' is no kind of step"),
+    "unknown step": Damage('"draft"', '"drift"', "line 3: 'drift' is not a kind of step"),
     "a field is missing": Damage('"score": 0.5, ', "", "line 3: there is no 'score'"),
     "a field of another type": Damage(
-        '"score": 0.5', '"score": "much"', "line 3: 'much' is no float"
+        '"score": 0.5', '"score": "much"', "line 3: 'much' is not of type float"
     ),
     "a row too short": Damage('{"b": "b1"}, ', "", "is damaged: line 7: "),
     "another version": Damage('"version": 1', '"version": 2', "version 2, .* reads version 1"),
     "no head": Damage(
-        '"version": 1', '"vision": 1', "is no trace of .*: line 1: there is no 'version'"
+        '"version": 1', '"vision": 1', "is not a trace of .*: line 1: there is no 'version'"
     ),
     "cut off": Damage('"why"', "\N{NULL}", "line 9 is cut off"),
 }

@@ -142,5 +142,5 @@ def test_a_pair_that_wants_no_query_is_told_before_anything_is_asked() -> None:
         TrainingPair("odd", "Who?", (), "SELECT"),
     ]
 
-    with pytest.raises(SetupError, match="'odd' wants no query"):
+    with pytest.raises(SetupError, match="'odd' expects no query"):
         run_coroutine(evaluate_pairs(model, pairs))

@@ -51,7 +51,7 @@ def test_the_graph_is_asked_without_being_built_again(folder: Path) -> None:
     path = folder / "data" / "moons" / "built.json"
     newer = json.dumps({**json.loads(path.read_text("utf-8")), "format": 99, "unknown": True})
     path.write_text(newer, "utf-8")
-    with pytest.raises(SetupError, match=r"newer askgraph .*form is 99.* install that version"):
+    with pytest.raises(SetupError, match=r"newer askgraph .*format is 99.* upgrade askgraph"):
         askgraph.ask(MARS, "moons", workspace=folder)
     assert path.read_text("utf-8") == newer
 

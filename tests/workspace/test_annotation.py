@@ -148,7 +148,7 @@ def test_heads_that_are_as_the_rows_below_are_noticed(cities: KnowledgeGraph) ->
 
 @for_each(
     ("content", "told"),
-    [(b"", "holds no table"), (b"a,b\n", "holds no table"), (b"\xff\n1", "not UTF-8")],
+    [(b"", "contains no table"), (b"a,b\n", "contains no table"), (b"\xff\n1", "not UTF-8")],
 )
 def test_what_is_no_table_is_told(tmp_path: Path, content: bytes, told: str) -> None:
     (tmp_path / "t.csv").write_bytes(content)

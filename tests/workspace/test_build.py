@@ -73,7 +73,7 @@ def test_a_graph_without_a_name_says_that_it_stays_as_it_was_asked_at_first(
     monkeypatch.setattr(build, "_FIRST_SURVEY_SECONDS", 8.0)
     graph = Workspace(tmp_path).open(busy.url)
     run_coroutine(graph.endpoint.close())
-    assert "known as far as it was asked at first" in caplog.text
+    assert "only partly profiled" in caplog.text
 
 
 def test_growing_leaves_a_graph_that_was_removed_alone(
@@ -88,7 +88,7 @@ def test_growing_leaves_a_graph_that_was_removed_alone(
         if "space" in place.graphs():
             place.remove("space")
 
-    with pytest.raises(SetupError, match="removed meanwhile"):
+    with pytest.raises(SetupError, match="removed in the meantime"):
         place.complete_survey("space", progress=gone)
     assert not place.get_data_folder("space").exists()
 
@@ -115,7 +115,7 @@ def test_a_file_without_a_profile_is_refused_in_words(tmp_path: Path, store: Sto
     (tmp_path / "no.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
     place = Workspace(tmp_path / "workspace")
     with CappedServer(store, cap=100_000) as server:
-        for name, said in (("no.ttl", "holds no VoID"), ("none.ttl", "cannot be read")):
+        for name, said in (("no.ttl", "contains no VoID"), ("none.ttl", "cannot be read")):
             with pytest.raises(SetupError, match=said):
                 place.add("space", [server.url], settings={"profile": str(tmp_path / name)})
         assert not server.requests

@@ -135,7 +135,7 @@ def test_an_example_is_withdrawn_by_question_id_or_iri(workspace: Workspace, whi
 
     assert (name, gone.example) == ("moons", kept.example)
     assert known(workspace) == []
-    with pytest.raises(SetupError, match="no example is 'Why'"):
+    with pytest.raises(SetupError, match="there is no example 'Why'"):
         withdraw_example(workspace, "Why")
 
 
@@ -172,7 +172,7 @@ def test_a_setting_may_name_a_folder_and_tells_what_is_no_example(
         )
 
     assert known(workspace) == [("Which moons has Mars?", "confirmed")]
-    assert "1 items are no examples" in caplog.text and "2.ttl" in caplog.text
+    assert "1 items are not examples" in caplog.text and "2.ttl" in caplog.text
 
 
 def test_examples_are_read_from_a_graph_and_from_the_url_of_an_endpoint(
@@ -216,7 +216,7 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     target = tmp_path / "there"
     target.mkdir()
     (target / "mine.txt").write_text("keep me")
-    with pytest.raises(SetupError, match="is there already"):
+    with pytest.raises(SetupError, match="exists already"):
         convert_examples(Workspace(tmp_path), str(questions_path()), target)
     assert [path.name for path in target.iterdir()] == ["mine.txt"]
 
@@ -224,6 +224,6 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
 def test_a_source_without_examples_is_a_setup_error(tmp_path: Path) -> None:
     source = tmp_path / "asked.jsonl"
     source.write_text('{"question": "Why?", "sparql": null}\n')
-    with pytest.raises(SetupError, match="holds no examples"):
+    with pytest.raises(SetupError, match="contains no examples"):
         convert_examples(Workspace(tmp_path), str(source), tmp_path / "out.ttl")
     assert not (tmp_path / "out.ttl").exists()

@@ -113,7 +113,7 @@ def test_a_file_of_another_format_becomes_lines(tmp_path: Path) -> None:
 def test_where_there_is_nothing_to_write_nothing_is_written(
     space: Workspace, tmp_path: Path
 ) -> None:
-    with SparqlServer(Store()) as server, pytest.raises(SetupError, match="gives no question"):
+    with SparqlServer(Store()) as server, pytest.raises(SetupError, match="contains no question"):
         convert_questions(Workspace(tmp_path), server.url, tmp_path / "out.jsonl")
     with pytest.raises(ServiceError):
         convert_questions(Workspace(tmp_path), "http://127.0.0.1:1/sparql", tmp_path / "out.jsonl")

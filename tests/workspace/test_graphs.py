@@ -100,8 +100,8 @@ def test_a_method_that_searches_none_builds_none(place: Workspace, find: Finder)
 @for_each(
     ("names", "said", "opened"),
     [
-        ([], "no graph was given", 0),
-        (["pets", "moons", "moons"], "two of the graphs are called 'moons'", 3),
+        ([], "name at least one graph", 0),
+        (["pets", "moons", "moons"], "two of the graphs have the name 'moons'", 3),
         (["moons", "planets"], "no graph 'planets'", 1),
         (["pets", "broken"], r"no file '.*nowhere\.tsv'", 2),
     ],

@@ -128,7 +128,7 @@ def test_a_graph_opened_in_python_refuses_alike_and_sees_graphs_added_later(
 ) -> None:
     graph = workspace.graph("visits")
     query = PREFIX + JOIN.replace("askgraph:moons", server.url)
-    with pytest.raises(ForbiddenQuery, match=r"askgraph:moons, askgraph:visits; to call it, add"):
+    with pytest.raises(ForbiddenQuery, match=r"askgraph:moons, askgraph:visits; to allow it, add"):
         run_coroutine(graph.endpoint.select(query))
     assert server.requests == []
 

@@ -69,7 +69,7 @@ def test_an_index_is_of_the_content_of_its_graph(
     assert found(workspace.graph(), "titan") == []
     source.write_text(MOONS + ":Titan a onto:Moon ; rdfs:label 'Titan' .")
     assert found(workspace.graph(), "titan") == ["Titan"]
-    with pytest.raises(SetupError, match="was built anew since it was opened: open it again"):
+    with pytest.raises(SetupError, match="was rebuilt after it was opened: open it again"):
         graph.indices["entities"]
     # A graph that is opened by its path has indices, too.
     assert found(Workspace(workspace.folder / "other").open(source), "titan") == ["Titan"]
@@ -174,8 +174,8 @@ def test_embeddings_are_for_vector_and_hybrid(workspace: Workspace) -> None:
 @for_each(
     ("settings", "said"),
     [
-        ({"index": "telepathy"}, "'telepathy' is no kind of index; there are bm25"),
-        ({"entities": "wikidatum"}, "no source of entities.*wikidata"),
+        ({"index": "telepathy"}, "'telepathy' is not a kind of index; available: bm25"),
+        ({"entities": "wikidatum"}, "not a source of entities.*wikidata"),
         ({"properties": "missing.tsv"}, "there is no file"),
         ({"dump": ("missing.nt",)}, "there is no file"),
         ({"embeddings": "hashed"}, "'keyword' has no embeddings"),

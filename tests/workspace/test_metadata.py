@@ -69,5 +69,5 @@ def test_a_home_page_that_is_a_file_describes_a_graph_and_is_kept(
 def test_a_file_without_void_is_said_so(tmp_path: Path) -> None:
     file = tmp_path / "moons.ttl"
     file.write_text(MOONS)
-    with pytest.raises(SetupError, match="holds no VoID"):
+    with pytest.raises(SetupError, match="contains no VoID"):
         load_source_profile(Workspace(tmp_path), str(file), progress=ignore_progress)

@@ -130,18 +130,21 @@ def test_methods_that_consult_others(tmp_path: Path) -> None:
 @for_each(
     ("settings", "said"),
     [
-        ({"consult": "dfsl+guided"}, "cannot consult itself: take 'guided' out"),
+        ({"consult": "dfsl+guided"}, "cannot consult itself: remove 'guided' from"),
         ({"consult": "council"}, "cannot consult 'council', which consults methods itself"),
         ({"consult": "dfls"}, "no method named 'dfls'; did you mean 'dfsl'"),
-        ({"consult": "zzz"}, "no method named 'zzz'; there are .*dfsl.*sparql-llm"),
+        ({"consult": "zzz"}, "no method named 'zzz'; available: .*dfsl.*sparql-llm"),
         ({"consult": "dfsl+"}, r"a \+ without a name on either side: 'dfsl\+'"),
         ({"consult": "sparql-llm+sparql_llm"}, "'consult' names 'sparql-llm' twice"),
         ({"models": "large+large"}, "'models' names 'large' twice"),
-        ({"models": "larg"}, "'models' names 'larg': .*OPENAI_API_KEY.* there: default, large"),
-        ({"consult": 3}, "'consult' is text, not 3"),
+        (
+            {"models": "larg"},
+            "'models' names 'larg': .*OPENAI_API_KEY.* Available tables .*: default, large",
+        ),
+        ({"consult": 3}, "'consult' must be text, not 3"),
         ({"models": ["large"]}, r"'models' is text, not \['large'\]"),
-        ({"others": {"dfsl": "dfsl"}}, "'others' is no setting: name them in 'consult'"),
-        ({"further": "large"}, "'further' is no setting: name them in 'models'"),
+        ({"others": {"dfsl": "dfsl"}}, "'others' is not a setting: name them in 'consult'"),
+        ({"further": "large"}, "'further' is not a setting: name them in 'models'"),
     ],
     share_folder=True,
 )
@@ -155,7 +158,7 @@ def test_what_cannot_be_consulted_is_told_before_anything_is_asked(
 def test_what_consulted_methods_need(tmp_path: Path) -> None:
     # A table of objects in the settings of a workspace is refused.
     workspace = place(tmp_path, TABLES + '[methods.guided.others]\ndfsl = "dfsl"\n')
-    with pytest.raises(SetupError, match="'others' is no setting"):
+    with pytest.raises(SetupError, match="'others' is not a setting"):
         workspace.method("guided")
     # What a consulted method needs the one that consults needs.
     search, model = Dfsl(ScriptedModel([])), ScriptedModel([])

@@ -189,16 +189,16 @@ def test_the_key_of_the_environment_goes_to_the_server_named_there_and_to_no_tab
 
 
 WRONG = {
-    'model = "m"\nspeed = 1': "no 'speed'; it has model, provider",
-    'model = "m"\ntemperature = "hot"': "'temperature' is a number or null, not 'hot'",
-    'model = "m"\nfirst_timeout = 0': "first_timeout is 0; it must be more than 0",
-    'model = "m"\nparallel = 0': "parallel is 0; it must be more than 0",
-    'model = "m"\nretries = -1': "retries is -1; it must be 0 or more",
-    'provider = "openai"': "has no `model`",
-    'model = "m"\nprovider = "acme"': "'acme' is no server of language models; .* openai",
-    'model = "m"\nprovider = "cached"': "'cached' is no server of language models",
+    'model = "m"\nspeed = 1': "no setting 'speed'; available: model, provider",
+    'model = "m"\ntemperature = "hot"': "'temperature' must be a number or null, not 'hot'",
+    'model = "m"\nfirst_timeout = 0': "first_timeout must be more than 0, not 0",
+    'model = "m"\nparallel = 0': "parallel must be more than 0, not 0",
+    'model = "m"\nretries = -1': "retries must be 0 or more, not -1",
+    'provider = "openai"': "needs `model`",
+    'model = "m"\nprovider = "acme"': "'acme' is unknown; .* openai",
+    'model = "m"\nprovider = "cached"': "'cached' is unknown",
     'model = "m"': "OPENAI_API_KEY .* is not set",
-    'model = "m"\nbase_url = "localhost"': "is no http or https URL",
+    'model = "m"\nbase_url = "localhost"': "is not an http or https URL",
     'model = "m"\nbase_url = "http://x"\nprices = "none.toml"': "price table .* cannot be read",
     'model = "m"\nbase_url = "http://x"\nprices = "prices.toml"': "no price for 'm'",
 }
@@ -244,7 +244,7 @@ async def test_a_model_that_is_there_already_is_taken_as_it_is_and_closed(tmp_pa
     method = workspace.method("talker", {"model": script})
 
     assert isinstance(method, Talker) and method.model is script
-    with pytest.raises(SetupError, match="base_url would change nothing"):
+    with pytest.raises(SetupError, match="leave out base_url, which would have no effect"):
         workspace.method("talker", {"model": script, "base_url": URL})
     with pytest.raises(SetupError, match="without a language model: leave out model"):
         workspace.method("graph-search", {"model": "m"})
@@ -313,5 +313,5 @@ def test_local_models(tmp_path: Path) -> None:
     assert model.identity.provider == "transformers"
     assert model.identity.model == str(tmp_path / "models" / "ours")
     # Settings of servers are refused.
-    with pytest.raises(SetupError, match="timeout would change nothing"):
+    with pytest.raises(SetupError, match="timeout would have no effect"):
         Models(tmp_path).get_model("transformers/ours", timeout=3.0)

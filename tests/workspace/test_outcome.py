@@ -61,7 +61,7 @@ async def test_deadlines() -> None:
     # A method that misses its deadline has refused and its stream is closed.
     slow = Slow(wait=60, seconds=0.05)
     outcome = await ask_method(MOONS, slow, [])
-    reason = "No answer was found: the 0.05 seconds for the question are over."
+    reason = "The time limit of 0.05 seconds was reached."
     assert outcome == Refusal(reason, usage=Usage(seconds=0.05))
     assert slow.closed == [True]
     # Who stops reading ends the run.

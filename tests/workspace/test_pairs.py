@@ -99,6 +99,6 @@ def test_questions_of_several_graphs_are_chosen_by_tag_and_number(tmp_path: Path
     assert {one[:3] for one in ids(tags=("style:o",))} == {"one"}
     assert len(ids(number=2)) == 6
     few, more = ids(graphs=1), ids(graphs=2)
-    with pytest.raises(SetupError, match="tag 'style:z'; there are: style:o, style:t"):
+    with pytest.raises(SetupError, match="tag 'style:z'; available: style:o, style:t"):
         ids(tags=("style:z",))
     assert len(few) == 3 and len(more) == 6 and set(few) < set(more)

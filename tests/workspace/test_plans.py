@@ -78,7 +78,7 @@ def test_examples_are_refused_for_a_method_that_learns_nothing(
     space: Workspace, asked: tuple[BenchmarkQuestions, ...]
 ) -> None:
     given = replace(asked[0], examples=(QUESTIONS,) * 2)
-    with pytest.raises(SetupError, match="leave --folds and --leave-out away"):
+    with pytest.raises(SetupError, match="omit --folds and --leave-out"):
         plan(space, (given,), RunOptions(parse_method_choices(["graph-search"])))
 
 
@@ -109,5 +109,5 @@ def test_a_graph_that_was_built_anew_is_not_the_one_of_the_plan(
             task = (await plan_run(host, asked, wishes)).tasks[0]
             await host.run_task(replace(task, snapshot="another"))
 
-    with pytest.raises(SetupError, match="another one than where the run was planned"):
+    with pytest.raises(SetupError, match="differs from the one that the run was planned with"):
         run_coroutine(worked())

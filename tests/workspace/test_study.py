@@ -72,7 +72,7 @@ def test_variants_are_made_once_and_what_needs_definitions_is_left_out(place: Wo
     assert all(len(figures) == 2 for figures in found.figures.values())
     assert found.left_out == (
         "experiment 4: no definition has comments (--definitions), and no language model is named "
-        "that could draft them (--model)",
+        "to draft them (--model)",
     )
     assert set(place.graphs()) == {"firms", "firms.shortcuts"}
     again = run_study(place, study(place, "geo"))
@@ -93,7 +93,7 @@ def test_comments_are_wanted_only_from_what_could_have_them(place: Workspace) ->
 
 
 def test_what_no_question_or_graph_is_called_is_told_before_any_run(place: Workspace) -> None:
-    with pytest.raises(SetupError, match="no question has the tag 'history'; there are: geo"):
+    with pytest.raises(SetupError, match="no question has the tag 'history'; available: geo"):
         run_study(place, study(place, "history"))
     with pytest.raises(SetupError, match="there is no graph 'nowhere'"):
         run_study(place, study(place, variants={"inverse": "nowhere"}))
@@ -205,5 +205,5 @@ def test_a_row_has_the_settings_of_the_paper_and_what_it_changes(place: Workspac
     assert (
         rows(place, "multi-stage", "5")["Trained elsewhere + ReFinED"].missing.count("--with") == 2
     )
-    with pytest.raises(SetupError, match="no row of multi-stage needs that"):
+    with pytest.raises(SetupError, match="no row of multi-stage needs it"):
         rows(place, "multi-stage", "2", resources={"GENRE": "x"})

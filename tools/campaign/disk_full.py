@@ -32,7 +32,7 @@ from tools.campaign._tries import (
 from tools.campaign.kills import CASES, survived
 
 _ROOM = (0, 16, 64, 256, 1024)  # kB
-_WORDS = ("space", "make room")
+_WORDS = ("space", "free some space")
 _SIZE = 24  # MB
 
 

@@ -77,7 +77,7 @@ def one_name(place: Path) -> Iterator[str]:
 def index_beside_replace(place: Path) -> Iterator[str]:
     """Build an index while its graph is replaced."""
     build = "index build space --kind bm25"
-    yield from failed(together(place, build, "add space more.ttl --replace", build), "built anew")
+    yield from failed(together(place, build, "add space more.ttl --replace", build), "rebuilt")
     if not Workspace(place).graph("space").indices["entities"].search("Jupiter"):
         yield "the index finds nothing"
 

@@ -142,7 +142,7 @@ def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
                 fault = "the server is not well"
             yield Tried(kind, what, fault, time.monotonic() - began, f"{reply[:60]!r}")
         lines = (folder / "serve.log").read_text("utf-8").splitlines()
-        bugs = [line[:200] for line in lines if "by a bug" in line]
+        bugs = [line[:200] for line in lines if "because of a bug" in line]
         yield Tried("the log", "bugs", "; ".join(bugs))
 
 

@@ -45,8 +45,8 @@ from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES
 from askgraph.trace import Answer, Clarification, Option
 
 _MAX_LABELLED_ROWS = 200  # rows whose resources are named
-_MAX_ARRANGED_ROWS = 2_000  # rows that are put into an order for people
-_EVIDENCE_SECONDS = 5.0  # seconds for what is behind a reading that was chosen
+_MAX_ARRANGED_ROWS = 2_000  # rows that are sorted for people
+_EVIDENCE_SECONDS = 5.0  # seconds for the evidence of a chosen reading
 _MAX_SENTENCE_QUERY_CHARACTERS = 10_000  # characters of a query that is read for its sentence
 
 
@@ -112,7 +112,7 @@ class AnswerBuilder:
             )
             query_text = format_tree(renamed_query, self.graph.prefixes, labels)
             return QueryText.from_tree(query, query_text) if own_types else query_text, labels
-        from askgraph.sparql.rewrite import lay_out_query  # for a text that came, none of ours
+        from askgraph.sparql.rewrite import lay_out_query  # only external texts need the layout
 
         labels = await self._load_labels(list_query_iris(query))
         text = lay_out_query(query, self.graph.prefixes, labels)
@@ -147,7 +147,7 @@ class AnswerBuilder:
         known_labels = dict(labels)
         if isinstance(result, SelectResult):
             result = result if ordered else result.sort_rows()
-            if self.graph.arrays is not None:  # what is asked nobody comes before the evidence
+            if self.graph.arrays is not None:  # local lookups come before the evidence
                 known_labels |= await self._load_missing_labels(
                     _list_resources(result), known_labels
                 )
@@ -203,7 +203,7 @@ class AnswerBuilder:
         read = partial(
             verbalize_query_for_graph, query, labels, self.graph, language, near=self.fetched_part
         )
-        # A text may be long: it is read in a thread.
+        # A text may be long, so parse it in a thread.
         words = read() if isinstance(query, QueryText) else await asyncio.to_thread(read)
         return build_plain_answer(
             query, self.graph.name, result, columns=columns, words=words, labels=labels
@@ -255,7 +255,7 @@ class AnswerBuilder:
                 if not result.rows:
                     from askgraph.answers.why_empty import (
                         explain_empty_result,
-                    )  # few answers have none
+                    )  # few answers are empty
 
                     return empty, await explain_empty_result(query, endpoint)
                 if self.evidence_rows:
@@ -265,7 +265,7 @@ class AnswerBuilder:
         except (QueryError, ServiceError, TimeoutError):
             if self.evidence_seconds is None:
                 raise
-        return empty, None  # the result is there, and what is behind it is a courtesy
+        return empty, None  # the result is complete without its evidence
 
     async def disambiguate_labels(self, labels: Mapping[str, str]) -> dict[str, str]:
         """Add a distinguishing detail to labels that several resources share."""

@@ -36,8 +36,8 @@ from askgraph.sparql.serializer import to_text
 
 _NAME_KINDS = {"entity": ItemKind.ENTITY, "class": ItemKind.CLASS, "predicate": ItemKind.PREDICATE}
 _MAX_CONCURRENT_QUERIES = 2  # queries sent to one graph at a time
-_MAX_RANKED_TERMS = 200  # things that are put into an order for people
-_MAX_NAME_MATCHES = 30  # things of a like name that are looked at
+_MAX_RANKED_TERMS = 200  # terms that are ranked
+_MAX_NAME_MATCHES = 30  # things with a similar name to consider
 
 SolutionCounts = dict[NamedNode | Literal, int | None]
 

@@ -28,7 +28,7 @@ from askgraph.sparql.serializer import to_tree
 from askgraph.trace import Answer, PreviousQuestion, Question, Refusal
 
 _TIMEOUT_SECONDS = 10.0
-_CONFIDENCE = 0.9  # that a query is the one that is meant, if nothing but its result is spoken of
+_CONFIDENCE = 0.9  # confidence in the changed query if the question only refers to its result
 _MAX_ROWS = 10_000
 _MAX_LABELLED_ROWS = 200
 

@@ -84,8 +84,8 @@ def _render_answer(
         by = "askgraph" if result.truncated.by == "askgraph" else "the server"
         yield Text(f"Cut off by {by}: {result.truncated.reason}", style="yellow")
     yield ""
-    confidence = "you chose this" if answer.chosen else describe_confidence(answer.confidence)
-    stop_reason = f"{answer.cut_short}; this is the best so far" if answer.cut_short else ""
+    confidence = "chosen by you" if answer.chosen else describe_confidence(answer.confidence)
+    stop_reason = f"{answer.cut_short}; this is the best answer so far" if answer.cut_short else ""
     fields = (
         ("Cut short", stop_reason),
         ("In words", answer.interpretation),

@@ -32,7 +32,7 @@ from askgraph.sparql.serializer import to_text, to_tree
 from askgraph.sparql.vocabulary import XSD_INTEGER
 from askgraph.trace import Evidence
 
-_MAX_SOLUTIONS_PER_GROUP = 3  # solutions shown of those that were counted
+_MAX_SOLUTIONS_PER_GROUP = 3  # solutions shown of an aggregated row
 _ROW = "ask_row"
 _MARK = "ask_part"
 

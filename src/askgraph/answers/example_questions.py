@@ -48,7 +48,7 @@ MAX_LISTED_ROWS = 30
 
 _MAX_NAME_CHARACTERS = 40
 _MAX_NAMED_CLASSES = 5  # classes that a sentence names
-_MAX_ABBREVIATION_CHARACTERS = 4  # capitals that may be an abbreviation
+_MAX_ABBREVIATION_CHARACTERS = 4  # maximum length of an abbreviation in capitals
 _CODE = re.compile(r"\d{3}|[_/#:@]|^\W|[A-Za-z]\d|\d[A-Za-z]|\d\.\d|[.?!]$")
 """Match in names that are keys, numbers, addresses or questions."""
 
@@ -243,7 +243,7 @@ class _ArrayReader:
 
 
 _MAX_CLASSES = 8  # classes with questions
-_MIN_SHARED_RATIO = 0.8  # classes that share this part of their things are asked about once
+_MIN_SHARED_RATIO = 0.8  # classes that share this part of their instances get one question
 _SAMPLE_SIZE = 500
 _MAX_NAMED_THINGS = 30  # candidates for names in questions
 _MAX_TIES = 3  # rows that share the first rank

@@ -134,7 +134,7 @@ def find_query_units(
         and isinstance(pattern.predicate, NamedNode)
     }
     for clause in walk(query.where):
-        if isinstance(clause, ValuesClause):  # of a description, by their own names
+        if isinstance(clause, ValuesClause):  # VALUES of a description keep their own names
             terms = (term for row in clause.rows for term in row if isinstance(term, NamedNode))
             measured |= {term.value: term.value for term in terms}
     for name, value in query.columns:

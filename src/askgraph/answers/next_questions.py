@@ -45,12 +45,12 @@ from askgraph.sparql.serializer import to_tree
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Refusal
 
 _MAX_QUESTIONS = 3
-_MAX_TRIES_PER_KIND = 2  # tries for a question of one kind
+_MAX_TRIES_PER_KIND = 2  # attempts at a question of one kind
 _MAX_TRIES = 10
 _MAX_THINGS = 50  # things of a result whose classes are read
-_MAX_NEIGHBOURS = 200  # things of a class, of which the best known are taken
-_MIN_LONG_ROWS = 8  # rows from which on "only the first five" is worth asking
-_MAX_LABEL_WORDS = 3  # of a property that can be asked for as "the … of"
+_MAX_NEIGHBOURS = 200  # things of a class to choose the best known ones from
+_MIN_LONG_ROWS = 8  # fewest rows for which "only the first five" makes sense
+_MAX_LABEL_WORDS = 3  # longest label of a property in "the … of"
 _SCHEMA = (v.RDF, v.RDFS, v.OWL, v.SH, v.XSD)
 
 Ask = Callable[[str], Awaitable[Outcome]]

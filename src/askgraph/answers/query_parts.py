@@ -90,9 +90,7 @@ def describe_query(
     return QueryDescription(pieces, parts)
 
 
-_MAX_SEPARATE_MARKS = (
-    20  # parts that are marked one after another where all together change the text
-)
+_MAX_SEPARATE_MARKS = 20  # parts to mark one by one if marking all at once changes the text
 
 
 def list_parts(query: str) -> tuple[ReplaceableTerm, ...]:

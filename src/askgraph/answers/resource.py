@@ -18,7 +18,7 @@ from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import Row, Term
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-_MAX_PREDICATES = 200  # that are told of, each way
+_MAX_PREDICATES = 200  # predicates to describe in each direction
 _MAX_COUNTED_STATEMENTS = 20_000  # statements of a remote graph that are counted
 
 
@@ -76,7 +76,7 @@ async def fetch_resource_facts(
         try:
             NamedNode(iri_text)
         except ValueError as error:
-            raise QueryError(f"{iri_text!r} is no IRI: give one in full") from error
+            raise QueryError(f"{iri_text!r} is not an IRI: give one in full") from error
     if graph.arrays is not None and graph.arrays.complete:
         directions = [
             _read_local_facts(iri, graph.arrays, predicate, inverse, page_size, offset)

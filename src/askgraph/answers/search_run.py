@@ -47,9 +47,9 @@ from askgraph.trace import (
 
 _MAX_DRAFTS = 5
 _MAX_MENTIONS = 20
-_MAX_OPTIONS = 4  # that a question back may offer
-_MAX_SCORE_GAP = 0.4  # score below the best from which a reading is not worth offering
-_TIME_SHARE = 0.5  # of the time left, for a query: another one may have to be run
+_MAX_OPTIONS = 4  # options of a clarification question
+_MAX_SCORE_GAP = 0.4  # readings further below the best score are not offered
+_TIME_SHARE = 0.5  # part of the remaining time for one query: another query may have to run
 SKIPPED_CANDIDATE_FACTOR = 0.8
 """Factor on the confidence for each better candidate that was skipped."""
 
@@ -158,9 +158,9 @@ class SearchRun:
             )
         answer = await self.find_first_answer(proposal, clusters, decision.confidence)
         if answer is None:
-            return Refusal("The queries that fit the question could not be run in time.")
+            return Refusal("No query that fits the question finished in time.")
         if self.timed_out:
-            answer = replace(answer, cut_short="the query of a better reading took too long")
+            answer = replace(answer, cut_short="the query of a better reading ran out of time")
         limits = Thresholds(self.limits.answer_from, self.limits.ask_from)
         match choose_outcome(answer.confidence, limits):
             case "answer":
@@ -194,7 +194,7 @@ class SearchRun:
         fallback: Answer | None = None
         for position, cluster in enumerate(clusters[: self.limits.tried]):
             if fallback is not None and cluster.score < clusters[0].score - MAX_EMPTY_SCORE_GAP:
-                break  # the empty result is the answer: nothing else is meant nearly as well
+                break  # the empty result is the answer: no other reading is nearly as good
             answer = await self.answer(
                 cluster.best, proposal, confidence * SKIPPED_CANDIDATE_FACTOR**position
             )

@@ -16,10 +16,10 @@ from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import choose_label, split_local_name
 from askgraph.trace import UnmatchedWords
 
-_MAX_WORDS = 3  # words that are looked into
+_MAX_WORDS = 3  # words to look up
 _MAX_NAMES_PER_WORD = 4  # offered for each
-_MIN_SIMILARITY_RATIO = 0.8  # how far, of 1, a word has the letters of another one in their order
-_MAX_COMPARED_WORDS = 3_000  # words of the graph that begin like it
+_MIN_SIMILARITY_RATIO = 0.8  # share of letters that two words have in common, in order
+_MAX_COMPARED_WORDS = 3_000  # words of the graph with the same beginning
 _MAX_NAMES_PER_SPELLING = 20  # names that hold a word
 
 

@@ -55,7 +55,7 @@ _MAX_JOIN_VALUES = 300
 """How many values of a variable are looked up in the other graph."""
 _NEUTRAL_FEATURES = {"head": 1.0, "disagrees": 0.0, "misfit": 0.0, "unheld": 0.0}
 """Feature values of a part without answer columns, where these features do not apply."""
-_TIME_SHARE = 0.2  # of the time left, for a request
+_TIME_SHARE = 0.2  # part of the remaining time for one request
 _SAME_AS_PREDICATES = tuple(map(NamedNode, (OWL_SAME_AS, SKOS_EXACT_MATCH)))
 _SAME_AS_PATH = Path(
     "|", (*_SAME_AS_PREDICATES, *(Path("^", (one,)) for one in _SAME_AS_PREDICATES))
@@ -362,7 +362,7 @@ def _join_parts(
         lambda node: names.get(node, node) if isinstance(node, Variable) else node,
     ).elements
     inner = (*inner, *(same_as_pattern if link.stated_by is service_part else ()))
-    if head_candidate.tree.is_aggregate:  # what is counted is counted once
+    if head_candidate.tree.is_aggregate:  # count each thing once
         join_node = service_node if link.stated_by is not service_part else link.head
         inner = (Query("SELECT", Group(inner), ((join_node, None),), distinct=True),)
     where = (

@@ -86,7 +86,7 @@ def list_changes(element: Element) -> Iterator[ElementChange]:
             yield from _list_filter_changes(element)
             yield ElementChange("without this condition", ())
         case Nested(word="MINUS"):
-            yield ElementChange("without taking anything away", ())
+            yield ElementChange("without this exclusion", ())
         case _:
             yield ElementChange("without this part", ())
 
@@ -140,8 +140,8 @@ def _list_text_changes(
     lower, lowered = Call("LCASE", (text_value,)), Literal(text.lower())
     conditions = (
         (words, Call("=", (text_value, Literal(text)))),
-        ("with capitals and small letters alike", Call("=", (lower, lowered))),
-        ("with this text as a part", Call("CONTAINS", (lower, lowered))),
+        ("ignoring upper and lower case", Call("=", (lower, lowered))),
+        ("containing this text", Call("CONTAINS", (lower, lowered))),
     )
     for description, condition in conditions:
         yield ElementChange(description, (*preceding, Filter(condition)))
@@ -157,16 +157,16 @@ def _list_filter_changes(condition: Filter) -> Iterator[ElementChange]:
             lower_text = Call("LCASE", (Call("STR", (unwrap(left),)),))
             if isinstance(right, Literal):
                 inside = Call("CONTAINS", (lower_text, Literal(right.value.lower())))
-                yield ElementChange("with this text anywhere, in any case", (Filter(inside),))
+                yield ElementChange("containing this text, ignoring case", (Filter(inside),))
         case Call(name="=", arguments=(left, Literal() as right)):
             text_value = Call("STR", (unwrap(left),))
             beginning = Filter(Call("STRSTARTS", (text_value, Literal(right.value))))
-            yield ElementChange("with values that start so", (beginning,))
+            yield ElementChange("with values that start with this", (beginning,))
 
 
 _MAX_SUGGESTIONS = 3
 _MAX_CULPRITS = 2
-_RESERVED_REQUEST_COUNT = 5  # requests kept back for what changes give
+_RESERVED_REQUEST_COUNT = 5  # requests reserved for testing changes
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ async def explain_empty_result(
         f"{suggestion.change}: {suggestion.results} result{'s' * (suggestion.results != 1)}"
         for suggestion in emptiness.suggestions
     ]
-    return emptiness.reason + (f" Possible: {'; '.join(texts)}." if texts else "")
+    return emptiness.reason + (f" Alternatives: {'; '.join(texts)}." if texts else "")
 
 
 async def analyse_empty_result(
@@ -281,7 +281,7 @@ class _CulpritSearch:
             reason = "The patterns match, but no group fulfils the HAVING condition."
             return EmptyResultReason(conditions, reason)
         if self.tree.limit == 0:
-            return EmptyResultReason("LIMIT 0", "The query asks for no rows at all (LIMIT 0).")
+            return EmptyResultReason("LIMIT 0", "The query asks for no rows (LIMIT 0).")
         if self.tree.offset:
             reason = f"The patterns match, but there are no more than {self.tree.offset} rows."
             return EmptyResultReason(f"OFFSET {self.tree.offset}", reason)
@@ -328,8 +328,8 @@ class _CulpritSearch:
         if len(self.elements) == 1:
             return f"Nothing in the graph matches “{element_text}”."
         if is_single:
-            return f"Without “{element_text}” there are results; with it nothing is left."
-        return f"From “{element_text}” on nothing is left."
+            return f"Without “{element_text}” there are results; with it there are none."
+        return f"Adding “{element_text}” leaves no results."
 
     def verbalize_element(self, element: Element) -> str:
         """Return an element in words."""

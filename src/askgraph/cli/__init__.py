@@ -31,11 +31,11 @@ NO_ANSWER_EXIT_CODE = 1
 
 EXIT_CODES_HELP = """\b
 Exit codes:
-  0    an answer, or done
+  0    an answer, or success
   1    no answer: a refusal, or a question back
-  2    wrong use, or a setup that you can mend (a name, a file, a package)
-  3    the query is wrong or not allowed
-  4    the endpoint, or the model's server, failed: down, too slow, too busy,
+  2    wrong usage, or a problem that you can fix (a name, a file, a package)
+  3    the query is not valid or not allowed
+  4    the endpoint or the model's server failed: down, too slow, overloaded,
        not authorised
   5    a bug in askgraph
   130  stopped with Ctrl-C"""
@@ -293,12 +293,12 @@ def to_usage_error(error: typer.TyperException) -> SetupError | None:
         return value_error
     if context is None:
         return SetupError(
-            f"{_describe_mistake(error, None, 'askgraph')}; -h after the command explains it"
+            f"{_describe_mistake(error, None, 'askgraph')}; see the help of the command with -h"
         )
     root = context.find_root().command_path
     name = f"askgraph{context.command_path[len(root) :]}"
     message = _describe_mistake(error, context.command, name)
-    return SetupError(f"{message}; {name} -h explains it")
+    return SetupError(f"{message}; see {name} -h")
 
 
 def _describe_mistake(error: typer.TyperException, command: Any, name: str) -> str:
@@ -311,7 +311,7 @@ def _describe_mistake(error: typer.TyperException, command: Any, name: str) -> s
                 flag for candidate in command.params for flag in getattr(candidate, "opts", ())
             ]
             if option == "--set" and "--method" in flags:
-                return "a setting is given with the method: --method NAME:SETTING=VALUE, not --set"
+                return "give settings with the method: --method NAME:SETTING=VALUE, not --set"
             return f"{name} has no option {option!r}{_suggest_names(option, flags)}"
         case "BadOptionUsage":
             requirement = "takes no value" if "not take" in message else "needs a value after it"
@@ -328,13 +328,13 @@ def _describe_mistake(error: typer.TyperException, command: Any, name: str) -> s
             f"{name} has no command {unknown_name!r}{_suggest_names(unknown_name, command_names)}"
         )
     if (extra := re.search(r"unexpected extra arguments?\S* \((.*)\)", message)) is not None:
-        return f"{name} cannot take {extra[1]!r}, too; put quotation marks around several words"
+        return f"{name} does not expect {extra[1]!r}; put quotation marks around several words"
     return message.rstrip(".")
 
 
 def _suggest_names(name: str, names: Sequence[str]) -> str:
     matches = get_close_matches(name, names, n=2)
-    return f" (is {' or '.join(matches)} meant?)" if matches else ""
+    return f" (did you mean {' or '.join(matches)}?)" if matches else ""
 
 
 def explain_bad_value(error: typer.BadParameter) -> SetupError | None:

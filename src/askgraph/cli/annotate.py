@@ -86,17 +86,21 @@ def annotate(
         cells = format_count(len(annotation.cells), "cell")
         typer.echo(f"{annotation.linked_count:,} of {cells} linked to things", err=True)
     if annotation.headless and not no_heads:
-        typer.echo("the first line looks like a row: --no-heads takes it as one", err=True)
+        typer.echo("the first line looks like data; read it as a row with --no-heads", err=True)
 
 
 def _check_output(out: Path, table: Path) -> None:
     """Raise `SetupError` if the output file cannot be written, before any work starts."""
     if out.suffix not in (".csv", ".json"):
-        raise SetupError(f"{str(out)!r} ends neither in .csv nor in .json: that says what to write")
+        raise SetupError(
+            f"{str(out)!r} does not end in .csv or .json: name the file with one of these endings"
+        )
     if not out.parent.is_dir():
-        raise SetupError(f"there is no folder {str(out.parent)!r} to write {out.name!r} into")
+        raise SetupError(
+            f"there is no folder {str(out.parent)!r} for {out.name!r}: create it, or name another"
+        )
     if out.exists() and table.exists() and out.samefile(table):
-        raise SetupError(f"{str(out)!r} is the table itself, which stays as it is: name another")
+        raise SetupError(f"{str(out)!r} is the table itself: name another file")
 
 
 def _to_json(annotation: AnnotatedTable) -> str:

@@ -31,7 +31,7 @@ from askgraph.workspace.graphs import prepare_graphs
 from askgraph.workspace.run_sync import head_of, run_coroutine, stream_steps
 
 _DEFAULT_ROWS = 50
-_FOLLOWING_SECONDS = 3.0  # seconds for the questions that may follow
+_FOLLOWING_SECONDS = 3.0  # seconds for the follow-up questions
 
 
 def ask(
@@ -53,14 +53,21 @@ def ask(
     workspace = common.workspace
     if trace is not None:
         if not trace.absolute().parent.is_dir():
-            raise SetupError(f"there is no folder {str(trace.parent)!r} to keep the trace in")
+            raise SetupError(
+                f"there is no folder {str(trace.parent)!r} for the trace: create it, or name "
+                "another"
+            )
         if trace.is_dir():
-            raise SetupError(f"{str(trace)!r} is a folder: name a file to keep the trace in")
+            raise SetupError(f"{str(trace)!r} is a folder: name a file for the trace")
         if not os.access(trace.absolute().parent, os.W_OK):
-            raise SetupError(f"the folder {str(trace.parent)!r} for the trace cannot be written")
+            raise SetupError(
+                f"the folder {str(trace.parent)!r} for the trace is not writable: name another"
+            )
     text = " ".join(question)
     if not text.strip():
-        raise SetupError('the question is empty: askgraph ask "Which moons are there?"')
+        raise SetupError(
+            'the question is empty; ask, for example: askgraph ask "Which moons are there?"'
+        )
     full_question, graph_names = _build_question(text, asking.lang, after)
     name, chosen_method = asking.create_method(workspace)
     _warn_of_unused_context(name, chosen_method, after)
@@ -111,7 +118,7 @@ async def _run_method(
     """Read all steps and show each; the trace is written however the run ends."""
     stream = stream_steps(run.question, method, graphs, timeout=timeout)
     if trace_path is not None:
-        from askgraph.methods.tools.replay import record_graph_responses  # most runs are not kept
+        from askgraph.methods.tools.replay import record_graph_responses  # most runs are not saved
 
         stream = record_graph_responses(stream, graphs)
     try:
@@ -130,7 +137,7 @@ async def _run_method(
 
 def _warn_of_unused_context(name: str, method: Method, after: Path | None) -> None:
     if after is not None and not can_follow_up(method):
-        message = "does not look at earlier questions: --after changes nothing for it"
+        message = "does not use earlier questions: --after has no effect"
         typer.echo(f"method {name!r} {message}", err=True)
 
 
@@ -146,7 +153,7 @@ def _build_question(
     try:
         outcome = run.outcome
     except ValueError as error:
-        raise SetupError(f"nothing can be asked after {str(after)!r}: {error}") from error
+        raise SetupError(f"cannot ask a follow-up to {str(after)!r}: {error}") from error
     follow_up_question = build_follow_up(text, run.question, outcome, language=lang)
     return follow_up_question, [head_graph.name for head_graph in head.graphs] or [None]
 
@@ -158,7 +165,7 @@ def _print_csv(outcome: Outcome, limit: int | None, *, context: bool) -> bool:
         typer.echo(message, err=True)
         return False
     if outcome.cut_short:
-        typer.echo(f"cut short: {outcome.cut_short}; this is the best so far", err=True)
+        typer.echo(f"cut short: {outcome.cut_short}; this is the best answer so far", err=True)
     if outcome.boolean is not None:
         typer.echo(f"answer\n{str(outcome.boolean).lower()}")
     else:
@@ -193,7 +200,7 @@ async def _suggest_following(
         return await suggest_next_questions(
             question, outcome, method, graph, seconds=_FOLLOWING_SECONDS
         )
-    except AskgraphError:  # the answer is there: nothing is to be said of these
+    except AskgraphError:  # the answer is complete without follow-up questions
         return ()
 
 

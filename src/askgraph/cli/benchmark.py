@@ -91,7 +91,7 @@ def check(
     workspace = common.workspace
     contents_by_path = _read_all(benchmarks, reading)
     if gold is not None and len(contents_by_path) > 1:
-        raise SetupError("--gold is for one benchmark; check them one by one")
+        raise SetupError("--gold applies to one benchmark; check them one at a time")
     training_options = replace(reading, format=None)
     checks = GoldCheckOptions(
         graph=graph,
@@ -110,11 +110,11 @@ def check(
             has_graph = graph is not None or any(question.graph for question in contents.questions)
             if gold is not None and (offline or not has_graph):
                 raise SetupError(
-                    "--gold compares results, so that gold queries have to be run: name the graph "
-                    "with -g, and leave --offline away"
+                    "--gold compares results of gold queries: name the graph to run them on "
+                    "with -g, and omit --offline"
                 )
             if not has_graph and not offline:
-                typer.echo(f"{path}: no graph is named (-g), so that no query is run", err=True)
+                typer.echo(f"{path}: no graph is given (-g), so no query is run", err=True)
             checks_of_file = replace(checks, offline=offline or not has_graph)
             findings += check_gold(workspace, path, contents, checks_of_file, progress=report)
     if json:
@@ -174,8 +174,8 @@ def split(
         return
     for entry in entries:
         typer.echo(
-            f"{entry['name']}: {entry['train']} to learn from, {entry['test']} to test on, "
-            f"{entry['repeated']} of them repeat one of the former"
+            f"{entry['name']}: {entry['train']} training and {entry['test']} test questions, "
+            f"{entry['repeated']} of them repeats of training questions"
         )
 
 
@@ -253,13 +253,13 @@ def print_findings(
     """Print the number of findings of each kind, then the first ones of each."""
     question_count = sum(len(contents.questions) for contents in contents_by_path.values())
     if not findings:
-        typer.echo(f"questions: {question_count}, nothing found")
+        typer.echo(f"questions: {question_count}, no problems found")
         return
     rows = [
         (kind, FINDING_KINDS[kind].severity, str(count), FINDING_KINDS[kind].means)
         for kind, count in _count_kinds(findings).items()
     ]
-    print_blocks([build_table(("kind", "", "n", "what it means"), rows, right=("n",))])
+    print_blocks([build_table(("kind", "severity", "count", "meaning"), rows, right=("count",))])
     errors = sum(finding.severity == "error" for finding in findings)
     typer.echo(
         f"\nquestions: {question_count}, errors: {errors}, warnings: {len(findings) - errors}"

@@ -50,16 +50,20 @@ def enrich(
     """
     if sum([virtual or plain, out is not None, bool(as_name) and not virtual]) != 1:
         raise SetupError(
-            "say what to do: --virtual, --out FILE, --as NEWNAME, or --plain to take it away"
+            "say what to do: --virtual, --out FILE, --as NEWNAME, or --plain to remove additions"
         )
     kinds = inverse or shortcuts or comments or names
-    _require_not(virtual and plain, "--virtual adds and --plain takes away: give one of them")
+    _require_not(virtual and plain, "--virtual and --plain exclude each other: choose one")
     _require_not(
-        plain and (kinds or definitions or as_name), "--plain takes all away: give no other"
+        plain and (kinds or definitions or as_name),
+        "--plain removes all additions: use it without other options",
     )
     drafting = bool(drafts.model or drafts.base_url or drafts.budget)
-    _require_not(drafting and not comments, "--model, --base-url and --budget are for --comments")
-    _require_not(drafting and definitions, "comments come from --definitions or --model: give one")
+    _require_not(drafting and not comments, "--model, --base-url and --budget require --comments")
+    _require_not(
+        drafting and definitions,
+        "--definitions and --model exclude each other: choose one source of comments",
+    )
     workspace = common.workspace
     flags = {"inverse": inverse, "shortcuts": shortcuts, "comments": comments, "names": names}
     with show_progress() as progress:
@@ -179,7 +183,7 @@ def advise(
         ]
         print_blocks([build_table(("", "kind", "helps", "label", "why"), rows)])
         if not advice_list:
-            typer.echo("nothing to add was found", err=True)
+            typer.echo("found nothing to add", err=True)
 
 
 def _to_object(advice: Advice) -> dict[str, object]:

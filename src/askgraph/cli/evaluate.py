@@ -112,9 +112,7 @@ def evaluate(
             len(selected_benchmark.contents.questions),
         )
         if len(selected_benchmark.questions) < question_count:
-            note = (
-                f"{len(selected_benchmark.questions)} of the {question_count} questions are asked"
-            )
+            note = f"asking {len(selected_benchmark.questions)} of {question_count} questions"
             typer.echo(f"{selected_benchmark.name}: {note}", err=True)
         if unreadable:
             first_item = unreadable[0]
@@ -136,10 +134,12 @@ def evaluate(
             run = run_coroutine(run_and_close(models, evaluation))
         except ServiceError:
             if out is not None:
-                typer.echo(f"what is done is kept in {out}; the same call goes on", err=True)
+                typer.echo(
+                    f"the results so far are in {out}; run the same command to continue", err=True
+                )
             raise
     if not run.is_complete and (reason := BudgetTracker(limits, run.records).exhausted_limit):
-        typer.echo(f"{reason}; with a larger one the same call goes on", err=True)
+        typer.echo(f"{reason}; run the same command with a larger budget to continue", err=True)
     for warning in describe_incomplete([run]):
         typer.echo(warning, err=True)
     form.write(
@@ -266,7 +266,7 @@ def report(
     Unfinished runs are mentioned.
     """
     if stories and not (form.is_plain and by is None and html is None):
-        raise SetupError("--stories are text of their own; take them with --metric and --out only")
+        raise SetupError("--stories can only be combined with --metric and --out")
     run_list = _name_runs(runs, [read_run(folder) for folder in runs])
     for warning in describe_incomplete(run_list):
         typer.echo(warning, err=True)
@@ -288,7 +288,7 @@ def report(
         )
     if html is not None:
         write_atomically(html, build_html_page(run_list, metric=metric, with_times=not no_times))
-        typer.echo(f"the page is {html}", err=True)
+        typer.echo(f"wrote {html}", err=True)
 
 
 def _format_stories(runs: Sequence[EvaluationRun], metric: str) -> Iterator[str]:
@@ -311,7 +311,7 @@ def _name_runs(folders: Sequence[Path], runs: Sequence[EvaluationRun]) -> list[E
     resolved_folders = [folder.resolve() for folder in folders]
     for position, folder in enumerate(folders):
         if resolved_folders[position] in resolved_folders[:position]:
-            raise SetupError(f"the run {folder} is named twice")
+            raise SetupError(f"the run {folder} is named twice: name each run once")
     names = {run.name for run in runs}
     if len(names) == len(runs):
         return list(runs)
@@ -358,7 +358,7 @@ def metrics(
 ) -> None:
     """List the metrics that compare an answer with gold; --examples shows where they disagree."""
     if markdown and json:
-        raise SetupError("one form at a time: --markdown and --json were asked for at once")
+        raise SetupError("--markdown and --json exclude each other: choose one")
     if examples:
         scored_examples = score_examples()
         content: list[dict[str, object]] = [
@@ -379,7 +379,7 @@ def metrics(
     else:
         rows = list(_describe_metrics())
         content = [{"name": name, "about": description} for name, description in rows]
-        columns = build_columns("text", "metric", "what it says")
+        columns = build_columns("text", "metric", "meaning")
     if json:
         print_json(content)
     elif markdown:

@@ -76,7 +76,7 @@ def list_examples(common: CommonOptions, graph: str | None = None, json: bool = 
         print_json([_to_example_object(name, item) for name, item in stored_examples])
         return
     if not stored_examples:
-        typer.echo("No examples are kept; askgraph examples add and generate make some.", err=True)
+        typer.echo("No examples yet; create some with askgraph examples add or generate.", err=True)
         return
     headers = ("graph", "id", "question", "origin", "rows", "since")
     rows = [
@@ -102,7 +102,7 @@ def check(
     else:
         rows = [(item.graph, item.stored.id, item.status, item.detail) for item in checked_examples]
         if differing_rows := [row for row in rows if row[2] != "same"]:
-            headers = ("graph", "id", "now", "how")
+            headers = ("graph", "id", "status", "detail")
             print_blocks(format_table(headers, differing_rows))
         typer.echo(
             f"{format_count(len(checked_examples), 'example')}: {_format_counts(checked_examples)}",
@@ -151,7 +151,7 @@ def generate(
         }
         if unused_options := [name for name, value in values_by_option.items() if value]:
             raise SetupError(
-                f"{' and '.join(unused_options)}: for a model that words the questions; --model"
+                f"{' and '.join(unused_options)}: add --model, the model that rewords the questions"
             )
         worder = None
     else:
@@ -219,7 +219,7 @@ def _build_example(
 ) -> tuple[QueryExample, str | None]:
     """Return the question with its query, and the graph that a trace names."""
     if (query is None) == (trace is None):
-        raise SetupError("give either the query, with --query, or a kept run, with --trace")
+        raise SetupError("give either a query with --query or a recorded run with --trace")
     if trace is not None:
         example, graph = read_traced_example(trace)
         question, language = question or example.question, language or example.language

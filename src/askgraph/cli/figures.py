@@ -101,7 +101,7 @@ class OutputFormat(OptionBundle):
         chosen = [form for form, is_chosen in values.items() if is_chosen]
         if len(chosen) > 1:
             flags = " and ".join(f"--{form}" for form in chosen)
-            raise SetupError(f"one form at a time: {flags} were asked for at once")
+            raise SetupError(f"{flags} exclude each other: choose one")
         return cls(**values)
 
     @property

@@ -120,10 +120,7 @@ def train(
         print_json(training.to_result_object(training_result))
         return
     if training_result.ended:
-        typer.echo(
-            "this training had come to its end: nothing is trained again in "
-            f"{training_result.folder}"
-        )
+        typer.echo(f"the training is already complete in {training_result.folder}")
     resumed_note = ", resumed from a checkpoint" if training_result.resumed else ""
     typer.echo(
         f"trained on {training_result.pairs} pairs in {training_result.steps} steps"
@@ -135,8 +132,8 @@ def train(
             err=True,
         )
     typer.echo(
-        f"the model is in {training_result.folder}; ask it with --model transformers/"
-        f"{training_result.folder}"
+        f"the model is in {training_result.folder}; use it with --model "
+        f"transformers/{training_result.folder}"
     )
 
 

@@ -163,7 +163,7 @@ def add(
     for cut in new_profile.cuts:
         typer.echo(f"  left out: {cut}", err=True)
     if workspace.has_pending_survey(name):
-        typer.echo("  it is asked for more in the background, for two minutes at most", err=True)
+        typer.echo("  profiling continues in the background for at most two minutes", err=True)
 
 
 def remove(common: CommonOptions, name: str) -> None:
@@ -210,7 +210,7 @@ def _format_profile(
         exact_note = " (no text search was found: exact labels only)"
         search_note = exact_note if profile.name_search == "plain" else ""
         yield Text(
-            f"Names that were not read are looked for by the search {profile.name_search!r}"
+            f"Names that were not read are looked up with the search {profile.name_search!r}"
             f"{search_note}"
         )
     yield ""
@@ -226,7 +226,7 @@ def _format_profile(
             f" +{hidden_count}" if hidden_count > 0 else ""
         )
 
-    headers = ("predicate", "triples", "of", "gives", "example", "IRI")
+    headers = ("predicate", "triples", "subject", "object", "example", "IRI")
     rows = [
         (
             examples.labels[predicate.iri],

@@ -61,7 +61,7 @@ def build(
     ASKGRAPH_INDEX_PASSWORD holds the password of the user in the URL.
     """
     if executor == "local" and (workers or address):
-        raise SetupError("--workers and --address are for --executor processes or dask")
+        raise SetupError("--workers and --address require --executor processes or --executor dask")
     values: dict[str, object] = {
         "index": kind,
         "properties_index": properties_kind,
@@ -162,7 +162,7 @@ def _print_infos(infos: Sequence[IndexInfo], *, json: bool) -> None:
             "-" if index_row.items is None else f"{index_row.bytes / 1e6:.1f}",
             index_row.source or "-",
             index_row.created or "-",
-            index_row.problem or "sound",
+            index_row.problem or "ok",
         )
         for index_row in infos
     ]
@@ -190,5 +190,8 @@ def _parse_id(text: str, prefixes: PrefixMap) -> str:
         return text.removeprefix("<").removesuffix(">")
     prefix = text.partition(":")[0]
     if prefix == text:
-        raise SetupError(f"--within: there is no file {text!r}, and an IRI has a ':' in it")
+        raise SetupError(
+            f"--within: {text!r} is neither a file nor an IRI: name an existing file, or give "
+            "the IRI in full"
+        )
     return prefixes.expand(text) if prefix in prefixes.namespaces else text

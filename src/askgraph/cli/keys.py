@@ -68,7 +68,7 @@ def list_keys(common: CommonOptions, database: str | None = None, json: bool = F
     elif key_rows:
         print_blocks(format_table(_HEADERS, [_format_row(key) for key in key_rows]))
     else:
-        typer.echo("There are no keys; askgraph keys add NAME makes one.", err=True)
+        typer.echo("No keys yet; create one with askgraph keys add NAME.", err=True)
 
 
 @keys.command("revoke")
@@ -112,10 +112,10 @@ def _run_in_store(
 
 _HEADERS = ("id", "name", "state", "may", "graphs", "limits", "expires", "used")
 _LIMIT_LABELS = {
-    "requests_per_minute": "requests a minute",
+    "requests_per_minute": "requests per minute",
     "parallel": "at once",
-    "tokens_per_day": "tokens a day",
-    "money_per_day": "money a day",
+    "tokens_per_day": "tokens per day",
+    "money_per_day": "money per day",
 }
 _MINUTE_LENGTH = len("2030-01-31T12:00")
 

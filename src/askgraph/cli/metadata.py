@@ -245,7 +245,7 @@ def format_completeness(current_profile: Profile) -> Iterator[RenderableType]:
         )
         for part in current_profile.completeness
     ]
-    headers = ("part", "known", "of", "share", "why not all")
+    headers = ("part", "known", "of", "share", "reason")
     yield build_table(headers, rows, right=("known", "of", "share"))
 
 

@@ -17,7 +17,7 @@ from askgraph.methods import PRESETS, get_preset_settings, parse_setting_help
 from askgraph.methods.tools import TOOL_SETS
 from askgraph.methods.tools.toolbox import build_schemas, parse_tool_set
 
-_HIDDEN_SETTINGS = ("model", "further", "others", "prices")  # which the workspace makes of settings
+_HIDDEN_SETTINGS = ("model", "further", "others", "prices")  # set by the workspace
 
 
 def methods(common: CommonOptions, name: str | None = None, json: bool = False) -> None:
@@ -37,7 +37,7 @@ def methods(common: CommonOptions, name: str | None = None, json: bool = False) 
         print_blocks(
             [
                 build_table(
-                    ("method", "does"),
+                    ("method", "description"),
                     [
                         (str(method_name["name"]), str(method_name["does"]))
                         for method_name in method_objects
@@ -101,9 +101,9 @@ def _format_method(method: dict[str, object]) -> Iterator[RenderableType]:
         )
         for name, table in settings.items()
     ]
-    yield build_table((*headers, "what it does"), rows)
+    yield build_table((*headers, "description"), rows)
     if method["otherwise"]:
-        yield Text("\nOther than in the paper, whatever is set:")
+        yield Text("\nDifferences from the paper that no setting removes:")
         yield from (Text(f"- {text}") for text in method["otherwise"])
 
 
@@ -131,7 +131,9 @@ def tools(common: CommonOptions, json: bool = False, set_: str | None = None) ->
             )
             for schema_row in schemas
         ]
-        print_blocks([build_table(("tool", "tokens", "sets", "does"), rows, right=("tokens",))])
+        print_blocks(
+            [build_table(("tool", "tokens", "sets", "description"), rows, right=("tokens",))]
+        )
     else:
         blocks = []
         for schema in schemas:

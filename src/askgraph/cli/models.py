@@ -70,7 +70,7 @@ def check(
             raise
         table_names = ", ".join(tables) or "none"
         raise SetupError(
-            f"{error}. No table [models.NAME] is {name!r}; there are: {table_names}"
+            f"{error}. There is no table [models.{name}]; available: {table_names}"
         ) from error
     explicit_settings = _get_explicit_settings(settings)
     if explicit_settings.get("key_env") == "OPENAI_API_KEY" and "base_url" not in explicit_settings:
@@ -131,12 +131,12 @@ def _format_probe(title: str, probe: CapabilityReport, toml_text: str) -> Iterat
 def _format_measurements(probe: CapabilityReport) -> Mapping[str, str]:
     server_facts, speed = probe.about, probe.speed
     context = (
-        f"{server_facts.context:,} tokens" if server_facts.context else "the server does not tell"
+        f"{server_facts.context:,} tokens" if server_facts.context else "not reported by the server"
     )
     parallel = f", {server_facts.at_once} requests at once" if server_facts.at_once else ""
-    parts = [f"first piece after {speed.first:.2g} s"]
+    parts = [f"first token after {speed.first:.2g} s"]
     if speed.written is not None:
-        parts.append(f"{speed.written:.3g} tokens a second written")
+        parts.append(f"{speed.written:.3g} tokens per second written")
     if speed.read is not None:
         parts.append(f"{speed.read:.3g} read")
     return {"context": context + parallel, "speed": ", ".join(parts)}

@@ -60,7 +60,7 @@ def check_graphs(workspace: Workspace, names: Sequence[str]) -> None:
         if name not in graphs:
             listed_names = ", ".join(graphs) or "none yet"
             raise SetupError(
-                f"there is no graph {name!r} in {workspace.folder}; there are: {listed_names}"
+                f"there is no graph {name!r} in {workspace.folder}; available: {listed_names}"
             )
 
 

@@ -107,7 +107,7 @@ def format_step_title(step: Step) -> str:
         case Prompt():
             return f"prompt ({step.purpose})"
         case Heard():
-            return "what the graphs said, for a replay"
+            return "replies of the graphs, for a replay"
         case _:
             return type(step).__name__.lower()
 
@@ -143,7 +143,7 @@ def format_step(step: Step, *, line_limit: int | None) -> Iterator[Text]:
             yield from _format_lines(
                 "\n".join(map(strip_control_characters, mention_texts)), line_limit
             )
-        case _:  # an outcome is shown as such
+        case _:  # the outcome is printed separately
             return
 
 

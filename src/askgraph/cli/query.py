@@ -53,11 +53,13 @@ def read_query_argument(sparql: str) -> str:
         return _decode(path.read_bytes(), repr(str(path)))
     except FileNotFoundError as error:
         raise SetupError(
-            f"there is no file {str(path)!r}: give one that holds the query, or - to read the query"
-            " from standard input"
+            f"there is no file {str(path)!r}: name one that contains the query, or - to "
+            "read the query from standard input"
         ) from error
     except IsADirectoryError as error:
-        raise SetupError(f"{str(path)!r} is a folder: give a file that holds one query") from error
+        raise SetupError(
+            f"{str(path)!r} is a folder: name a file that contains one query"
+        ) from error
     except OSError as error:
         raise SetupError(f"{str(path)!r} cannot be read: {error.strerror}") from error
 

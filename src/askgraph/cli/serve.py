@@ -64,19 +64,19 @@ def _print_start(address: str, settings: "ServeSettings", graphs: Sequence[str])
     from askgraph.server.page import get_start_note
 
     typer.echo(f"askgraph is at {address}", err=True)
-    graph_list = ", ".join(graphs) or "none yet: add one in the page, or with askgraph add"
+    graph_list = ", ".join(graphs) or "none yet; add one in the page or with askgraph add"
     typer.echo(f"graphs: {graph_list}", err=True)
     if (note := get_start_note()) is not None:
         typer.echo(note, err=True)
     if not settings.anonymous_scopes:
         typer.echo(
-            "Nobody may use it without a key: make one with askgraph keys add NAME, or let callers "
-            "ask without one with --anonymous ask",
+            "A key is required: create one with askgraph keys add NAME, or allow questions without "
+            "a key with --anonymous ask",
             err=True,
         )
     elif not settings.is_on_loopback:
         scope_list = ", ".join(settings.anonymous_scopes)
-        typer.echo(f"Whoever reaches this address may {scope_list}, without a key.", err=True)
+        typer.echo(f"Anyone who can reach this address may {scope_list} without a key.", err=True)
 
 
 def _open_browser(address: str) -> None:
@@ -94,7 +94,9 @@ def _add_missing_graphs(
     source_by_name = {source.resolve().stem.partition(".")[0]: source for source in sources}
     examples: dict[str, dict[str, object]] = {}
     if len(source_by_name) < len(sources):
-        raise SetupError("two of the files have one name: add them with askgraph add NAME FILE")
+        raise SetupError(
+            "two of the files have the same name: add them with askgraph add NAME FILE"
+        )
     if sample:
         source_by_name[_SAMPLE_NAME] = graph_path()
         examples = {_SAMPLE_NAME: {"examples": str(questions_path().with_suffix(".jsonl"))}}
@@ -105,8 +107,8 @@ def _add_missing_graphs(
                 workspace.add(name, [source], settings=examples.get(name), progress=report)
             elif existing[name].sources != (str(source.absolute()),):
                 raise SetupError(
-                    f"there is a graph {name!r} of other files already: add this one under another "
-                    "name with askgraph add NAME FILE"
+                    f"graph {name!r} exists already with other files: add this file under "
+                    "another name with askgraph add NAME FILE"
                 )
     return tuple(source_by_name)
 

@@ -92,8 +92,8 @@ _PAPERS = {
     "grasp": """
     Tables 3 to 9 of GRASP: models, function sets, feedback, examples, indices.
 
-    Each row is a run of the method as published with what the row changes, in a folder: a study
-    that is stopped goes on. Beside our figures stand the published ones, and what the row cost.
+    Each row is a run of the method as published with what the row changes, in a folder: a
+    stopped study resumes. The published figures and the cost of the row are shown beside ours.
     """,
     "dfsl": """
     Tables 5.1 to 5.6 and 5.14, figures 5.2 and 5.3 of dynamic few-shot learning.
@@ -151,7 +151,8 @@ def _run_paper_study(
             figure_name for table in paper_study.paper.tables for figure_name in table.benchmarks
         )
         raise SetupError(
-            f"--as {min(unknown_names)!r}: the paper has {', '.join(known_names) or 'no figures'}"
+            f"--as {min(unknown_names)!r}: the paper has no such figures; available: "
+            f"{', '.join(known_names) or 'none'}"
         )
     rows_by_table: dict[str, list[MeasuredRow]] = {}
     if tables.dry_run:
@@ -167,7 +168,9 @@ def _run_paper_study(
                     workspace, paper_study, progress=create_callback, index_progress=report
                 )
             except ServiceError:
-                typer.echo(f"what is done is kept in {out}; the same call goes on", err=True)
+                typer.echo(
+                    f"the results so far are in {out}; run the same command to continue", err=True
+                )
                 raise
         sheets = [
             build_paper_sheet(table, rows_by_table[table.name], figure_names)
@@ -219,7 +222,7 @@ def _plan_paper_study(workspace: Workspace, paper_study: PaperStudy) -> Sheet:
         labels = (item.table.name, item.row.name, item.row.model, method)
         rows.append((*labels, *totals[-1], item.missing))
     rows.append(("", "all", "", "", *map(sum, zip(*totals, strict=True)), ""))
-    note = "Rows of the same settings and model are one run; what is done is not asked again."
+    note = "Rows with the same settings and model share a run; finished questions are not repeated."
     return Sheet(paper_study.paper.title, columns, tuple(rows), (note,))
 
 
@@ -413,9 +416,8 @@ def _build_sheet(
         notes.append(f"Questions failed and scored 0 in experiments {', '.join(failed)}.")
     if not results.has_boundaries:
         notes.append(
-            f"{planned_study.method} has no entity boundaries: experiments that differ in "
-            "these only are "
-            "one run."
+            f"{planned_study.method} has no entity boundaries: experiments that differ only in "
+            "these share a run."
         )
     title = (
         f"{planned_study.method} by representation of {planned_study.graph}, {planned_study.metric}"

@@ -54,7 +54,7 @@ def teach(
     if word is None and (has_meaning or remove):
         raise SetupError("name the word first: askgraph teach GRAPH WORD …")
     if has_meaning and remove:
-        raise SetupError("--remove takes a word away: give it no meaning")
+        raise SetupError("--remove deletes a word: give no meaning with it")
     entries: tuple[GlossaryEntry, ...] = ()
     new_instructions = instructions
     if glossary is not None:
@@ -99,7 +99,7 @@ def _export(glossary: Glossary, path: Path, profile: Profile) -> None:
         case ".ttl" | ".turtle":
             text = format_turtle_glossary(glossary, PrefixMap(dict(profile.prefixes)))
         case _:
-            raise SetupError(f"{str(path)!r}: name the file with .toml or .ttl at its end")
+            raise SetupError(f"{str(path)!r}: name a file that ends in .toml or .ttl")
     try:
         write_text_atomically(path, text)
     except OSError as error:
@@ -112,14 +112,14 @@ def _print_glossary(glossary: Glossary, profile: Profile, *, json: bool) -> None
         print_json(glossary.to_table())
         return
     if not glossary:
-        typer.echo("nothing was taught yet; askgraph teach GRAPH WORD MEANING does it", err=True)
+        typer.echo("no words yet; teach one with askgraph teach GRAPH WORD MEANING", err=True)
         return
     prefixes = PrefixMap(dict(profile.prefixes))
     rows = [(entry.word, _format_meaning(entry, prefixes)) for entry in glossary.entries]
     if rows:
-        print_blocks([build_table(("word", "means"), rows)])
+        print_blocks([build_table(("word", "meaning"), rows)])
     if glossary.instructions:
-        typer.echo(f"Models are told: {glossary.instructions}")
+        typer.echo(f"Note for models: {glossary.instructions}")
 
 
 def _format_meaning(entry: GlossaryEntry, prefixes: PrefixMap) -> str:

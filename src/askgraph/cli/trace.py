@@ -65,13 +65,11 @@ def replay(common: CommonOptions, file: Path, json: bool = False) -> None:
 
 
 def _format_verdict(run: Replay) -> str:
-    summary = "The same answer" if run.same_answer else "Another answer"
+    summary = "The same answer" if run.same_answer else "A different answer"
     step_count = len(run.now.steps)
     if run.differs is None:
         return f"{summary}, after the same {step_count} steps."
-    return (
-        f"{summary}; the runs differ from step {run.differs + 1} on ({len(run.then.steps)} then)."
-    )
+    return f"{summary}; the runs differ from step {run.differs + 1} on (of {len(run.then.steps)})."
 
 
 def _to_object(run: Trace, head: TraceHead) -> dict[str, object]:
@@ -103,7 +101,7 @@ def _format_run(run: Trace, head: TraceHead, *, line_limit: int | None) -> list[
         calls = f"{format_calls(usage)}, " if usage.llm_calls else ""
         blocks += ["", Text(f"{calls}{usage.requests} SPARQL requests, {usage.seconds:.1f} s")]
     if not run.steps or not isinstance(run.steps[-1], Outcome):
-        blocks += ["", Text("It ended here, without an outcome.", style="bold")]
+        blocks += ["", Text("The run ended here without an outcome.", style="bold")]
     return blocks
 
 

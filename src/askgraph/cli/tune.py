@@ -83,4 +83,4 @@ def _build_sheet(tuned_indices: tuple[TunedIndex, ...], source_text: str) -> She
             rows.append(
                 (tuned_index.what, label, numbers.k1, numbers.b, measured.questions, *shares)
             )
-    return Sheet("BM25", columns, tuple(rows), (f"Learnt from {source_text}.",))
+    return Sheet("BM25", columns, tuple(rows), (f"Trained on {source_text}.",))

@@ -53,7 +53,7 @@ def validate(
         for finding in validation.findings:
             typer.echo("\n".join(_format_finding(finding, validation.query)))
         if validation.repairs:
-            typer.echo(f"\n{len(validation.repairs)} can be repaired: --repair")
+            typer.echo(f"\n{len(validation.repairs)} can be repaired with --repair")
     open_findings = validation.remaining if repair else validation.findings
     if any(finding.certainty >= MIN_WRONG_CERTAINTY for finding in open_findings):
         raise typer.Exit(WRONG_QUERY_EXIT_CODE)

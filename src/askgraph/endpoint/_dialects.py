@@ -47,7 +47,9 @@ class ServerDialect:
         if (maximum := headers.get("x-sparql-maxrows", "")).isdigit():
             caps.add(int(maximum))
         if rows in caps and (limit is None or limit > rows):
-            return Truncation("server", f"exactly {rows:,} rows came, a usual cap of such servers")
+            return Truncation(
+                "server", f"exactly {rows:,} rows came back, a usual cap of such servers"
+            )
         return None
 
 
@@ -75,7 +77,7 @@ def get_dialect(name: str) -> ServerDialect:
         return DIALECTS[name.lower()]
     except KeyError:
         available = ", ".join(DIALECTS)
-        raise SetupError(f"there is no dialect {name!r}; there are {available}") from None
+        raise SetupError(f"there is no dialect {name!r}; available: {available}") from None
 
 
 def detect_dialect(headers: Mapping[str, str]) -> ServerDialect:

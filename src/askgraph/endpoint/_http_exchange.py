@@ -71,7 +71,7 @@ class EndpointCredentials:
                 value = _read_variable("header_env", header_env)
                 return cls({header: value}, (value,))
             case _:
-                raise SetupError(f"auth is {auth!r}; it may be none, basic, bearer or header")
+                raise SetupError(f"auth must be none, basic, bearer or header, not {auth!r}")
 
     def redact(self, text: str) -> str:
         """Return a text without the secrets, which a server may repeat in an error."""
@@ -87,7 +87,7 @@ def _read_variable(setting: str, name: str | None) -> str:
     if not value:
         raise SetupError(f"the environment variable {name} (setting `{setting}`) is not set")
     if "\n" in value or "\r" in value:
-        raise SetupError(f"the environment variable {name} holds a line break")
+        raise SetupError(f"the environment variable {name} contains a line break: remove it")
     return value
 
 
@@ -121,13 +121,13 @@ def parse_url(url: str) -> httpx2.URL:
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL as problem:
-        raise SetupError(f"{url!r} is no URL: {problem}") from problem
+        raise SetupError(f"{url!r} is not a URL: {problem}") from problem
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise SetupError(f"{url!r} is no http or https URL")
+        raise SetupError(f"{url!r} is not an http or https URL")
     if parsed.userinfo:
         raise SetupError(
-            f"the URL of {parsed.host} holds a user name or password: take it out and name"
-            " environment variables with auth = 'basic', user_env and password_env"
+            f"the URL of {parsed.host} contains a user name or password: remove it and "
+            "name environment variables with auth = 'basic', user_env and password_env"
         )
     return parsed
 
@@ -152,7 +152,7 @@ class HttpExchange:
         self._guard = guard
         self._requests_per_minute = requests_per_minute
         self._request_times: deque[float] = deque()  # when requests of the last minute were
-        self._earliest_time = 0.0  # the server asked to be left alone until then
+        self._earliest_time = 0.0  # no request before this time, as the server asked
         self._client: httpx2.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -190,7 +190,7 @@ class HttpExchange:
         self, parameters: list[tuple[str, str]], accept: str, deadline: float
     ) -> httpx2.Response:
         for attempt in itertools.count():
-            # Wait until a request may be sent: the server's wish and the budget of a minute hold.
+            # Wait until both the server and the budget per minute allow a request.
             while (now := time.monotonic()) < (
                 send_time := max(self._earliest_time, self._compute_send_time(now))
             ):
@@ -202,9 +202,9 @@ class HttpExchange:
                         else f"{self._requests_per_minute} requests a minute"
                     )
                     raise Overloaded(
-                        f"{self.address} is to be left alone for {send_time - now:.0f} "
-                        f"seconds ({reason}),"
-                        f" longer than the {max(0.0, deadline - now):.0f} left",
+                        f"the next request to {self.address} must wait "
+                        f"{send_time - now:.0f} seconds ({reason}), longer than the "
+                        f"{max(0.0, deadline - now):.0f} left",
                         retry_after=send_time - now,
                     )
                 await asyncio.sleep(send_time - now)
@@ -233,8 +233,8 @@ class HttpExchange:
                 continue
             if failure.wait is not None and isinstance(failure.error, Overloaded):
                 raise Overloaded(
-                    f"{failure.error}; it asks to wait {failure.wait:.0f} seconds,"
-                    f" longer than the {max(0.0, seconds_left):.0f} left",
+                    f"{failure.error}; it asks for a wait of {failure.wait:.0f} seconds, "
+                    f"longer than the {max(0.0, seconds_left):.0f} left",
                     retry_after=failure.wait,
                 )
             raise failure.error
@@ -274,7 +274,7 @@ class HttpExchange:
             url = target
             if response.status_code == 303:
                 method = "GET"
-        raise ErrorReply(f"{self.address} redirects in a circle")
+        raise ErrorReply(f"{self.address} redirects in a loop")
 
     def _get_client(self) -> httpx2.AsyncClient:
         """Return the client of the running event loop."""
@@ -294,11 +294,11 @@ class HttpExchange:
         message = f"{self.address} redirects to {target.scheme}://{target.netloc.decode()}"
         if self._credentials.headers:
             raise ErrorReply(
-                f"{message}, where the credentials are not sent: if that is right, make it the"
-                " graph's url"
+                f"{message}, where credentials are not sent: if the new address is right, "
+                "set it as the graph's url"
             )
         if self._guard:
-            raise NotPublic(f"{message}, and is not followed there: name that address instead")
+            raise NotPublic(f"{message}, which is not followed: name that address instead")
 
     def _build_transport_failure(self, problem: httpx2.HTTPError) -> _ExchangeFailure:
         details = self._describe_error(problem)
@@ -337,15 +337,15 @@ class HttpExchange:
             self._earliest_time = max(self._earliest_time, time.monotonic() + (wait or 0.0))
             return _ExchangeFailure(Overloaded(message, retry_after=wait), self._retries, wait)
         if kind == "syntax":
-            return _ExchangeFailure(
-                QuerySyntaxError(f"the endpoint does not understand the query: {details}")
-            )
+            return _ExchangeFailure(QuerySyntaxError(f"the endpoint rejected the query: {details}"))
         return _ExchangeFailure(ErrorReply(message), min(1, self._retries) if status == 500 else 0)
 
     def _describe_credentials(self) -> str:
         if self._credentials.headers:
-            return "it does not take the credentials of the graph's settings"
-        return "it wants credentials: set `auth` and the variables it needs in the graph's settings"
+            return "it rejects the credentials in the graph's settings"
+        return (
+            "it requires credentials: set `auth` and the variables it needs in the graph's settings"
+        )
 
     def _describe_error(self, problem: BaseException) -> str:
         is_reset = isinstance(problem, httpx2.NetworkError)
@@ -363,7 +363,7 @@ async def read_error_text(parts: AsyncIterator[bytes], start: bytes = b"") -> st
             if size >= MAX_ERROR_BYTES:
                 break
     except httpx2.HTTPError:
-        pass  # what came is all there is to show
+        pass  # show the part that arrived
     return b"".join(received)[:MAX_ERROR_BYTES].decode("utf-8", "replace")
 
 
@@ -379,5 +379,5 @@ def build_page_error(address: str, text: str) -> ServiceError:
     if classify_error(text) == "timeout":
         return TimedOut(f"the server's own time limit was reached: {message}")
     if text.lstrip().startswith("<"):
-        return MalformedReply(f"{address} sent XML, though JSON was asked for: {message}")
+        return MalformedReply(f"{address} sent XML instead of JSON: {message}")
     return ErrorReply(f"{address} sent an error message instead of results: {message}")

@@ -33,9 +33,9 @@ from askgraph.sparql.results import Row, SelectResult, Term
 
 Value = TypeVar("Value")
 
-MAX_BOUND_ROWS = 5_000  # values of the surroundings that go along, in all
+MAX_BOUND_ROWS = 5_000  # bindings sent with a SERVICE, in total
 BATCH_ROWS = 200  # in one request
-BATCH_CHARACTERS = 50_000  # characters of them
+BATCH_CHARACTERS = 50_000  # characters of the bindings in one request
 MAX_PARALLEL_COUNT = 4  # requests
 
 
@@ -97,7 +97,7 @@ class ServiceCall:
         raise self._build_size_error(
             f" and its surroundings more than {MAX_BOUND_ROWS:,} values to restrict it by"
             if self.surroundings.shared
-            else " and nothing beside it restricts it"
+            else " and no other pattern restricts it"
         )
 
     async def _fetch_all(self) -> ClauseSolutions | None:
@@ -205,7 +205,7 @@ def get_seconds_left(deadline: float) -> float:
     """Return the seconds until a deadline; raise `TimedOut` if it has passed."""
     seconds = deadline - time.monotonic()
     if seconds <= 0:
-        raise TimedOut("the graphs together took longer than the time allowed")
+        raise TimedOut("the federated query exceeded its time limit")
     return seconds
 
 
@@ -296,7 +296,7 @@ class FederatedJoin:
     async def _evaluate(self, clause: ServiceClause) -> ClauseSolutions | None:
         """Return the solutions of a clause; None if it failed and is SILENT."""
         service = await asyncio.to_thread(get_service, clause.target, self.other_endpoints)
-        # One that may fail leaves the rest of the query time to go on without it.
+        # A SERVICE SILENT gets half of the time, so that the query can continue without it.
         half_time = (time.monotonic() + self.deadline) / 2
         clause_deadline = half_time if clause.silent else self.deadline
         surroundings, filters = self._find_surroundings(clause), find_filters(self.text, clause)
@@ -315,9 +315,7 @@ class FederatedJoin:
             return
         self._solutions[clause.start] = solutions
         text = format_values(solutions.names, solutions.rows)
-        if (
-            clause.is_alternative
-        ):  # of a VALUES alone in a UNION, Virtuoso (7.2) loses the solutions
+        if clause.is_alternative:  # Virtuoso 7.2 loses the solutions of a lone VALUES in a UNION
             text = f"{{ SELECT * WHERE {{ {text} }} }}"
         self._solved[clause.start] = EvaluatedClause(text, clause.certain)
 
@@ -329,8 +327,9 @@ class FederatedJoin:
         text = "".join(pieces) + self.text[end:]
         if len(text) > MAX_QUERY_CHARACTERS:
             raise QueryError(
-                f"the solutions of the SERVICE clauses have {len(text):,} characters, of which"
-                f" {MAX_QUERY_CHARACTERS:,} can be joined: make the clauses more selective"
+                f"the solutions of the SERVICE clauses have {len(text):,} characters; at "
+                f"most {MAX_QUERY_CHARACTERS:,} can be joined: make the clauses more "
+                "selective"
             )
         return text
 
@@ -342,7 +341,7 @@ def get_service(target: str, endpoints: Mapping[str, Endpoint]) -> Endpoint:
         ForbiddenQuery: the address is incomplete.
     """
     if target not in endpoints:
-        raise ForbiddenQuery(f"a SERVICE needs its address in full: <{target}> is only a part")
+        raise ForbiddenQuery(f"a SERVICE needs a full address: <{target}> is relative")
     return endpoints[target]
 
 

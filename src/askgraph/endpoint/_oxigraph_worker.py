@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _MAX_RESULT_BYTES = (
     256 * 1024 * 1024
-)  # bytes of a result: whoever reads it needs several times as much
+)  # bytes of a result; reading it takes several times as much memory
 
 
 class _ResultTooLargeError(Exception):

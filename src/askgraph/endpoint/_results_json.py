@@ -17,7 +17,7 @@ from askgraph.sparql.results import Row, Term
 MAX_VALUE_CHARACTERS = 64 * 1024 * 1024  # characters of one row, or of one other value
 
 _DECODE = json.JSONDecoder(strict=False).raw_decode
-_NUMBER_OR_WORD_PATTERN = re.compile(r"[-+.\w]*")  # more of it may come
+_NUMBER_OR_WORD_PATTERN = re.compile(r"[-+.\w]*")  # the token may continue in the next chunk
 _SPACE_PATTERN = re.compile(r"[ \t\r\n]*")
 
 
@@ -87,7 +87,7 @@ class ResultsParser:
             for key in ("exception", "error", "message", "errors", "detail"):
                 if message := self._other_members.get(key):
                     raise ErrorReply(" ".join(str(message).split())[:500])
-            raise MalformedReply("the reply is JSON, but no SPARQL result")
+            raise MalformedReply("the reply is JSON, but not a SPARQL result")
 
     def _parse_root_member(self, key: str) -> Generator[None, None, None]:
         if key == "results":
@@ -134,7 +134,7 @@ class ResultsParser:
 
     def _add_row(self, binding: object) -> None:
         if not isinstance(binding, dict):
-            raise MalformedReply("a row of the reply is no JSON object")
+            raise MalformedReply("a row of the reply is not a JSON object")
         if self._limit is not None and len(self._rows) >= self._limit:
             self.is_full = True
             return
@@ -168,7 +168,7 @@ class ResultsParser:
             try:
                 value, end = _DECODE(self._text, self._position)
             except json.JSONDecodeError as problem:
-                # Raise if more text cannot mend it.
+                # Raise if more text cannot complete it.
                 near_end = problem.pos >= len(self._text) - 8
                 if not near_end and not problem.msg.startswith("Unterminated"):
                     self._raise_syntax_error("JSON")
@@ -202,8 +202,8 @@ class ResultsParser:
     def _raise_syntax_error(self, expected: str) -> None:
         actual = " ".join(self.unread.split())[:120]
         raise MalformedReply(
-            f"the reply is no SPARQL JSON: after {len(self._rows):,} rows there should be"
-            f" {expected}, but there is {actual!r}"
+            f"the reply is not SPARQL JSON: expected {expected} after {len(self._rows):,} "
+            f"rows, not {actual!r}"
         )
 
 
@@ -218,7 +218,7 @@ class _TermParser:
 
     def parse_term(self, value: object) -> Term:
         if not isinstance(value, dict):
-            raise MalformedReply("a value of the reply is no JSON object")
+            raise MalformedReply("a value of the reply is not a JSON object")
         if value.get("type") == "triple":
             return self._parse_triple(value.get("value"))
         kind, *details = (str(value.get(name, "")) for name in _KEYS)
@@ -230,14 +230,14 @@ class _TermParser:
 
     def _parse_triple(self, value: object) -> Triple:
         if not isinstance(value, dict):
-            raise MalformedReply("a triple of the reply is no JSON object")
+            raise MalformedReply("a triple of the reply is not a JSON object")
         parts: Any = [
             self.parse_term(value.get(part)) for part in ("subject", "predicate", "object")
         ]
         try:
             return Triple(*parts)
         except TypeError as problem:
-            raise MalformedReply(f"a triple of the reply is none: {problem}") from problem
+            raise MalformedReply(f"a triple of the reply is invalid: {problem}") from problem
 
 
 def _build_term(kind: str, value: str, datatype: str, language: str, direction: str) -> Term:
@@ -259,7 +259,9 @@ def _build_iri(value: str) -> NamedNode:
     try:
         return NamedNode(re.sub(r'[\x00-\x20<>"{}|\\^`]', lambda match: quote(match[0]), value))
     except ValueError as problem:
-        raise MalformedReply(f"the reply holds {value[:200]!r}, which is no IRI") from problem
+        raise MalformedReply(
+            f"the reply contains {value[:200]!r}, which is not an IRI"
+        ) from problem
 
 
 _DIRECTIONS: Mapping[str, BaseDirection] = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}

@@ -110,7 +110,7 @@ def _remove_old_files(folder: Path, max_bytes: int) -> int:
     """Remove the least recently used files down to 80 % of the limit; return the bytes left."""
     files = list[tuple[float, int, Path]]()
     for file in folder.glob("*/*"):
-        with contextlib.suppress(OSError):  # another process took it away
+        with contextlib.suppress(OSError):  # another process may have removed it
             stats = file.stat()
             files.append((stats.st_mtime, stats.st_size, file))
     size = sum(bytes_ for _, bytes_, _ in files)

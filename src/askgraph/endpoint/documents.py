@@ -79,16 +79,16 @@ async def fetch_document(
         ):
             status = response.status_code
             if status in (401, 403):
-                raise Unauthorised(f"{address} is not open to everybody (status {status})")
+                raise Unauthorised(f"{address} requires credentials (status {status})")
             if not response.is_success:
                 raise ErrorReply(f"{address} answered with status {status}")
             content = await _read_content(response, max_bytes)
             media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             return WebDocument(str(response.url), media_type, content)
     except (TimeoutError, httpx2.TimeoutException) as error:
-        raise TimedOut(f"{address} did not come within {timeout:g} seconds") from error
+        raise TimedOut(f"{address} did not answer within {timeout:g} seconds") from error
     except httpx2.TooManyRedirects as error:
-        raise ErrorReply(f"{address} redirects in a circle") from error
+        raise ErrorReply(f"{address} redirects in a loop") from error
     except httpx2.HTTPError as error:
         raise Unreachable(f"{address} cannot be reached: {error}") from error
 
@@ -100,8 +100,8 @@ async def _check_redirect(response: httpx2.Response) -> None:
     target = response.url.join(response.headers["location"])
     if not has_same_origin(response.url, target):
         raise NotPublic(
-            f"{response.url} redirects to {target.host}, and is not followed there: name that"
-            " address instead"
+            f"{response.url} redirects to {target.host}, which is not followed: name that "
+            "address instead"
         )
 
 

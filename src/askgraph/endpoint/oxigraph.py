@@ -48,18 +48,14 @@ Progress = Callable[[int, int, str], None]
 Reply = TypeVar("Reply")
 Request = tuple[str, int | None, list[str] | None, bool]
 
-_TOO_LARGE_MESSAGE = "the result is too large to be read: add a LIMIT, or ask for shorter values"
-_MAX_EXPLAINED_CHARACTERS = (
-    10_000  # characters of a query whose faults are looked at again, for better words
-)
+_TOO_LARGE_MESSAGE = "the result is too large: add a LIMIT, or select shorter values"
+_MAX_EXPLAINED_CHARACTERS = 10_000  # longer queries get no second parse for a better error message
 
 MAX_ACTIVE_STORES = 16
 """The maximum number of stores with worker processes at the same time."""
-_MAX_IDLE_SECONDS = 60.0  # seconds without a query after which a store's processes end
+_MAX_IDLE_SECONDS = 60.0  # idle seconds after which the worker processes of a store end
 _WORKER_SCRIPT = Path(__file__).with_name("_oxigraph_worker.py")
-_UNION_MARK_FILE = (
-    "askgraph-united"  # a store's file that says that its default graph is the union of all
-)
+_UNION_MARK_FILE = "askgraph-united"  # marks a store whose default graph is the union of all graphs
 
 
 class OxigraphEndpoint(FormEndpoint):
@@ -85,7 +81,7 @@ class OxigraphEndpoint(FormEndpoint):
     ) -> None:
         self._path = Path(path)
         if not (self._path / "CURRENT").is_file():
-            raise SetupError(f"{str(path)!r} is no Oxigraph store: add the graph (again)")
+            raise SetupError(f"{str(path)!r} is not an Oxigraph store: add the graph again")
         self._timeout = timeout
         self._max_rows = max_rows
         self._has_union_graph = (self._path / _UNION_MARK_FILE).is_file()
@@ -178,7 +174,7 @@ class OxigraphEndpoint(FormEndpoint):
                 forbidden_graphs := sorted(set(dataset_graphs) - set(graphs))
             ):
                 raise ForbiddenQuery(
-                    f"the graph <{forbidden_graphs[0]}> is not among those that may be read"
+                    f"the graph <{forbidden_graphs[0]}> is not one of the graphs that may be read"
                 )
             graphs, is_union = None, False
 
@@ -209,7 +205,7 @@ class OxigraphEndpoint(FormEndpoint):
                     check_query(query, prefixes=self.prefixes)
                 return QuerySyntaxError(_shorten_message(message))
             case b"?":
-                return ServiceError("the query needed more memory than it may have")
+                return ServiceError("the query exceeded its memory limit")
             case b"+":
                 return ServiceError(_TOO_LARGE_MESSAGE)
             case b"X":
@@ -225,7 +221,7 @@ def _parse_bounded(parse: Callable[[bytes], Reply], body: bytes) -> Reply:
     try:
         return parse(body)
     except MemoryError as problem:
-        # What was read must not outlive this thread with the traceback.
+        # Drop the traceback: it would keep the data alive after this thread.
         problem.__traceback__ = None
     raise ServiceError(_TOO_LARGE_MESSAGE)
 
@@ -327,7 +323,8 @@ class _ProcessPool:
             await asyncio.wait({pending}, timeout=call.get_remaining_seconds())
             if not pending.done() and future.cancel():
                 raise TimedOut(
-                    f"no worker was free within {seconds:g} seconds: all run other queries"
+                    f"no worker was free within {seconds:g} seconds: all are running other "
+                    "queries; try again later"
                 )
             return await pending
         except asyncio.CancelledError:
@@ -480,7 +477,7 @@ class _StoreProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for us alone; the worker ends with its input
+            start_new_session=True,  # only the parent gets Ctrl-C
             bufsize=0,
         )
         assert self._process.stdin
@@ -546,9 +543,11 @@ class _StoreProcess:
             if self._killed:
                 return "the query was cancelled"
         code = self._process.wait()
-        limit = f" (its limit is {self._memory / 2**30:.3g} GiB)" if self._memory else ""
+        limit = f" of {self._memory / 2**30:.3g} GiB" if self._memory else ""
         if code in (-6, 134):
-            return f"the query needed more memory than it may have{limit}, or broke the store"
+            return f"the query exceeded its memory limit{limit}, or crashed the store"
         if code == -9:
-            return "the query's process was killed by the system, most likely for its memory"
-        return f"the query's process ended by itself with status {code}"
+            return (
+                "the query's process was killed by the system, most likely because memory ran out"
+            )
+        return f"the query's process crashed with status {code}"

@@ -50,14 +50,12 @@ from askgraph.sparql.rdf_files import (
 _KNOWN_EXTENSIONS = (
     f"{', '.join(FORMAT_BY_SUFFIX)}, each also with {', '.join(DECOMPRESSOR_BY_SUFFIX)}"
 )
-_MIN_BACKGROUND_BYTES = (
-    16 * 2**20
-)  # bytes of files for which a process of their own is worth its start
+_MIN_BACKGROUND_BYTES = 16 * 2**20  # files from this size on are loaded in a separate process
 _PIECE_SIZE = 250_000  # quads that the store sorts in memory at once, some hundred bytes each
 _MAX_STORE_BYTES, _MAX_READER_BYTES = (
     32 * 2**20,
     4 * 2**20,
-)  # bytes of N-Triples that a store or a reader takes at once
+)  # bytes of N-Triples per batch
 
 Progress = Callable[[int, int, str], None]
 ReportBytes = Callable[[int], None]
@@ -74,7 +72,7 @@ def load_store(
     """
     files = [file for source in sources for file in _list_files(source)]
     if not files:
-        raise SetupError("no file to load was named")
+        raise SetupError("name at least one file to load")
     path.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
     try:
@@ -88,9 +86,9 @@ def load_store(
                 Quad(quad.subject, quad.predicate, quad.object, DefaultGraph()) for quad in quads
             )
         if pieces > 1:
-            store.optimize()  # joins the pieces: each question would look into all of them
+            store.optimize()  # merge the pieces, which every query would have to search
         store.flush()
-        del store  # lets go of the files
+        del store  # closes the files
         (folder / "new" / mark).touch()
         if path.exists():
             path.rename(folder / "old")
@@ -297,7 +295,7 @@ def _list_files(source: Path) -> list[Path]:
         and not any(part.startswith(".") for part in file.relative_to(source).parts)
     )
     if not files:
-        raise SetupError(f"the folder {str(source)!r} holds no RDF file ({_KNOWN_EXTENSIONS})")
+        raise SetupError(f"the folder {str(source)!r} contains no RDF file ({_KNOWN_EXTENSIONS})")
     return files
 
 
@@ -306,8 +304,8 @@ def _detect_format(file: Path) -> RdfFormat:
         return FORMAT_BY_SUFFIX[get_format_suffix(file)]
     except KeyError:
         raise SetupError(
-            f"{str(file)!r} has an unknown extension {get_format_suffix(file)!r}; known are "
-            f"{_KNOWN_EXTENSIONS}"
+            f"{str(file)!r} has the unknown extension {get_format_suffix(file)!r}; "
+            f"supported: {_KNOWN_EXTENSIONS}"
         ) from None
 
 
@@ -411,7 +409,7 @@ def _format_message(problem: SyntaxError) -> str:
     text = re.sub(r"^Parser error at line [^:]*: ", "", str(problem.args[0]))
     return (
         f"{text[:_MAX_MESSAGE_CHARACTERS]} …" if len(text) > _MAX_MESSAGE_CHARACTERS else text
-    )  # it may quote a whole file
+    )  # the message may quote a whole file
 
 
 if __name__ == "__main__":

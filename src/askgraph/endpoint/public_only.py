@@ -80,7 +80,7 @@ class AddressGuard:
         for entry in self.allowed:
             if "/" in entry and _parse_network(entry) is None:
                 raise SetupError(
-                    f"{entry!r} is no network: write it as 10.1.0.0/16, or name a host instead"
+                    f"{entry!r} is not a network: write it as 10.1.0.0/16, or name a host instead"
                 )
 
     async def resolve_addresses(self, url: str | httpx2.URL) -> tuple[str, ...]:
@@ -101,8 +101,9 @@ class AddressGuard:
             raise Unreachable(f"the name {host!r} is unknown")
         if host not in self.allowed and not all(map(self._is_allowed, addresses)):
             raise NotPublic(
-                f"{host} is not a public address, and graphs that were added over the web may reach"
-                " no other; an operator can allow it with private_addresses"
+                f"{host} is not a public address, and graphs that were added over the web "
+                "may only reach public ones; an operator can allow it with "
+                "private_addresses"
             )
         return addresses
 

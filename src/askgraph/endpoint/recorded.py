@@ -52,7 +52,7 @@ class RecordedEndpoint(EndpointWrapper):
         if self._recorded_endpoint is None:
             result = self._replay(entry)
             if not isinstance(result, kind):
-                raise SetupError(f"the recording {self._path} is damaged")
+                raise SetupError(f"the recording {self._path} is damaged: record it again")
             return result
         try:
             result = await run(self._recorded_endpoint, request.query, request.timeout)

@@ -44,7 +44,7 @@ def read_head(path: Path) -> str:
     """Return the first characters of a file, or the names in a folder or archive, one per line."""
     if is_bundle(path):
         return "\n".join(str(name) for name in islice(_list_names(path), 1000))
-    # A character may be cut in two at the end of what is read.
+    # The last character may be incomplete.
     return _read_bytes(path, HEAD_CHARACTERS).decode("utf-8-sig", errors="replace")
 
 

@@ -153,7 +153,7 @@ def open_array(path: Path) -> NDArray[Any]:
 Ids = NDArray[np.int32]
 
 _BLOCK_SIZE = 65_536  # terms that are encoded together
-_PROGRESS_BATCH_SIZE = 50_000  # triples after which progress is told
+_PROGRESS_BATCH_SIZE = 50_000  # triples between two progress reports
 _MIN_MARKED_COUNT, _MAX_SPARSE_RATIO = 10_000, 32
 """Sets of more ids than this, and at least one in 32 of all ids, use a boolean mask."""
 _MAX_DIRECT_NODES, _MAX_DIRECT_EDGES = 8, 256
@@ -465,7 +465,7 @@ def build_arrays(
         normalize_literals(texts)
     terms, rank = _rank_terms(texts)
     del texts
-    rank.take(triple_ids, out=triple_ids, mode="clip")  # in place: there may be many millions
+    rank.take(triple_ids, out=triple_ids, mode="clip")  # in place, as there may be many millions
     return _arrange(terms, triple_ids, complete=complete)
 
 
@@ -571,7 +571,7 @@ def _parse_values(terms: TermTable) -> tuple[NDArray[np.uint8], NDArray[np.float
     values = np.full(terms.first_iri, np.nan)
     for term_id, text in enumerate(_iterate_literals(terms)):
         has_language = text[text.rindex('"') + 1 :][:1] == "@"
-        if not has_language or text[1].isdigit():  # what has a language is a text or a date
+        if not has_language or text[1].isdigit():  # with a language, a text or a date
             sorts[term_id], values[term_id] = parse_value(text)
     return sorts, values
 

@@ -28,13 +28,11 @@ PROBE_ROWS = 10_001
 ALL_TRIPLES = "?s ?p ?o"
 _MAX_QUERY_SECONDS = 30.0
 _MIN_QUERY_SECONDS = 1.0
-_FIRST_QUERY_SECONDS = (
-    10.0  # seconds for a query as long as nobody knows how long the endpoint takes for any
-)
-_SLOWDOWN_FACTOR = 2.5  # times what the fastest reply took, that each query gets
-_MIN_CAP_ROWS = 100  # rows, from which on, or from a round number on, a silent cap is looked for
+_FIRST_QUERY_SECONDS = 10.0  # time limit of a query until the speed of the endpoint is known
+_SLOWDOWN_FACTOR = 2.5  # time limit of a query as a multiple of the fastest reply
+_MIN_CAP_ROWS = 100  # fewest rows that may be the effect of a silent cap
 _QUERY_SHARE = 0.125  # of the seconds in all, for one query
-_AMPLE_SHARE = 0.8  # of the bound: all that may be asked is asked while so much is left
+_AMPLE_SHARE = 0.8  # optional queries run while this part of the bound is left
 _MIN_PATIENCE_SHARE = 0.02  # of the seconds in all, for a costly query after others took too long
 
 
@@ -110,7 +108,7 @@ class QuerySession:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._path.open("a" if self._replies else "w", encoding="utf-8")
             if self._replies:
-                self._file.write("\n")  # a line that was cut off ends here
+                self._file.write("\n")  # end a truncated line
             else:
                 self._write({"endpoint": self._endpoint.address})
         return self
@@ -166,7 +164,7 @@ class QuerySession:
             from_clauses = "".join(f"FROM <{graph}> " for graph in self.graphs)
             query = query.replace("{", f"{from_clauses}{{", 1)
         if self.own_types:
-            from askgraph.sparql.rewrite.virtual import expand_virtual_query  # few graphs have such
+            from askgraph.sparql.rewrite.virtual import expand_virtual_query  # few graphs need it
 
             paths = {iri: NamedNode(own_predicate) for iri, own_predicate in self.own_types.items()}
             query = expand_virtual_query(query, paths)
@@ -319,9 +317,9 @@ async def download_triples(inquiry: QuerySession, total: int) -> TripleDownload 
         triples += build_triples(page.rows, f"p{number}x" if rename else "")
     cuts = []
     if len(triples) < total:
-        cuts.append(f"{total - len(triples):,} of {total:,} triples did not come")
+        cuts.append(f"{total - len(triples):,} of {total:,} triples are missing")
     if rename:
-        cuts.append("blank nodes that several pages hold are taken for different ones")
+        cuts.append("blank nodes on several pages count as different nodes")
     return TripleDownload(tuple(triples), tuple(cuts))
 
 

@@ -187,7 +187,7 @@ def read_definitions(path: Path) -> Definitions:
         raise SetupError(f"{path}: [prefixes] must give a namespace for each prefix")
     reader = _DefinitionReader(path, PrefixMap(prefixes).namespaces)
     if unknown := sorted(set(document) - set(_KEYS_BY_KIND)):
-        raise SetupError(f"{path}: {unknown[0]!r} is none of {', '.join(_KEYS_BY_KIND)}")
+        raise SetupError(f"{path}: {unknown[0]!r} is not one of {', '.join(_KEYS_BY_KIND)}")
     tables = {kind: reader.read_tables(kind, document.get(kind, [])) for kind in _KEYS_BY_KIND}
     definitions = Definitions(
         (
@@ -277,7 +277,8 @@ class _DefinitionReader:
             for key, text in table.items():
                 if key not in _KEYS_BY_KIND[kind] or not _has_valid_type(key, text):
                     raise SetupError(
-                        f"{position}: {key!r} is wrong; there are {', '.join(_KEYS_BY_KIND[kind])}"
+                        f"{position}: the key {key!r} or its value is invalid; available: "
+                        f"{', '.join(_KEYS_BY_KIND[kind])}"
                     )
             missing = [key for key in _KEYS_BY_KIND[kind][:2] if not table.get(key)]
             if missing:
@@ -315,7 +316,7 @@ class _DefinitionReader:
             match parse_tree(f"ASK {{ ?s ?p {source} }}", self.prefixes).where.elements:
                 case (Pattern(object=NamedNode(value=iri)),) if ":" in iri:
                     return iri
-            raise QuerySyntaxError(f"{source!r} is no IRI")
+            raise QuerySyntaxError(f"{source!r} is not an IRI")
 
         return self._parse_text(position, text, parse_iri)
 

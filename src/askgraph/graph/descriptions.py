@@ -73,13 +73,13 @@ def parse_descriptions(text: str) -> tuple[DatasetDescription, ...]:
         page.close()
         blocks = [block for block in page.blocks if block.strip()]
         if not blocks and "<" not in text:
-            raise SetupError("this is neither JSON-LD nor an HTML page")
+            raise SetupError("the document is neither JSON-LD nor an HTML page")
     descriptions: dict[DatasetDescription, None] = {}
     for block in blocks:
         try:
             content = json.loads(block)
         except ValueError as error:
-            raise SetupError(f"the JSON-LD of the page is broken: {error}") from error
+            raise SetupError(f"the JSON-LD of the page is invalid: {error}") from error
         descriptions |= dict.fromkeys(filter(None, map(_parse_node, _iterate_nodes(content, 0))))
     return tuple(sorted(descriptions, key=lambda description: _TYPES.index(description.kind)))
 

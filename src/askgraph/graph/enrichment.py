@@ -51,14 +51,14 @@ def build_links(definitions: Definitions, graph: GraphArrays) -> Iterator[Triple
     for iri, path in resolve_virtual_paths(definitions).items():
         predicate = NamedNode(iri)
         if graph.get_predicate_number(iri) is not None:
-            raise SetupError(f"the graph has <{iri}> already: define a property that it lacks")
+            raise SetupError(f"the graph has <{iri}> already: define a property with another IRI")
         sources, targets = evaluate_path(graph, path, limit=limit)
         for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
             subject = graph.terms.get_term(source)
             if isinstance(subject, Literal):
                 raise SetupError(
-                    f"<{iri}> would lead from {subject}: the path {to_text(path)} begins at "
-                    "literals, and these are no subjects"
+                    f"<{iri}> would lead from {subject}: the path {to_text(path)} begins "
+                    "at literals, which cannot be subjects"
                 )
             yield Triple(subject, predicate, graph.terms.get_term(target))
 
@@ -101,8 +101,8 @@ def evaluate_path(graph: GraphArrays, path: Predicate, *, limit: int) -> tuple[I
     result = _PathEvaluator(graph, limit, path).evaluate(path)
     if result.empty:
         raise SetupError(
-            f"the path {to_text(path)} may be empty: it would link everything with itself; "
-            "use '+', or begin with a predicate that has to be there"
+            f"the path {to_text(path)} may match the empty path and would link every node "
+            "to itself; use '+', or begin with a required predicate"
         )
     return (result.pairs >> 32).astype(np.int32), (result.pairs & 0xFFFFFFFF).astype(np.int32)
 
@@ -143,7 +143,7 @@ class _PathEvaluator:
                 return _PathResult(self.evaluate(inner).pairs, empty=True)
             case Path(operator="+" | "*" as operator, parts=(inner,)):
                 step = self.evaluate(inner)
-                # One or more steps: what the last round found is all that the next has to go on
+                # One or more steps: each round continues from the results of the last one
                 # from.
                 pairs = step.pairs
                 all_pairs = new_pairs = pairs
@@ -190,6 +190,6 @@ class _PathEvaluator:
     def _check_limit(self, pair_count: int) -> None:
         if pair_count > self.limit:
             raise SetupError(
-                f"the path {to_text(self.full_path)} would link more than {self.limit:,} pairs of "
-                "nodes: take it out of the definitions, or make it narrower"
+                f"the path {to_text(self.full_path)} would link more than {self.limit:,} "
+                "pairs of nodes: remove it from the definitions, or make it narrower"
             )

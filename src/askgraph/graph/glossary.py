@@ -199,7 +199,7 @@ def parse_glossary(text: str, source: str) -> Glossary:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SetupError(f"{source} is no TOML: {error}") from error
+        raise SetupError(f"{source} is not TOML: {error}") from error
     if unknown_keys := sorted(set(document) - {"instructions", "entry"}):
         raise SetupError(f"{source}: {unknown_keys[0]!r} is neither 'instructions' nor [[entry]]")
     tables, instructions = document.get("entry", []), document.get("instructions", "")
@@ -219,8 +219,8 @@ def parse_glossary(text: str, source: str) -> Glossary:
 def to_duplicate_error(entry: GlossaryEntry, previous: GlossaryEntry, position: str) -> SetupError:
     """Return the error for a word that two entries define."""
     return SetupError(
-        f"{position}: {entry.word!r} is explained twice, also as {previous.word!r}; leave one "
-        "of them"
+        f"{position}: {entry.word!r} is explained twice, also as {previous.word!r}; keep "
+        "one of them"
     )
 
 
@@ -232,26 +232,28 @@ def parse_entry(table: Mapping[str, Any], position: str) -> GlossaryEntry:
     """
     keys = ("word", *_MEANING_KEYS, *_WORDING_KEYS, "person")
     if unknown_keys := sorted(set(table) - {*keys}):
-        raise SetupError(f"{position}: {unknown_keys[0]!r} is none of {', '.join(keys)}")
+        raise SetupError(f"{position}: {unknown_keys[0]!r} is not one of {', '.join(keys)}")
     means = table.get("means", ())
     meanings = list(means) if isinstance(means, list | tuple) else [means]
     texts = {key: table.get(key) or "" for key in ("word", "same_as", "query", *_WORDING_KEYS)}
     for key, text in (*texts.items(), *(("means", meaning) for meaning in meanings)):
         if not isinstance(text, str) or len(text) > _MAX_CHARACTERS[key]:
             raise SetupError(
-                f"{position}: {key!r} is a text of at most {_MAX_CHARACTERS[key]} characters"
+                f"{position}: {key!r} must be a text of at most {_MAX_CHARACTERS[key]} characters"
             )
     texts = {key: text.strip() for key, text in texts.items()}
     person = table.get("person", False)
     if not isinstance(person, bool):
-        raise SetupError(f"{position}: 'person' is true or false")
+        raise SetupError(f"{position}: 'person' must be true or false")
     wording = TermWording(**{key: texts[key] for key in _WORDING_KEYS}, person=person)
     iris = tuple(dict.fromkeys(meanings))
     entry = GlossaryEntry(texts["word"], iris, texts["same_as"], texts["query"], wording)
     if wording and len(iris) != 1:
-        raise SetupError(f"{position}: a wording is for a word that means one property or class")
+        raise SetupError(f"{position}: a wording needs a word that means one property or class")
     if not entry.key:
-        raise SetupError(f"{position}: 'word' is the word or phrase to explain, as people write it")
+        raise SetupError(
+            f"{position}: 'word' must be the word or phrase to explain, as people write it"
+        )
     if sum(map(bool, (entry.means, entry.same_as, entry.query))) != 1:
         raise SetupError(
             f"{position}: say what {entry.word!r} means by one of {', '.join(_MEANING_KEYS)}"
@@ -263,8 +265,8 @@ def parse_instructions(text: object, position: str) -> str:
     """Check and strip instructions; raises `SetupError` if they are no text or too long."""
     if not isinstance(text, str) or len(text) > _MAX_INSTRUCTION_CHARACTERS:
         raise SetupError(
-            f"{position}: 'instructions' is a text of at most {_MAX_INSTRUCTION_CHARACTERS} "
-            "characters"
+            f"{position}: 'instructions' must be a text of at most "
+            f"{_MAX_INSTRUCTION_CHARACTERS} characters"
         )
     return text.strip()
 
@@ -342,7 +344,7 @@ def _parse_entries(node: SubjectDescription, source: str) -> Iterator[GlossaryEn
     name = "" if query or means else node.get_text(voc.SKOS_PREF_LABEL) or ""
     labels = [text for key in _LABEL_PREDICATES[bool(name) :] for text, _ in node.get_labels(key)]
     if query and not labels:
-        raise SetupError(f"{source}: {node.node} has a query and no word: give it a skos:altLabel")
+        raise SetupError(f"{source}: {node.node} has a query but no word: give it a skos:altLabel")
     if labels and not (query or means or name):
         raise SetupError(
             f"{source}: nothing says what {labels[0]!r} means: put its skos:altLabel on the class, "
@@ -462,10 +464,10 @@ def add_note(path: Path, text: str, snapshot: str) -> bool:
     """
     line = to_one_line(text)
     if not line:
-        raise ValueError("a note is a sentence: this one is empty")
+        raise ValueError("the note is empty: write a sentence")
     if len(line) > MAX_NOTE_CHARACTERS:
         raise ValueError(
-            f"a note has at most {MAX_NOTE_CHARACTERS} characters, this one has {len(line):,}"
+            f"a note can have at most {MAX_NOTE_CHARACTERS} characters; this one has {len(line):,}"
         )
     note = Note(line, datetime.now(UTC).date().isoformat(), snapshot)
     before: list[Note] = []
@@ -510,4 +512,6 @@ def _parse_note(line: str, position: str) -> Note:
                 return Note(to_one_line(text)[:MAX_NOTE_CHARACTERS], date, snapshot)
     except ValueError:
         pass
-    raise SetupError(f'{position}: no note: a line is {{"text": …, "kept": …, "snapshot": …}}')
+    raise SetupError(
+        f'{position}: not a note: a line must be {{"text": …, "kept": …, "snapshot": …}}'
+    )

@@ -111,7 +111,7 @@ def _unescape_character(match: re.Match[str]) -> str:
     return _SIMPLE_ESCAPES.get(code, code)
 
 
-_STORE_BATCH_SIZE = 250_000  # literals that are put into a store at once
+_STORE_BATCH_SIZE = 250_000  # literals per batch of a store
 _CANONICAL_LITERAL = re.compile(
     rf'"(?:(0|-?[1-9]\d{{0,17}})"\^\^<{v.XSD}integer|[1-9]\d{{3}}-\d\d-\d\d"\^\^<{v.XSD}date)>'
 )

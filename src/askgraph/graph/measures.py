@@ -176,7 +176,7 @@ def _to_unit(entry: dict[str, Any]) -> Unit:
     return Unit(entry["dimension"], entry["factor"], offset, entry["names"][0], sign=sign)
 
 
-_LIFE_SET_NUMBER = 1  # which of the sets is of lives
+_LIFE_SET_NUMBER = 1  # index of the set with birth and death predicates
 _MIN_ORDERED_SHARE = 0.95
 """Minimum share of subjects whose end is not before their start."""
 

@@ -25,13 +25,13 @@ from askgraph.sparql.prefixes import choose_label, get_local_name, get_namespace
 from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
 
 _MAX_VALUE_CHARACTERS = 80
-_MAX_CYCLE_STEPS = 200  # steps in which a node of a network would come back to itself
+_MAX_CYCLE_STEPS = 200  # longest cycle to look for in a network of nodes
 _MAX_VALUE_TOKENS = 8
 _MAX_SIMILAR_COUNT = 5
 _MIN_SENTENCE_WORDS, _MAX_SHORT_WORD_LENGTH = (
     4,
     3,
-)  # words of a label, and letters of words that tell nothing in it
+)  # words of a label, and letters of uninformative words
 
 
 def iterate_schema_names(profile: Profile) -> Iterator[IndexedName]:
@@ -141,7 +141,7 @@ def _iterate_entity_names(
     graph: GraphArrays, profile: Profile, schema: set[str]
 ) -> Iterator[IndexedName]:
     has_name = np.zeros(len(graph.terms), dtype=np.bool_)
-    # What is no thing in a Wikibase: pages and properties; predicates have the names of these.
+    # Pages and properties of a Wikibase are not things; predicates take the properties' names.
     direct, about_number = (
         graph.get_predicate_number(v.WIKIBASE_DIRECT),
         graph.get_predicate_number(v.SCHEMA_ABOUT),
@@ -167,12 +167,12 @@ def _iterate_entity_names(
             is_included = ~np.isin(subjects, excluded)
             subjects, objects = subjects[is_included], objects[is_included]
             yield from _iterate_labels(graph, subjects, objects, schema, predicate.naming == "name")
-    # Local names of IRIs without a name, if they are words and not numbered alike.
+    # Use local names of IRIs without a name, unless they are codes or numbered.
     nameless = np.diff(graph.out_offsets) + np.diff(graph.in_offsets) > 0
     nameless[has_name] = False
     nameless[: graph.terms.first_iri] = nameless[graph.terms.first_blank :] = False
     iris: defaultdict[str, list[str]] = defaultdict(list)
-    counts = Counter[str]()  # by IRIs whose digits are all one: the names of these are alike
+    counts = Counter[str]()  # counts IRIs that differ only in digits, as their names do
     for iri in graph.terms.iterate_values(np.flatnonzero(nameless)):
         if iri not in schema and not iri.startswith(SCHEMA_NAMESPACES):
             pattern = iri if "%" in iri else iri.translate(_DIGITS_TO_ZERO)

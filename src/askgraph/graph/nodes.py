@@ -226,7 +226,7 @@ def _select_name_predicates(
     return _get_numbers(graph, names), _get_numbers(graph, alternatives)
 
 
-_MAX_NAME_PREDICATES = 200  # predicates of each kind: for every thing each of them is looked up
+_MAX_NAME_PREDICATES = 200  # predicates of each kind; each is looked up for every thing
 
 
 def _get_numbers(graph: GraphArrays, iris: Sequence[str]) -> tuple[int, ...]:
@@ -490,7 +490,7 @@ async def query_resources(endpoint: Endpoint, query: str) -> AsyncIterator[Resou
     if not _GROUPED_BY_IRI.search(query):
         raise SetupError(
             f"{endpoint.address} gave only {len(result.rows):,} rows; end the query with "
-            "GROUP BY ?iri, so that it can be asked page by page"
+            "GROUP BY ?iri, so that it can be run page by page"
         )
     page_rows, last_iri = len(result.rows), ""
     while True:

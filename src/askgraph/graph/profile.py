@@ -251,9 +251,8 @@ def load_profile(path: Path) -> Profile:
         raise SetupError(f"the profile {path} is damaged; add the graph again") from error
     if version != PROFILE_VERSION:
         raise SetupError(
-            f"the profile {path} is of version {version}, this askgraph writes version "
-            f"{PROFILE_VERSION}; "
-            "add the graph again"
+            f"the profile {path} has version {version}, but this askgraph writes version "
+            f"{PROFILE_VERSION}; add the graph again"
         )
     raise SetupError(f"the profile {path} does not match its checksum; add the graph again")
 
@@ -340,7 +339,7 @@ def unite_profiles(profiles: Sequence[Profile]) -> Profile:
         ValueError: There are no profiles.
     """
     if not profiles:
-        raise ValueError("there is no profile to unite")
+        raise ValueError("give at least one profile to merge")
     parts: dict[str, list[Part]] = defaultdict(list)
     for part in chain.from_iterable(profile.completeness for profile in profiles):
         parts[part.name].append(part)

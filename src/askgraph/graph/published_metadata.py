@@ -203,6 +203,8 @@ async def fetch_described_examples(
         url, accept=tuple(FORMAT_BY_MEDIA_TYPE), timeout=timeout, guard=guard
     )
     if document.media_type not in FORMAT_BY_MEDIA_TYPE:
-        raise MalformedReply(f"{url} gives no service description, but {document.media_type!r}")
+        raise MalformedReply(
+            f"{url} returned {document.media_type!r} instead of a service description"
+        )
     text = decode_text(document.content, document.url)
     return parse_executables(text, document.url, format=FORMAT_BY_MEDIA_TYPE[document.media_type])

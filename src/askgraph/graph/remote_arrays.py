@@ -29,10 +29,10 @@ from askgraph.sparql.results import Row
 
 _MAX_CONCURRENT_REQUESTS_COUNT = 4
 _MAX_REQUEST_SECONDS = 20.0
-_REQUEST_SHARE = 1 / 3  # of what a question has left, for a request
+_REQUEST_SHARE = 1 / 3  # part of a question's remaining time for one request
 _MAX_REQUEST_ROWS = 9_900  # rows of a request: below the usual cap of servers
 _MAX_REQUEST_PARTS = 100  # sub-selects of a request: at 200 the process of Virtuoso 7.2 ends
-_MAX_CACHED_TRIPLES = 200_000  # triples kept for later questions, of some 300 bytes each
+_MAX_CACHED_TRIPLES = 200_000  # triples cached for later questions, about 300 bytes each
 
 
 @dataclass(frozen=True)
@@ -211,10 +211,10 @@ PredicateCounts = Mapping[str, tuple[int, int, int]]
 """Numbers of triples, subjects and objects by predicate IRI."""
 
 _MAX_COMPLETE_TRIPLES = 9_000
-_MAX_ENTITY_EDGES = 4_000  # edges around all entities, each way
+_MAX_ENTITY_EDGES = 4_000  # edges around all entities, per direction
 _MIN_EDGES_PER_ENTITY, _MAX_EDGES_PER_ENTITY = 100, 1_000  # of one entity
 _MAX_HUB_EDGES_PER_PREDICATE = 100  # edges of a hub
-_MAX_HUB_PREDICATES = 60  # that are asked for at a hub
+_MAX_HUB_PREDICATES = 60  # predicates to query at a hub
 _MAX_SUBJECTS_PER_VALUE = 100  # of a value
 _MAX_INSTANCES = 500
 _MAX_CLASSES = 6
@@ -226,7 +226,7 @@ _MIN_HUB_RATIO = 50
 _MAX_INCOMING_PREDICATES, _MAX_LISTED_NODES = (
     40,
     400,
-)  # predicates that are asked for one by one; names of nodes in all
+)  # predicates to query one by one; total names of nodes
 _DESCRIPTION_REQUESTS_COUNT = 2
 
 
@@ -297,7 +297,7 @@ class _NeighbourhoodFetcher:
     counts: PredicateCounts
     naming: Sequence[str]
     links: Sequence[str]  # predicates that lead to things
-    type_predicate: str  # the predicate that says what things are
+    type_predicate: str  # the predicate that gives the class of a thing
     reached: dict[str, int] = field(default_factory=dict)  # how near to the question
     has_blanks: bool = False
 

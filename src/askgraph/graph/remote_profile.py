@@ -142,7 +142,7 @@ async def _profile_each_graph(
         graphs, part = await list_graphs(session)
         queries -= session.query_count
     if not graphs:
-        raise ServiceError(f"{source} names no graph that could be asked of alone")
+        raise ServiceError(f"{source} lists no named graph that can be profiled on its own")
     profiles, names = [], list[IndexedName]()
     for remaining_graphs, (graph, _) in zip(range(len(graphs), 0, -1), graphs, strict=True):
         share = max(1.0, (end - time.monotonic()) / remaining_graphs)
@@ -236,12 +236,12 @@ async def _build_profile(
         profile = merge_profiles(replace(known_profile, source=source, created=created), profile)
     if not profile.predicates:
         budget_reason = (
-            "the bound was reached before it could" if session.is_exhausted else "no triples"
+            "the limit of queries or seconds was reached" if session.is_exhausted else "no triples"
         )
         reason = session.sole_failure_reason or "; ".join(session.failures) or budget_reason
         if reason.startswith(source):
             raise ServiceError(reason)
-        raise ServiceError(f"{source} did not tell what it holds: {reason}")
+        raise ServiceError(f"{source} cannot be profiled: {reason}")
     if (
         detect_search
         and sum(p.triples for p in _select_naming_predicates(profile)) > _MAX_NAMES_COUNT
@@ -250,7 +250,7 @@ async def _build_profile(
     names, cuts, part = await fetch_names(session, profile, facts.properties.values())
     parts = replace_parts(profile.completeness, {part.name: part} if part else {})
     profile = replace(profile, completeness=parts)
-    failure_texts = (f"the endpoint could not say: {failure}" for failure in session.failures)
+    failure_texts = (f"the endpoint gave no answer: {failure}" for failure in session.failures)
     return replace(profile, cuts=(*profile.cuts, *cuts, *failure_texts)), names
 
 
@@ -277,7 +277,9 @@ async def _collect_facts(session: QuerySession, total: int | None) -> SurveyFact
     await collect_chains(session, facts)
     await collect_inverses(session, facts)
     if session.is_exhausted:
-        facts.cuts.append("the bound of queries or seconds was reached before all was known")
+        facts.cuts.append(
+            "the limit of queries or seconds was reached before the profile was complete"
+        )
     triple_count = total if total is not None else sum(facts.triples.values())
     facts.parts[TRIPLES] = Part(TRIPLES, triple_count, total)
     return facts
@@ -295,7 +297,7 @@ async def _complete_known_profile(session: QuerySession, known_profile: Profile)
     return facts
 
 
-_COMPLETE_SHARE = 0.98  # of what is expected, from which on nothing is missed
+_COMPLETE_SHARE = 0.98  # share of the expected number that counts as complete
 _MAX_NAMES_COUNT = 100_000  # names, if the endpoint can look for them itself
 _PAGE_ROWS = 50_000
 _MAX_ORDERED_ROWS = 100_000

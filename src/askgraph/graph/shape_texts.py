@@ -31,12 +31,12 @@ from askgraph.sparql.rdf_files import RdfStatements, SubjectDescription
 from askgraph.sparql.results import Term
 
 _MAX_TEXT_CHARACTERS = 40
-_MAX_LISTED_NAMES = 30  # properties that are told by name
+_MAX_LISTED_NAMES = 30  # properties to list by name
 _MAX_EXPRESSION_DEPTH = 4  # levels of a class expression
 _CONNECTIVES = {"intersectionOf": " and ", "unionOf": " or "}
 _QUANTIFIERS = {"someValuesFrom": "some", "allValuesFrom": "only", "hasValue": "value"}
 _DATATYPE_NAMESPACES = (v.XSD, v.RDF_LANG_STRING, v.GEO)
-_MAX_SINGLE_VALUE_RATIO = 1.05  # triples an instance, up to which nobody would call it several
+_MAX_SINGLE_VALUE_RATIO = 1.05  # triples per instance of a single-valued property
 
 
 def format_document(

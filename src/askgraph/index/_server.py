@@ -58,7 +58,7 @@ class IndexLocation:
         """
         address = address or os.environ.get(ADDRESS_VARIABLE, "")
         if not address:
-            raise SetupError(f"say which server is to hold the index: `on`, or {ADDRESS_VARIABLE}")
+            raise SetupError(f"name the server for the index with `on` or {ADDRESS_VARIABLE}")
         parts = urlsplit(address)
         if parts.password is not None:
             raise SetupError(
@@ -84,8 +84,8 @@ class IndexLocation:
     def build_missing_error(self) -> SetupError:
         """Return the error for an index that is not complete on the server."""
         return SetupError(
-            f"there is no complete index {self.name!r} at {self.address}; build it there, which "
-            "goes on if it was begun"
+            f"there is no complete index {self.name!r} at {self.address}; build it, or "
+            "resume its build"
         )
 
     @contextmanager

@@ -51,7 +51,7 @@ def _hash_block(texts: Sequence[str]) -> Keys:
     starts[1:] = starts[:-1] + 1
     starts[0] = 0
     size = 1 << (len(digits) - 1).bit_length()
-    # Each text's number is shifted by where it starts: dividing by the base makes up for it.
+    # Each text's number is scaled by its start; dividing by the base undoes this.
     keys: Keys = np.add.reduceat(
         _compute_powers(_BASE_FACTOR, size)[: len(digits)] * (digits + _DIGIT_OFFSET_NUMBER), starts
     )
@@ -204,7 +204,7 @@ def shrink_offsets(offsets: Numbers) -> NDArray[np.integer]:
 
 def find_name_owners(first_names: NDArray[np.int32], names: NDArray[np.integer]) -> Numbers:
     """Return the resource of each name."""
-    # Of one type, else numpy copies all first names to compare.
+    # Use one type: otherwise numpy copies the whole array to compare.
     return np.searchsorted(first_names, names.astype(first_names.dtype), side="right") - 1
 
 
@@ -285,7 +285,7 @@ class TableWriter:
                 json.loads(records.read_line(int(starts[number])))[0] for number in pair
             )
             if iri == second_iri:
-                raise SetupError(f"{iri!r} is given twice; give all that is known of it at once")
+                raise SetupError(f"{iri!r} occurs twice; put all its values into one row")
         self._folder.save("table_keys", sorted_keys)
         self._folder.save("table_numbers", ranks[by_key].astype(np.int32))
 
@@ -316,7 +316,7 @@ Scores = NDArray[np.float64]
 def check_limit(limit: int) -> int:
     """Return the limit; raise `ValueError` if it is below 1."""
     if limit < 1:
-        raise ValueError(f"limit must be 1 or more, it is {limit}")
+        raise ValueError(f"limit must be 1 or more, not {limit}")
     return limit
 
 
@@ -397,4 +397,4 @@ def rank_names(table: ResourceTable, names: Numbers, scores: Scores, limit: int)
 def check_weights(k1: float, b: float) -> None:
     """Raise `SetupError` for invalid parameters of BM25."""
     if not (k1 >= 0 and 0 <= b <= 1):
-        raise SetupError(f"k1 must be 0 or more and b between 0 and 1; they are {k1}, {b}")
+        raise SetupError(f"k1 must be 0 or more and b between 0 and 1, not {k1}, {b}")

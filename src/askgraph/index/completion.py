@@ -19,9 +19,9 @@ from askgraph.index.names import (
     stem_word,
 )
 
-_MAX_WORDS = 6  # of what was typed last that may be the begin of one name
-_MAX_NAMES_COUNT = 2000  # names that are read for one begin
-_MAX_POSTINGS_COUNT = 200_000  # entries of the index that are read for one begin
+_MAX_WORDS = 6  # last typed words that may begin one name
+_MAX_NAMES_COUNT = 2000  # names to read for one prefix
+_MAX_POSTINGS_COUNT = 200_000  # entries of the index to read for one prefix
 _MIN_LETTERS_COUNT = 2  # letters
 
 

@@ -233,13 +233,13 @@ def _find_onnx_files(path: Path) -> tuple[Path, Path]:
     model = next((file for file in models if file.is_file()), None)
     if model is None:
         raise SetupError(
-            f"no model at {path}: name a folder with model.onnx and tokenizer.json, as those of"
-            " sentence-transformers are published"
+            f"there is no model at {path}: name a folder with model.onnx and "
+            "tokenizer.json, such as a published model of sentence-transformers"
         )
     tokenizer_paths = [model.parent / "tokenizer.json", model.parent.parent / "tokenizer.json"]
     tokenizer = next((file for file in tokenizer_paths if file.is_file()), None)
     if tokenizer is None:
-        raise SetupError(f"no tokenizer: put the model's tokenizer.json beside {model}")
+        raise SetupError(f"there is no tokenizer: put the model's tokenizer.json beside {model}")
     return model, tokenizer
 
 
@@ -257,7 +257,7 @@ class ServerEmbedder:
         self._address = f"{address.rstrip('/')}/embeddings"
         self._tries = tries
         self._wait = wait
-        import httpx2  # takes long, and only a server needs it
+        import httpx2  # slow to import; only a server needs it
 
         key = os.environ.get(KEY_VARIABLE)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -285,10 +285,10 @@ class ServerEmbedder:
             items = sorted(reply.json()["data"], key=lambda item: item["index"])
             vectors = np.array([item["embedding"] for item in items], dtype=np.float32)
         except (ValueError, KeyError, TypeError) as error:
-            raise MalformedReply(f"{self._address}: the reply holds no embeddings") from error
+            raise MalformedReply(f"{self._address}: the reply contains no embeddings") from error
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise MalformedReply(
-                f"{self._address}: {len(vectors)} embeddings came for {len(texts)} texts"
+                f"{self._address}: {len(vectors)} embeddings were returned for {len(texts)} texts"
             )
         return vectors
 

@@ -31,7 +31,7 @@ class SlicedArray:
         self._start = int(getattr(array, "offset", 0))
         self._dtype = array.dtype
         self._length = len(array)
-        # Small ones are not worth a call to the operating system each time.
+        # Keep small arrays in memory: a system call for each access costs more.
         self._small = np.array(array) if array.nbytes <= mmap.ALLOCATIONGRANULARITY else None
         self._file = path.open("rb", buffering=0)
         weakref.finalize(self, self._file.close)
@@ -91,13 +91,13 @@ class IndexFolder:
         index = _read_manifest(path)
         if index["kind"] != kind.name:
             raise SetupError(
-                f"the index {str(path)!r} is of kind {index['kind']!r}, not {kind.name!r}; "
-                "name its kind, or build it anew"
+                f"the index {str(path)!r} has the kind {index['kind']!r}, not "
+                f"{kind.name!r}; name its kind, or build it again"
             )
         if index["version"] != kind.version:
             raise SetupError(
-                f"the index {str(path)!r} is of version {index['version']}, this askgraph reads "
-                f"version {kind.version}; build it anew"
+                f"the index {str(path)!r} has version {index['version']}, but this "
+                f"askgraph reads version {kind.version}; build it again"
             )
         for name, (size, _) in index["files"].items():
             if not (path / name).is_file() or (path / name).stat().st_size != size:
@@ -129,12 +129,12 @@ class IndexFolder:
         """Map an array into memory; it is read when it is used."""
         file = self.path / f"{name}.npy"
         try:
-            # An array of nothing cannot be mapped.
+            # An empty array cannot be mapped.
             return np.asarray(np.load(file, mmap_mode="r" if file.stat().st_size > 256 else None))
         except OSError as error:
             raise _build_damage_error(self.path, f"{file.name!r}: {error}") from error
         except ValueError as error:  # its text recommends to load the file unsafely
-            raise _build_damage_error(self.path, f"{file.name!r} is no array") from error
+            raise _build_damage_error(self.path, f"{file.name!r} is not an array") from error
 
 
 @contextmanager
@@ -152,7 +152,9 @@ def create_folder(
         and not (path / _MANIFEST_FILE).is_file()
         and (path.is_file() or any(path.iterdir()))
     ):
-        raise SetupError(f"{str(path)!r} holds something that is no index; choose another folder")
+        raise SetupError(
+            f"{str(path)!r} contains files that do not belong to an index; choose another folder"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = make_temporary_path(path)
     replaced = temporary.with_name(temporary.name + OLD_SUFFIX)
@@ -238,4 +240,4 @@ def _read_manifest(path: Path) -> _Manifest:
 
 
 def _build_damage_error(path: Path, details: str) -> SetupError:
-    return SetupError(f"the index {str(path)!r} is damaged: {details}; build it anew")
+    return SetupError(f"the index {str(path)!r} is damaged: {details}; build it again")

@@ -188,7 +188,7 @@ class KeywordIndex(TableIndex):
     def _find_keyword(self, word: str) -> _Keyword:
         low, high = self.postings.vocabulary.find_prefix_range(word)
         if low < high:
-            # The word itself is the first of those that it begins.
+            # The word itself is the first of the words with this prefix.
             exact_word = -1 if self.postings.vocabulary.find(word) is None else low
             size = self.postings.count_postings(low, high)
             return _Keyword(((low, high),), _PREFIX_WEIGHT, exact_word, size)

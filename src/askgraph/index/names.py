@@ -202,7 +202,7 @@ class NameIndex:
         """Build an index; duplicate names are dropped."""
         packed_texts, packed_targets, words = _PackedTexts(), _PackedTexts(), dict[str, int]()
         kinds, preferred, flat, counts = bytearray(), bytearray(), array("i"), array("i")
-        name_hashes = set[int]()  # hashes: the names themselves may be too many to keep
+        name_hashes = set[int]()  # store hashes: the names may not fit in memory
         for name in names:
             key = hash((name.text, name.target, int(name.kind), name.preferred))
             if key in name_hashes:
@@ -379,7 +379,7 @@ def _read_text(blob: NDArray[np.uint8], offsets: NDArray[np.int64], number: int)
 
 
 _MAX_COMPARED_COUNT = 50  # names of the same words that are compared word for word
-_RARITY_TOLERANCE_SIZE = 1e-3  # between sums of rarities that are taken for equal
+_RARITY_TOLERANCE_SIZE = 1e-3  # difference between sums of rarities that count as equal
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ _MAX_WEIGHT = 2**31 - 1
 _MAX_ATTEMPTS = 5
 _FIRST_WAIT_SECONDS = 0.5
 _BUSY_STATUSES = frozenset({429, 502, 503, 504})
-_SEPARATOR_REPLACEMENTS = dict.fromkeys((0x00, 0x1E, 0x1F), " ")  # a completion may not hold them
+_SEPARATOR_REPLACEMENTS = dict.fromkeys((0x00, 0x1E, 0x1F), " ")  # invalid in completions
 _SORT_ORDER = [{"score": "desc"}, {"iri": "asc"}]
 
 
@@ -223,7 +223,7 @@ class OpenSearchIndex:
         return [Hit(_parse_resource(hit["_source"]), float(hit["_score"] or 0)) for hit in hits]
 
     def _send_search(self, body: Mapping[str, Any]) -> Any:
-        # Rarities are those of the whole index, however many shards it has.
+        # Use rarities of the whole index, across all shards.
         path = f"/{_build_alias(self.location)}/_search?search_type=dfs_query_then_fetch"
         return self.server.request(
             "POST", path, {**body, "_source": {"excludes": _EXCLUDED_FIELDS}}
@@ -279,8 +279,8 @@ class _OpenSearchBuild:
             raise SetupError(
                 f"{total:,} resources came for the index {self.location.name!r}, and "
                 f"{document_count:,} "
-                "different ones are written: one is given twice, or what it is built from has "
-                "changed meanwhile; build it once more"
+                "different ones are written: one occurs twice, or the source has "
+                "changed during the build; build it again"
             )
         alias = _build_alias(self.location)
         previous_slot = f"{alias}-a" if self.slot == f"{alias}-b" else f"{alias}-b"
@@ -458,8 +458,8 @@ class _OpenSearchClient:
                 raise TimedOut(f"{self._address}: no reply in time") from error
             except httpx2.TransportError as error:
                 raise Unreachable(
-                    f"{self._address}: no OpenSearch answers there ({error}); start it, or name "
-                    "another; a build that was cut off goes on with the same call"
+                    f"{self._address}: no OpenSearch server answers there ({error}); start "
+                    "it, or name another; the same call resumes an interrupted build"
                 ) from error
             if reply.status_code not in _BUSY_STATUSES or attempt == _MAX_ATTEMPTS:
                 break
@@ -471,7 +471,9 @@ class _OpenSearchClient:
         try:
             return reply.json()
         except ValueError as error:
-            raise MalformedReply(f"{self._address}: this is no reply of an OpenSearch") from error
+            raise MalformedReply(
+                f"{self._address}: the reply is not from an OpenSearch server"
+            ) from error
 
     def build_error(self, status: int, details: str) -> Exception:
         """Return the error for a rejected request."""
@@ -479,11 +481,11 @@ class _OpenSearchClient:
         if status in (401, 403):
             return Unauthorised(f"{message}; set {PASSWORD_VARIABLE}, and the user in the address")
         if status in _BUSY_STATUSES:
-            return Overloaded(f"{message}; what is written stays, and the same call goes on")
+            return Overloaded(f"{message}; the same call resumes the build")
         if "knn" in details:
             return SetupError(f"{message}; embeddings need the server's plugin opensearch-knn")
         if "index_not_found" in details:
-            return SetupError(f"{message}; build the index anew")
+            return SetupError(f"{message}; build the index again")
         return ErrorReply(message)
 
 

@@ -214,7 +214,7 @@ class PostgreSQLIndex:
             self.language,
         )
         keywords = list(filter(None, map(self._match_word, rows)))
-        # A name with all keywords comes before any with fewer, however they match.
+        # Names with all keywords come before names with fewer.
         return [
             [(query, 1 - (1 - weight) / len(keywords)) for query, weight in ways]
             for ways in keywords
@@ -294,7 +294,7 @@ class PostgreSQLIndex:
             f"{_format_table_name(self.location)}"
         )
         arguments: list[object] = [_format_vector(vector), 8 * limit]
-        if within is not None:  # all of them are compared: what an index of vectors gives is few
+        if within is not None:  # compare all: a vector index returns only a few
             names = f"WITH own AS MATERIALIZED ({names} WHERE iri = ANY($3)) SELECT * FROM own"
             arguments.append(list(within))
 
@@ -386,15 +386,14 @@ class _PostgreSQLBuild:
         database, name = self.database, self.location.name
         if not database.fetch_value("SELECT pg_try_advisory_lock(hashtextextended($1, 1))", name):
             raise SetupError(
-                f"the index {name!r} at {self.location.address} is being filled by another "
-                "process; "
-                "wait for its end"
+                f"the index {name!r} at {self.location.address} is being built by another "
+                "process; wait until it is done"
             )
         self._locked = True
         database.execute(_CREATE_SCHEMA_STATEMENTS)
         self._create_extension("pg_trgm", "its package is often called postgresql-contrib")
         if self.embedder:
-            self._create_extension("vector", "it is pgvector; or leave out the embeddings")
+            self._create_extension("vector", "it is pgvector; or omit the embeddings")
         if not database.fetch_value(
             "SELECT count(*) FROM pg_ts_config WHERE cfgname = $1", self.language
         ):
@@ -426,7 +425,7 @@ class _PostgreSQLBuild:
             raise SetupError(
                 f"{total:,} resources came for the index {location.name!r}, and "
                 f"{written_count:,} are "
-                "written: what it is built from has changed; build it once more"
+                "written: the source has changed; build it again"
             )
         staged_table, new_table, words_table = (
             _format_table_name(location, part) for part in ("~staged", "~new", "~new~words")
@@ -446,7 +445,7 @@ class _PostgreSQLBuild:
             database.execute(f"ALTER TABLE {new_table} ADD PRIMARY KEY (iri, at)")
         except _DuplicateKeyError as error:
             raise SetupError(
-                f"{error.key!r} is given twice; give all that is known of it at once"
+                f"{error.key!r} occurs twice; put all its values into one row"
             ) from error
         database.execute(f"CREATE INDEX ON {new_table} USING gin (words) WITH (fastupdate = off)")
         if dimension_count:
@@ -478,13 +477,12 @@ class _PostgreSQLBuild:
             self.database.execute(f"CREATE EXTENSION IF NOT EXISTS {extension}")
         except SetupError as error:
             raise SetupError(
-                f"{address} has no extension {extension!r}, and the user may not make it: let an "
-                f"administrator run CREATE EXTENSION {extension}"
+                f"{address} has no extension {extension!r}, and the user may not create "
+                f"it: ask an administrator to run CREATE EXTENSION {extension}"
             ) from error
         except ErrorReply as error:
             raise SetupError(
-                f"{address} needs the extension {extension!r}: install it beside the server "
-                f"({hint})"
+                f"{address} needs the extension {extension!r}: install it on the server ({hint})"
             ) from error
 
     def _delete_build(self) -> None:
@@ -670,9 +668,9 @@ def _translate_errors(location: IndexLocation) -> Iterator[None]:
             f"{address}: {error}; set {PASSWORD_VARIABLE} (or PGPASSWORD)"
         ) from error
     except asyncpg.InvalidCatalogNameError as error:
-        raise SetupError(f"{address}: {error}; make it with createdb") from error
+        raise SetupError(f"{address}: {error}; create it with createdb") from error
     except asyncpg.InsufficientPrivilegeError as error:
-        raise SetupError(f"{address}: {error}; let an administrator grant it") from error
+        raise SetupError(f"{address}: {error}; ask an administrator to grant it") from error
     except (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError) as error:
         raise location.build_missing_error() from error
     except asyncpg.UniqueViolationError as error:
@@ -680,9 +678,9 @@ def _translate_errors(location: IndexLocation) -> Iterator[None]:
         raise _DuplicateKeyError(f"{address}: {error}", key) from error
     except (OSError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError) as error:
         raise Unreachable(
-            f"{address}: no PostgreSQL at {(urlsplit(address).hostname or address)!r} answers "
-            f"({error}); "
-            "start it, or name another; a build that was cut off goes on with the same call"
+            f"{address}: no PostgreSQL server at "
+            f"{(urlsplit(address).hostname or address)!r} answers ({error}); start it, or "
+            "name another; the same call resumes an interrupted build"
         ) from error
     except asyncpg.PostgresError as error:
         raise ErrorReply(f"{address}: {error}") from error

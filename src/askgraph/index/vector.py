@@ -55,7 +55,7 @@ class VectorIndex(TableIndex):
         embedder: embeds the searches.
     """
 
-    vectors: Vectors  # of length 1, in the order in which the names came
+    vectors: Vectors  # unit vectors, in the order of the names
     rows: NDArray[np.int32]  # of the names
     names: NDArray[np.int32]  # of the rows
     cells: faiss.Index | None
@@ -109,7 +109,7 @@ class VectorIndex(TableIndex):
         if embedder is not None and embedder.name != name:
             raise SetupError(
                 f"the index {str(folder)!r} was built with the embedder {name!r}, not "
-                f"{embedder.name!r}; build it anew or search with that one"
+                f"{embedder.name!r}; build it again, or search with that embedder"
             )
         cells_path = opened.path / _CELLS_FILE
         vectors, rows, names = map(
@@ -135,8 +135,8 @@ class VectorIndex(TableIndex):
         vector = normalize_rows(np.asarray(self.embedder.embed([text])))[0]
         if len(vector) != self.vectors.shape[1]:
             raise SetupError(
-                f"{self.embedder.name!r} gives {len(vector)} dimensions, the index has "
-                f"{self.vectors.shape[1]}; build it anew"
+                f"{self.embedder.name!r} gives {len(vector)} dimensions, but the index has "
+                f"{self.vectors.shape[1]}; build it again"
             )
         if within is not None:
             names = self.table.list_names(self.table.find_numbers(within))
@@ -175,7 +175,7 @@ class VectorIndex(TableIndex):
         return cosines
 
 
-# A cosine may be 0 or less; the rankings drop what does not match at all.
+# A cosine may be 0 or less; the rankings drop such items.
 _POSITIVE_SCORE_OFFSET = 2.0
 
 

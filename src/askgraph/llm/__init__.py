@@ -84,7 +84,7 @@ class Finish(StrEnum):
     """Why a choice ended."""
 
     STOP = "stop"
-    CALLS = "calls"  # it wants tools to be called
+    CALLS = "calls"  # the model calls tools
     LENGTH = "length"  # cut off: by `max_tokens`, the model's own limit, or our cap on a reply
     REFUSED = "refused"  # by the model or by a filter in front of it
     OTHER = "other"
@@ -140,7 +140,7 @@ class Choice:
     finish: Finish = Finish.STOP
     reasoning: str = ""
     refusal: str = ""  # the model's words if it refused
-    logprobs: tuple[TokenLogprob, ...] = ()  # empty if not asked for, or not given
+    logprobs: tuple[TokenLogprob, ...] = ()  # empty if not requested or not returned
     opaque: str = ""
 
     @property
@@ -224,8 +224,8 @@ class Options(TypedDict, total=False):
     tool_choice: str  # auto, none, required, or the name of a tool
     n: int  # choices wanted
     beams: bool  # the n best of one beam search, best first, instead of n samples
-    schema: Mapping[str, object] | None  # JSON Schema of type object that the text shall fulfil
-    grammar: str | None  # in the EBNF of xgrammar, with a rule `root`: nothing else is written
+    schema: Mapping[str, object] | None  # JSON Schema of type object for the text
+    grammar: str | None  # EBNF of xgrammar with a rule `root` that constrains the output
     seed: int | None
     temperature: float | None
     top_p: float | None
@@ -268,7 +268,7 @@ class Request:
             values[name] = tuple(values.get(name, ()))
         request = cls(tuple(messages), **values)
         if request.n < 1:
-            raise ValueError(f"n is {request.n}; it must be 1 or more")
+            raise ValueError(f"n must be 1 or more, not {request.n}")
         return request
 
 
@@ -283,7 +283,7 @@ class Identity:
     model: str
     address: str = ""
     settings: str = ""
-    grammar: bool = field(default=False, repr=False)  # whether a request to it may hold one
+    grammar: bool = field(default=False, repr=False)  # whether a request may contain one
 
     @property
     def key_fields(self) -> dict[str, str]:

@@ -30,7 +30,7 @@ from askgraph.llm import Identity
 from askgraph.llm._streams import ReplyAssembler, Stream, limit_time
 
 Library = TypeVar("Library")
-MAX_REPLY_BYTES = 8 * 2**20  # of one reply, as it comes over the wire
+MAX_REPLY_BYTES = 8 * 2**20  # bytes of one reply as transferred
 
 
 @dataclass(eq=False, repr=False)
@@ -82,7 +82,7 @@ class ModelServer(ABC, Generic[Library]):
                 timeout=httpx2.Timeout(None, connect=self.connect_timeout),
                 headers={
                     "User-Agent": f"askgraph/{version('askgraph')}",
-                    "Accept-Encoding": "identity",  # what is capped is what is read
+                    "Accept-Encoding": "identity",  # the cap applies to the bytes that are read
                 },
                 event_hooks={
                     "request": [self._log_request] if self.sent else [],
@@ -116,8 +116,8 @@ class ModelServer(ABC, Generic[Library]):
             append_private_line(self.sent, line)
         except OSError as error:
             raise SetupError(
-                f"what is sent cannot be logged in {str(self.sent)!r}: {error.strerror}; name "
-                "another file in `sent`, or none"
+                f"requests cannot be logged to {str(self.sent)!r}: {error.strerror}; name "
+                "another file in the setting `sent`, or remove it"
             ) from error
 
     @abstractmethod
@@ -147,7 +147,7 @@ class ModelServer(ABC, Generic[Library]):
     def _check_end(self, assembly: ReplyAssembler, kind: str) -> None:
         """Raise `MalformedReply` for a reply that ended before all of its choices did."""
         if not assembly.is_complete:
-            raise MalformedReply(f"the reply of {self._address} is cut off, or is no {kind}")
+            raise MalformedReply(f"the reply of {self._address} is cut off, or is not {kind}")
 
 
 def check_url(url: str) -> str:
@@ -159,13 +159,13 @@ def check_url(url: str) -> str:
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL as problem:
-        raise SetupError(f"base_url {url!r} is no URL: {problem}") from problem
+        raise SetupError(f"base_url {url!r} is not a URL: {problem}") from problem
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise SetupError(f"base_url {url!r} is no http or https URL")
+        raise SetupError(f"base_url {url!r} is not an http or https URL")
     if parsed.userinfo or parsed.query:
         raise SetupError(
-            f"the base_url of {parsed.host} holds a password or parameters: take them out and name"
-            " the environment variable of the key with key_env"
+            f"the base_url of {parsed.host} contains a password or parameters: remove them "
+            "and name the environment variable of the key with key_env"
         )
     return str(parsed).rstrip("/")
 
@@ -229,11 +229,14 @@ class ApiKey:
         value = os.environ.get(variable, "").strip()
         if not value:
             raise SetupError(
-                f"the environment variable {variable} (setting `key_env`) is not set: put the"
-                " server's key there, or leave the setting out for a server without keys"
+                f"the environment variable {variable} (setting `key_env`) is not set: put "
+                "the server's key there, or remove the setting if the server needs no key"
             )
         if not value.isascii() or not value.isprintable():
-            raise SetupError(f"the environment variable {variable} holds no key: odd characters")
+            raise SetupError(
+                f"the environment variable {variable} does not contain a valid key: it has "
+                "characters that a header cannot have"
+            )
         return cls(value)
 
     def scrub(self, text: str) -> str:
@@ -284,8 +287,10 @@ def build_status_error(
     )
     full_text = f"{body} {server_message}".lower()
     if status in (401, 403):
-        key_hint = "it wants a key: set `key_env`, or ASKGRAPH_API_KEY for a base URL of your own"
-        hint = "it does not take the key" if key.value else key_hint
+        key_hint = (
+            "it requires a key: set `key_env`, or ASKGRAPH_API_KEY for a base URL of your own"
+        )
+        hint = "it rejects the key" if key.value else key_hint
         return Unauthorised(f"{message}; {hint}")
     if status in (400, 413) and any(phrase in full_text for phrase in _PROMPT_TOO_LONG_PHRASES):
         return PromptTooLong(message)

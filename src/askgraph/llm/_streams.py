@@ -42,9 +42,8 @@ async def limit_time(
                 seconds = limit - started_at
                 setting = "first_timeout" if expected_content == "nothing" else "timeout"
                 raise TimedOut(
-                    f"{address} sent {expected_content} within {seconds:g} seconds; a slow "
-                    "server gets "
-                    f"more time with the model's setting `{setting}`"
+                    f"{address} sent {expected_content} within {seconds:g} seconds; if the "
+                    f"server is slow, raise the model's setting `{setting}`"
                 ) from problem
             limit, expected_content = started_at + total_timeout, "no complete reply"
             yield event
@@ -156,7 +155,8 @@ async def check_beams(stream: Stream, beam_count: int, identity: llm.Identity) -
                 if len(event.choices) < beam_count or (beam_count > 1 and len(texts) == 1):
                     raise build_beam_error(
                         identity,
-                        f"{beam_count} beams were wanted, and {len(texts)} different replies came",
+                        f"{beam_count} beams were requested, but {len(texts)} different "
+                        "replies came back",
                     )
             yield event
 
@@ -194,9 +194,9 @@ def parse_object(text: bytes, *, address: str) -> Json:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as problem:
-        raise MalformedReply(f"{address} sent what is no JSON: {_excerpt(text)}") from problem
+        raise MalformedReply(f"{address} did not send JSON: {_excerpt(text)}") from problem
     if not isinstance(value, dict):
-        raise MalformedReply(f"{address} sent JSON that is no object: {_excerpt(text)}")
+        raise MalformedReply(f"{address} sent JSON that is not an object: {_excerpt(text)}")
     return value
 
 

@@ -75,7 +75,9 @@ class PriceTable:
         if unknown := table.keys() - {"models", "currency"}:
             raise SetupError(f"the price table {path} has unknown keys: {sorted(unknown)}")
         if not isinstance(models, dict) or not isinstance(currency, str):
-            raise SetupError(f"the price table {path} wants a text `currency` and [models.…]")
+            raise SetupError(
+                f"the price table {path} needs a text `currency` and tables [models.…]"
+            )
         return cls({name: _parse_price(row, name, path) for name, row in models.items()}, currency)
 
     def get_price(self, model: str) -> Price:
@@ -91,14 +93,15 @@ class PriceTable:
         matching = [name for name in self.models if model.startswith((f"{name}-", f"{name}@"))]
         if not self.models:
             raise SetupError(
-                f"a limit of money needs the price of {model!r}: name a file with prices in the "
-                "model's setting `prices`"
+                f"a money limit needs the price of {model!r}: name a file with prices in "
+                "the model's setting `prices`"
             )
         if not matching:
             known_models = ", ".join(sorted(self.models))
             raise SetupError(
-                f"the price table has no price for {model!r}; it has {known_models}: add"
-                f' [models."{model}"] with input and output, for a million tokens'
+                f"the price table has no price for {model!r}; it has {known_models}: add "
+                f'[models."{model}"] with the prices of a million tokens as input and '
+                "output"
             )
         return self.models[max(matching, key=len)]
 
@@ -106,14 +109,14 @@ class PriceTable:
 def _parse_price(row: object, name: str, path: Path | str) -> Price:
     location = f"the price table {path}, model {name!r}"
     if not isinstance(row, dict):
-        raise SetupError(f"{location}: a table with input and output is wanted")
+        raise SetupError(f"{location}: expected a table with input and output")
     if unknown := row.keys() - set(Price.__dataclass_fields__):
         raise SetupError(f"{location}: unknown keys {sorted(unknown)}")
     if missing := {"input", "output"} - row.keys():
         raise SetupError(f"{location}: {' and '.join(sorted(missing))} missing")
     for key, value in row.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-            raise SetupError(f"{location}: {key} is {value!r}; it must be a number, 0 or more")
+            raise SetupError(f"{location}: {key} must be a number of 0 or more, not {value!r}")
     return Price(**row)
 
 
@@ -164,7 +167,9 @@ class BudgetAccount:
         is_own_limit = max_seconds is not None and self.age_seconds >= max_seconds
         return self.build_error(
             "seconds",
-            f"the {max_seconds:g} seconds are over" if is_own_limit else deadline.describe_expiry(),
+            f"the time limit of {max_seconds:g} seconds was reached"
+            if is_own_limit
+            else deadline.describe_expiry(),
         )
 
     def compute_max_output(self, estimate: int, price: Price) -> int | None:
@@ -176,7 +181,7 @@ class BudgetAccount:
         limits: list[int] = []
         budget = self.budget
         if budget.calls is not None and self.calls >= budget.calls:
-            raise self.build_error("calls", f"all {budget.calls:,} calls are made")
+            raise self.build_error("calls", f"all {budget.calls:,} calls were made")
         if (remaining := self.remaining_seconds) is not None and remaining <= 0:
             raise self.timeout_error
         if budget.tokens is not None:

@@ -182,7 +182,7 @@ async def probe_model(
     )
     needs_limit = not choice.reasoning
     settings: dict[str, object] = {"temperature": 0.0}
-    if about.software and needs_limit:  # servers of one's own let a reply fill the context
+    if about.software and needs_limit:  # local servers let a reply fill the context
         settings["max_tokens"] = _MAX_PLAIN_REPLY_TOKENS
     if grammar_form is not None:
         settings["grammar"] = grammar_form
@@ -196,13 +196,13 @@ async def probe_model(
     context = report.about.context
     if context is not None and context < _LONG_PROMPT_TOKENS:
         advice.append(
-            f"{context:,} tokens are few: guided:detail=brief and multi-stage:writer=model fit, "
-            "methods that tell a model more may not"
+            f"{context:,} tokens is a small context: guided:detail=brief and "
+            "multi-stage:writer=model fit, other methods may not"
         )
     if not report.has_ability("tool calls"):
         advice.append("grasp and other methods that let the model call tools will not work")
     if not report.has_ability("JSON schemas"):
-        advice.append("replies in JSON are read as far as they can be; guided asks least of it")
+        advice.append("replies in JSON are read as far as possible; guided needs the least JSON")
     return replace(report, advice=tuple(advice))
 
 
@@ -261,10 +261,10 @@ async def _test_schemas(
     fits = isinstance(parse_structured(reply.completion.first, _TEST_SCHEMA), StructuredReply)
     last_body = watched.exchanges[-1][0] if watched.exchanges else {}
     if "messages" in last_body and "schema" not in json.dumps(last_body.get("response_format", "")):
-        outcome = "it fulfilled one" if fits else "it did not fulfil one"
+        outcome = "the reply followed one" if fits else "the reply did not follow one"
         return Ability(name, fits, f"the server has none; asked in words, {outcome}")
     explanation = (
-        "replies are held to them" if fits else "the server takes them and does not hold to them"
+        "replies follow them" if fits else "the server accepts them, but does not follow them"
     )
     return Ability(name, fits, explanation)
 
@@ -301,7 +301,7 @@ async def _test_tool_calls(model: LanguageModel, max_tokens: int) -> Ability:
         calls = reply.completion.first.calls
         if calls and isinstance(check_call(calls[0], [_TEST_TOOL]), ValidCall):
             return Ability(name, True, explanation)
-        problem_text = "its calls cannot be run" if calls else problem_text
+        problem_text = "its calls are invalid" if calls else problem_text
     return Ability(name, False, f"no: {problem_text}")
 
 
@@ -332,9 +332,7 @@ async def _test_grammars(
     return Ability("grammars", False, "the server ignores or refuses them"), None
 
 
-_MAX_PLAIN_REPLY_TOKENS = (
-    1_000  # tokens of a reply without reasoning; a small model may not find its end
-)
+_MAX_PLAIN_REPLY_TOKENS = 1_000  # tokens of a reply without reasoning; a small model may not stop
 _LONG_PROMPT_TOKENS = 6_000  # tokens of a long prompt of `guided`
 
 

@@ -45,7 +45,7 @@ class LimitedModel(ModelWrapper):
     ) -> None:
         for name, value in {"requests": requests, "tokens": tokens, "at_once": at_once}.items():
             if value is not None and value < 1:
-                raise SetupError(f"the limit {name!r} is {value}; it must be 1 or more")
+                raise SetupError(f"the limit {name!r} must be 1 or more, not {value}")
         super().__init__(inner)
         self._requests = _RateWindow(requests, period)
         self._tokens = _RateWindow(tokens, period)

@@ -59,7 +59,8 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
         if self.grammar is not None and self.grammar not in GRAMMAR_FIELDS:
             known_forms = ", ".join(GRAMMAR_FIELDS)
             raise SetupError(
-                f"no server takes grammars in the form {self.grammar!r}; take {known_forms}"
+                f"no server accepts grammars of the form {self.grammar!r}; choose one of "
+                f"{known_forms}"
             )
         super().__post_init__()
         self._identity = replace(self._identity, grammar=self.grammar is not None)
@@ -387,10 +388,10 @@ def _parse_chunk(chunk: Json, assembly: ReplyAssembler, field: str) -> Iterator[
             )
     choices = [] if chunk.get("choices") is None else chunk["choices"]
     if not isinstance(choices, list):
-        raise MalformedReply("the reply's `choices` are no list")
+        raise MalformedReply("the reply's `choices` are not a list")
     for position, choice in enumerate(choices):
         if not isinstance(choice, dict):
-            raise MalformedReply("a choice of the reply is no object")
+            raise MalformedReply("a choice of the reply is not an object")
         number = choice.get("index")
         yield from _parse_choice(
             choice, field, assembly, number if isinstance(number, int) else position
@@ -413,7 +414,7 @@ def _parse_choice(
     calls = content.get("tool_calls")
     for position, call in enumerate(calls if isinstance(calls, list) else []):
         if not isinstance(call, dict):
-            raise MalformedReply("a tool call of the reply is no object")
+            raise MalformedReply("a tool call of the reply is not an object")
         function = call.get("function")
         function = function if isinstance(function, dict) else {}
         arguments = function.get("arguments")

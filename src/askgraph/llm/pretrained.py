@@ -69,7 +69,7 @@ def load_pretrained(
     if folder.is_dir() and not any(
         path for name in _TOKENIZER_FILE_PATTERNS for path in folder.glob(name)
     ):
-        raise SetupError(f"the folder {model!r} holds no tokenizer: copy its files there too")
+        raise SetupError(f"the folder {model!r} contains no tokenizer: copy its files there too")
     options = {"local_files_only": not download}
     try:
         adapters = (folder / _ADAPTER_CONFIG_NAME).is_file()
@@ -78,7 +78,7 @@ def load_pretrained(
 
             base_model = PeftConfig.from_pretrained(model, **options).base_model_name_or_path
             if not base_model:
-                raise ValueError("its adapters do not name the model that they are of")
+                raise ValueError("its adapters do not name their base model")
             base = _load_weights(base_model, weight_type, options)
             loaded_model = PeftModel.from_pretrained(base, model, **options).merge_and_unload()
         else:
@@ -89,7 +89,7 @@ def load_pretrained(
     except _LOADING_ERRORS as problem:
         raise SetupError(_build_loading_message(model, problem, download=download)) from problem
     if not readable:
-        raise SetupError(f"the tokenizer of {model!r} knows no words: copy its files there too")
+        raise SetupError(f"the tokenizer of {model!r} has no vocabulary: copy its files there too")
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token_id = tokenizer.eos_token_id
     return PretrainedModel(tokenizer, loaded_model)
@@ -105,7 +105,7 @@ def get_torch_dtype(name: str | None) -> Any:
         return "auto"
     weight_type = getattr(torch, name, None)
     if not isinstance(weight_type, torch.dtype) or not weight_type.is_floating_point:
-        raise SetupError(f"torch has no type {name!r} of weights; take float32, bfloat16, float16")
+        raise SetupError(f"torch has no weight type {name!r}; choose float32, bfloat16 or float16")
     return weight_type
 
 
@@ -122,10 +122,11 @@ def get_torch_device(name: str | None) -> str:
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as problem:
         raise SetupError(
-            f"this machine has no device {name!r} for torch; take cpu, or cuda where there is a GPU"
+            f"this machine has no device {name!r} for torch; choose cpu, or cuda on a "
+            "machine with a GPU"
         ) from problem
     if device.type == "meta":
-        raise SetupError("the device 'meta' holds no weights; take cpu, or cuda")
+        raise SetupError("the device 'meta' cannot hold weights; choose cpu or cuda")
     return name
 
 
@@ -140,11 +141,11 @@ def _check_gguf(file: Path) -> None:
         raise SetupError(f"there is no file {str(file)!r}: name a GGUF file on this machine")
     if _GGUF_PART_SUFFIX.search(file.stem):
         raise SetupError(
-            f"{str(file)!r} is one part of several: join them with `llama-gguf-split --merge`"
+            f"{str(file)!r} is one of several parts: join them with `llama-gguf-split --merge`"
         )
     with file.open("rb") as stream:
         if stream.read(4) != b"GGUF":
-            raise SetupError(f"{str(file)!r} is no GGUF file, or was not fetched to its end")
+            raise SetupError(f"{str(file)!r} is not a GGUF file, or its download is incomplete")
     if find_spec("gguf") is None:
         raise SetupError("GGUF files need gguf, which is missing: pip install 'askgraph[local]'")
 
@@ -183,9 +184,9 @@ def _build_loading_message(model: str, problem: Exception, *, download: bool) ->
     if Path(model).exists() or download:
         return f"the model {model!r} cannot be loaded: {first_line}"
     return (
-        f"the model {model!r} is neither a folder nor kept on this machine. Name the folder or "
-        "GGUF file of a model, or let it be fetched from its hub: --download, or `download = true` "
-        "in the settings"
+        f"the model {model!r} is neither a folder nor cached on this machine. Name the "
+        "folder or GGUF file of a model, or allow its download from the hub with "
+        "--download, or `download = true` in the settings"
     )
 
 
@@ -196,7 +197,7 @@ class ChatTokenizer(Protocol):
 
     def apply_chat_template(
         self, conversation: list[dict[str, str]], **options: Any
-    ) -> str:  # `tokenize=False` is always given
+    ) -> str:  # `tokenize=False` is always passed
         """Return the conversation as a single text."""
         ...
 

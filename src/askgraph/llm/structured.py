@@ -83,9 +83,9 @@ def reject_grammar(request: Request, identity: Identity) -> None:
     """Raise `SetupError` if a request has a grammar that the model does not support."""
     if request.grammar is not None and not identity.grammar:
         raise SetupError(
-            f"the model {identity.model!r} cannot write by a grammar. llama.cpp and vLLM can, with "
-            "the model's setting `grammar` (askgraph models check says whether), and a model on "
-            "this machine (provider transformers)"
+            f"the model {identity.model!r} cannot be constrained by a grammar. Use "
+            "llama.cpp or vLLM with the model's setting `grammar` ('askgraph models check' "
+            "shows whether it works), or a model on this machine (provider transformers)"
         )
 
 
@@ -278,7 +278,7 @@ def parse_lenient_object(text: str) -> dict[str, object]:
         if value is None:
             raise ValueError(_describe_json_error(problem, stripped)) from problem
     if not isinstance(value, dict):
-        raise ValueError(f"it is {type(value).__name__} and no object")
+        raise ValueError(f"it is {type(value).__name__}, not an object")
     return {str(key): part for key, part in value.items()}
 
 

@@ -270,7 +270,7 @@ def _compute_max_length(local: LoadedModel, prompt: int, request: Request) -> in
     free_tokens = local.max_tokens if local.is_encoder_decoder else local.max_tokens - prompt
     if free_tokens < 1:
         raise PromptTooLong(
-            f"the prompt has {prompt:,} tokens; the model takes {local.max_tokens:,}"
+            f"the prompt has {prompt:,} tokens; the model accepts at most {local.max_tokens:,}"
         )
     return min(free_tokens, request.max_tokens or _DEFAULT_MAX_TOKENS)
 

@@ -61,7 +61,7 @@ class ConfirmedAnswerMethod:
     ) -> AsyncIterator[Step]:
         """Yield the confirmed answer, run again on the graph, or else the steps of the method."""
         if any(graph.examples or graph.glossary for graph in graphs):
-            # Late: most graphs have neither, and need none of what runs these.
+            # Imported late: most graphs have neither.
             from askgraph.methods.shared.confirmed_answers import answer_from_confirmed
 
             async with aclosing(answer_from_confirmed(question, graphs)) as confirmed:
@@ -115,7 +115,7 @@ async def answer_with_deadline(
                     ):
                         raise
                     cost = replace(compute_usage(steps), seconds=question_deadline.seconds)
-                    step = Refusal(f"No answer was found: {describe_expiry()}.", usage=cost)
+                    step = Refusal(f"{describe_expiry().capitalize()}.", usage=cost)
             if step is None:
                 return
             steps.append(step)
@@ -296,7 +296,7 @@ def get_preset_settings(plugin: object, preset: object) -> dict[str, object]:
         SetupError: the preset does not exist.
     """
     if preset not in PRESETS:
-        raise SetupError(f"'preset' is one of {', '.join(PRESETS)}, not {preset!r}")
+        raise SetupError(f"'preset' must be one of {', '.join(PRESETS)}, not {preset!r}")
     published = getattr(plugin, "published", None)
     if published is None or preset == PRESETS[0]:
         return {}

@@ -49,8 +49,8 @@ SCHEMA: Mapping[str, object] = {
     },
     "required": ["known", "yes", "answers"],
 }
-_CONFIDENCE = 0.5  # nothing says how sure it is
-_MAX_ANSWERS = 1_000  # answers that are looked up
+_CONFIDENCE = 0.5  # the method has no measure of confidence
+_MAX_ANSWERS = 1_000  # answers to look up in the graph
 _MAX_HITS = 10
 
 
@@ -116,7 +116,9 @@ class _DirectRun:
         try:
             self.outcome = await record_or_replay("answer", Answer, look_up_answer, query)
         except (QueryError, ServiceError) as problem:
-            self.outcome = Refusal(f"What the model said cannot be told of the graph: {problem}")
+            self.outcome = Refusal(
+                f"The answer of the model cannot be matched to the graph: {problem}"
+            )
 
     def build_query(self, value: Mapping[str, object]) -> str:
         """Build the query that returns the model's answer; empty if the model does not know it."""

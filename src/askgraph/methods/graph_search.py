@@ -64,7 +64,7 @@ class GraphSearch(SearchLimits):
             date.fromisoformat(self.today or "2000-01-01")
         except ValueError as error:
             raise SetupError(
-                f"today={self.today!r} is no day; write it as in today=2024-06-30"
+                f"today={self.today!r} is not a date; write it as in today=2024-06-30"
             ) from error
 
     async def answer(
@@ -74,7 +74,7 @@ class GraphSearch(SearchLimits):
         ask = partial(self._answer, question, graphs)
         follows = bool(question.before) and not detect_greeting(question.text)
         if follows or self.interpret:
-            # Late: few questions follow another, and few answers are said in words.
+            # Imported late: few questions are follow-ups, and few answers need a sentence.
             from askgraph.methods.shared import answer_in_words, follow_up
 
             if follows:
@@ -106,7 +106,7 @@ class GraphSearch(SearchLimits):
         ]
         proposals = [(run, await run.propose_candidates()) for run in runs]
         if not proposals:
-            raise ValueError("no graph was given")
+            raise ValueError("no graph is given: name at least one")
         if len(proposals) > 1:
             from askgraph.answers.two_graphs import (
                 answer_over_two_graphs,

@@ -220,7 +220,7 @@ class Grasp(ExplorerSettings):
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph or several; the model chooses among them."""
         if not graphs:
-            raise ValueError("no graph was given")
+            raise ValueError("no graph is given: name at least one")
         limits = ToolLimits(
             self.rows, self.columns, self.hits, self.triples, timeout=self.query_seconds,
             individuals=self.individuals, schema=self.schema, plain=self.plain,
@@ -247,7 +247,7 @@ class Grasp(ExplorerSettings):
 @dataclass(eq=False)
 class _GraspRun(Exploration):
     method: Grasp
-    outcome_text: str = ""  # what the model was told of the outcome
+    outcome_text: str = ""  # the outcome as reported to the model
     final_arguments: Mapping[str, object] = field(
         default_factory=dict
     )  # the arguments of the last call
@@ -381,7 +381,7 @@ class _GraspRun(Exploration):
         answer = self.outcome if isinstance(self.outcome, Answer) else None
         unseen_iris = (
             () if self.method.guarded else self.attempts.unseen_iris
-        )  # else it was asked before
+        )  # otherwise it was asked before
         proposed = None if self.attempts.is_proposed else self.attempts.proposal
         risk = assess_risk(answer, proposed, unseen_iris=unseen_iris)
         return risk if risk or self.method.feedback == "always" else None

@@ -86,14 +86,14 @@ def check_choices(method: object, **choices: tuple[str, ...]) -> None:
     """Raise `SetupError` if a setting is not one of its allowed values."""
     for setting, values in choices.items():
         if (value := getattr(method, setting)) not in values:
-            raise SetupError(f"{setting!r} is one of {', '.join(values)}, not {value!r}")
+            raise SetupError(f"{setting!r} must be one of {', '.join(values)}, not {value!r}")
 
 
 def check_minimum(method: object, minimum: int, *settings: str) -> None:
     """Raise `SetupError` if a setting is less than `minimum`."""
     for setting in settings:
         if (value := getattr(method, setting)) < minimum:
-            raise SetupError(f"{setting!r} is {minimum} or more, not {value!r}")
+            raise SetupError(f"{setting!r} must be {minimum} or more, not {value!r}")
 
 
 def check_positive(method: object, *settings: str) -> None:
@@ -101,11 +101,11 @@ def check_positive(method: object, *settings: str) -> None:
     for setting in settings:
         value = getattr(method, setting)
         if value is not None and not value > 0:
-            raise SetupError(f"{setting!r} is more than 0, not {value!r}")
+            raise SetupError(f"{setting!r} must be more than 0, not {value!r}")
 
 
 def check_fractions(method: object, *settings: str) -> None:
     """Raise `SetupError` if a setting is not between 0 and 1."""
     for setting in settings:
         if not 0 <= (value := getattr(method, setting)) <= 1:
-            raise SetupError(f"{setting!r} is from 0 to 1, not {value!r}")
+            raise SetupError(f"{setting!r} must be between 0 and 1, not {value!r}")

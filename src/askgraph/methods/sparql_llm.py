@@ -170,15 +170,16 @@ class SparqlLlm(ModelMethodSettings):
         check_minimum(self, 0, "shots", "classes", "room", "revisions")
         if strange := set(filter(None, self.without.split("+"))) - set(_SHAPE_PARTS):
             raise SetupError(
-                f"'without' is of {', '.join(_SHAPE_PARTS)}, with + between, not {min(strange)!r}"
+                f"'without' must be one or more of {', '.join(_SHAPE_PARTS)}, joined by +, "
+                f"not {min(strange)!r}"
             )
         if not 0 < self.fraction <= 1:
-            raise SetupError(f"'fraction' is more than 0 and at most 1, not {self.fraction!r}")
+            raise SetupError(f"'fraction' must be more than 0 and at most 1, not {self.fraction!r}")
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph, or with a query that may join several."""
         if not graphs:
-            raise ValueError("no graph was given")
+            raise ValueError("no graph is given: name at least one")
         limits = ToolLimits(timeout=self.query_seconds)
         graphs_with_examples = graphs if is_replaying() else replace_examples(graphs, self.examples)
         asked_graphs = QuestionGraphs.from_graphs(
@@ -206,7 +207,7 @@ class _SparqlLlmRun:
     model: LanguageModel
     trials: QueryTrials
     problem: str = ""
-    fault: str = ""  # with what the model wrote last
+    fault: str = ""  # with the last reply of the model
 
     @property
     def outcome(self) -> Answer | Refusal:

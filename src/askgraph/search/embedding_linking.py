@@ -26,17 +26,15 @@ from askgraph.search.link import Link, LinkedQuestion, add_links, find_free_toke
 from askgraph.search.rank import RankedCandidates, cluster_candidates
 from askgraph.search.tokenize import TokenizedQuestion
 
-_CONFIDENCE_TO_SKIP: Final = 0.9  # from this confidence on no second look is taken
-_MIN_CONFIDENCE_GAIN: Final = (
-    0.1  # so much more confident a second look is, or the first one stands
-)
+_CONFIDENCE_TO_SKIP: Final = 0.9  # no second linking from this confidence on
+_MIN_CONFIDENCE_GAIN: Final = 0.1  # required confidence gain of the second linking over the first
 _MIN_SIMILARITY_SCORE: Final = 0.45
 """Minimum similarity (a cosine, mixed with the question's) of words and a name."""
 _MAX_MEAN_COSINE_SCORE: Final = 0.4
 """Mean cosine of two names up to which a model's cosines are used unchanged."""
-_QUESTION_WEIGHT: Final = 0.2  # the share that the whole question has in it
+_QUESTION_WEIGHT: Final = 0.2  # weight of the whole question
 _MAX_LINKS_PER_STRETCH: Final = 4  # links that some words get at most
-_MAX_WORDS: Final = 3  # so many words are compared as one at most
+_MAX_WORDS: Final = 3  # maximum number of words compared as one
 _SCORE_BONUS, _MAX_LINK_SCORE = 0.1, 0.75
 """Added to a similarity to make it comparable with other links' quality, and its maximum."""
 _MIN_EXPLAINED_SHARE: Final = {
@@ -47,7 +45,7 @@ _MIN_EXPLAINED_SHARE: Final = {
 }
 """Minimum share of a name, by kind, for a link to explain its words."""
 _MIN_WORD_SCORE: Final = 0.8  # if they are of such a quality
-_MAX_VALUES_COUNT: Final = 2_000  # values are compared if a graph has no more of them
+_MAX_VALUES_COUNT: Final = 2_000  # maximum number of values of a graph to compare
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +212,7 @@ def _load_vectors(names: Sequence[IndexedName], graph: KnowledgeGraph, model: Em
     if path is not None and path.is_file():
         try:
             vectors: Vectors = np.load(path)
-        except (OSError, ValueError, EOFError):  # damaged: it is made anew
+        except (OSError, ValueError, EOFError):  # damaged: rebuild it
             vectors = np.zeros((0, 1), np.float32)
         if len(vectors) == len(texts):
             return vectors

@@ -67,7 +67,7 @@ def complete_question(
     if reading.is_map_request or any(
         operator.name not in _NEUTRAL_OPERATORS for operator in operators
     ):
-        return None  # "launches per year" does something with what it names
+        return None  # "launches per year" computes with the terms it names
     if (year := _find_only_year(reading, content)) is not None:
         years = _YEAR.findall(earlier)
         return _YEAR.sub(year, earlier) if len(years) == 1 else None
@@ -251,8 +251,8 @@ def _find_extreme(reading: TokenizedQuestion) -> tuple[Operator, bool] | None:
 
 
 _ORDER_OPERATORS = ("order", "ascending", "descending")
-_NEUTRAL_OPERATORS = ("and", "or", "count", "exists")  # operators beside a thing in another's place
-_MAX_FIRST_ROWS = 1_000  # first ones of a result
+_NEUTRAL_OPERATORS = ("and", "or", "count", "exists")  # operators beside a replaced thing
+_MAX_FIRST_ROWS = 1_000  # the first ones of a result
 _YEAR = re.compile(r"\b\d{4}\b")
 
 

@@ -26,7 +26,7 @@ from askgraph.sparql.vocabulary import RDF_TYPE
 
 _FULL_MATCH_SHARE: Final = 0.9
 """Minimum similarity of a word that is exactly the glossary's and means nothing else."""
-_MIN_MATCH_SHARE: Final = 0.75  # from this one on it may be
+_MIN_MATCH_SHARE: Final = 0.75  # it may be from this position on
 
 
 def link_glossary(linked: LinkedQuestion, graph: KnowledgeGraph) -> LinkedQuestion:

@@ -274,7 +274,7 @@ def follow_redirects(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion:
     return replace(linked, links=tuple(links.values()), merged=names) if names else linked
 
 
-_MIN_NAME_SCORE = 0.9  # words so near to a name of the graph's own mean it
+_MIN_NAME_SCORE = 0.9  # minimum score of words that name the graph's own term
 
 
 def detect_named_years(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionOperators:
@@ -338,7 +338,7 @@ def detect_groups(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionO
     return replace(frame, operators=tuple(sorted(operators, key=lambda item: item.first)))
 
 
-_MIN_NAMESAKE_COUNT = 3  # so many things of a class whose names hold a word are called by it
+_MIN_NAMESAKE_COUNT = 3  # minimum number of things of a class with a word in their names
 
 
 def detect_name_filters(
@@ -488,7 +488,7 @@ def _iterate_units(schema: Schema) -> Iterator[Unit]:
 
 _MIN_DESCRIBED_SCORE, _MIN_BARE_NAME_SCORE = 0.45, 0.8
 """Minimum score of a described thing, and of one whose name is the full question."""
-_MAX_DESCRIBED_COUNT = 3  # so many things of one name are described, each for itself
+_MAX_DESCRIBED_COUNT = 3  # maximum number of namesakes to describe one by one
 
 
 def _detect_description(linked: LinkedQuestion) -> DescriptionRequest | None:

@@ -105,7 +105,7 @@ async def _handle_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _handle_full_disk(request: Request, error: Exception) -> JSONResponse:
     """Respond to a full disk; re-raise any other system error as a bug."""
-    disk_error = to_no_space_error("the server cannot keep this", error)
+    disk_error = to_no_space_error("the server cannot store this", error)
     if disk_error is None:
         raise error
     return to_problem_response(to_problem(disk_error))
@@ -118,7 +118,7 @@ async def _handle_invalid(request: Request, error: Exception) -> JSONResponse:
     return to_problem_response(
         Problem(
             type="urn:askgraph:problem:request",
-            title="The request is wrong",
+            title="Invalid request",
             status=422,
             detail=describe_faults(error, list(getattr(model, "model_fields", ()))),
         )
@@ -130,13 +130,13 @@ async def _handle_http_error(request: Request, error: Exception) -> Response:
     page = build_missing_page(request) if error.status_code == 404 else None
     if page is not None:
         return page
-    headers = error.headers or {}  # as Allow, of 405
+    headers = error.headers or {}  # for example Allow, of a 405
     path, method, title = request.url.path, request.method, str(error.detail)
     match error.status_code:
         case 404:
-            detail = f"there is nothing at {path}; /docs has the operations that there are"
+            detail = f"there is nothing at {path}; /docs has all operations"
         case 405:
-            detail = f"{path} takes {headers.get('Allow') or 'another method'}, not {method}"
+            detail = f"{path} accepts {headers.get('Allow') or 'another method'}, not {method}"
         case _:
             detail = f"{method} {path}: {title}"
     problem_type = "urn:askgraph:problem:http"
@@ -150,7 +150,7 @@ async def _handle_http_error(request: Request, error: Exception) -> Response:
 StartReport = Callable[[str, ServeSettings, Sequence[str]], None]
 _MAX_WARM_GRAPHS = 3  # graphs that are opened ahead
 _SWITCH_INTERVAL_SECONDS = (
-    0.001  # seconds for which a query that is judged in a thread holds what others wait for
+    0.001  # maximum seconds for which checking a query in a thread may hold shared resources
 )
 _WARM_UP_TIMEOUT_SECONDS = 10.0  # seconds for the question to each
 _log = logging.getLogger("askgraph.server")
@@ -250,7 +250,7 @@ class _UvicornServer(uvicorn.Server):
         if self._hub is not None:
             await self._hub.stop()
         await super().shutdown(sockets)
-        self._captured_signals.clear()  # they asked for this end, which is none of a failure
+        self._captured_signals.clear()  # the client asked for this end, so it is not a failure
 
 
 def _listen(settings: ServeSettings) -> socket.socket:
@@ -265,8 +265,8 @@ def _listen(settings: ServeSettings) -> socket.socket:
         listen_socket.set_inheritable(False)
     except OSError as error:
         raise SetupError(
-            f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}; choose "
-            "another --port (0 takes a free one) or --host"
+            f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}; "
+            "choose another --port (0 picks a free one) or --host"
         ) from error
     return listen_socket
 
@@ -283,4 +283,4 @@ async def warm_up(hub: Hub) -> None:
         try:
             await hub.answerer.warm_up(QuestionJob(request, _WARM_UP_TIMEOUT_SECONDS))
         except AskgraphError as error:
-            _log.info("graph %r was not opened ahead: %s", name, error)
+            _log.info("could not open graph %r in advance: %s", name, error)

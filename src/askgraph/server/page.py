@@ -38,7 +38,7 @@ _ENCODING_SUFFIXES = {"br": ".br", "gzip": ".gz"}
 _IMMUTABLE_CACHE = "public, max-age=31536000, immutable"  # the name changes with the content
 _NOT_BUILT_HTML = """<!doctype html><html lang="en"><meta charset="utf-8"><title>askgraph</title>
 <h1>The page is not built</h1><p>In a checkout, run <code>make page</code> (it needs Node.js with
-npm) and start the server again. The interfaces for programs work without it.</p></html>"""
+npm) and start the server again. The APIs work without it.</p></html>"""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def get_start_note(static: Path = STATIC) -> str | None:
     """Return a note for the log of a server without a built page; None if it is built."""
     if is_built(static):
         return None
-    return "The page is not built here (make page builds it); all else works without it."
+    return "The web page is not built: run `make page`. Everything else works without it."
 
 
 def build_page_router(static: Path = STATIC) -> APIRouter:
@@ -78,7 +78,7 @@ def build_page_router(static: Path = STATIC) -> APIRouter:
     async def serve_asset(request: Request, name: str) -> Response:
         file = assets.get(name)
         if file is None:
-            return Response("There is no such file.", status_code=404, media_type="text/plain")
+            return Response("File not found.", status_code=404, media_type="text/plain")
         return _build_response(request, file, cache=_IMMUTABLE_CACHE)
 
     for path in PAGES:
@@ -126,7 +126,7 @@ def _build_response(request: Request, file: _StaticFile, *, cache: str) -> Respo
     encoding = next(
         (name for name in _ENCODING_SUFFIXES if name in accepted and name in file.variants), ""
     )
-    # Each encoding is a representation of its own, which a cache must not mix up.
+    # Each encoding is a separate representation, which a cache must not mix up.
     etag = f'{file.etag[:-1]}-{encoding}"' if encoding else file.etag
     headers = {"Cache-Control": cache, "ETag": etag, "Vary": "Accept-Encoding"}
     if etag in request.headers.get("if-none-match", ""):
@@ -141,7 +141,7 @@ DocsRow = tuple[str, str, str]
 
 _OTHER_INTERFACES = (
     ("/mcp", "Model Context Protocol (streamable HTTP): tools and resources for agents"),
-    ("/api/v1/openapi.json", "this description for programs (OpenAPI 3.1)"),
+    ("/api/v1/openapi.json", "the OpenAPI 3.1 description of these operations"),
 )
 _EXAMPLE_VALUES: dict[str, Any] = {
     "question": "Which moons are larger than Mercury?",
@@ -176,7 +176,7 @@ _DOCUMENT_HTML = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>The interfaces of askgraph</title>
+<title>APIs of askgraph</title>
 <link rel="icon" href="data:,">
 {head}
 </head>
@@ -185,12 +185,12 @@ _DOCUMENT_HTML = """<!doctype html>
 <header><a class="brand" href="{root}/">askgraph</a></header>
 <nav aria-label="Operations by subject"><ul>{contents}</ul></nav>
 <main id="content">
-<h1>The interfaces of this server</h1>
-<p>Every request goes to the address of an operation below, with JSON where it has a body. A caller
-with a key sends it as <code>Authorization: Bearer askgraph_…</code>; what callers without one may
-do is the operator’s choice. Every error is JSON of <a href="#schema-Problem">one form</a>, whose
-<code>detail</code> says what is wrong and what to do; below <code>/v1</code> it is
-<a href="#schema-ChatError">OpenAI’s</a>.</p>
+<h1>APIs of this server</h1>
+<p>Requests go to the address of an operation below; bodies are JSON. Send an API key as
+<code>Authorization: Bearer askgraph_…</code>; the operator decides what callers without a key may
+do. Errors are JSON <a href="#schema-Problem">problems</a>, whose <code>detail</code> says what went
+wrong and what to do; below <code>/v1</code> they have
+<a href="#schema-ChatError">OpenAI’s form</a>.</p>
 <dl class="others">{others}</dl>
 {groups}
 <section aria-labelledby="schemas"><h2 id="schemas">Objects</h2>{schemas}</section>
@@ -283,7 +283,7 @@ def _render_operation(
             parameter["schema"],
             parameter.get("description") or parameter["schema"].get("description", ""),
             required=parameter["required"],
-            location="part of the address" if parameter["in"] == "path" else "",
+            location="in the path" if parameter["in"] == "path" else "",
         )
         for parameter in operation.get("parameters", ())
     )
@@ -312,9 +312,9 @@ def _render_bodies(content: JsonObject, schemas: JsonObject) -> Iterator[str]:
         schema = content_of_type["schema"]
         resolved = schemas[_get_schema_name(schema)] if "$ref" in schema else schema
         if "properties" in resolved:
-            yield _render_table(f"Body, as {media_type}", _build_field_rows(resolved))
+            yield _render_table(f"Body ({media_type})", _build_field_rows(resolved))
         else:
-            yield f"<h3>Body, as {escape(media_type)}</h3><p>{_render_type(resolved)}</p>"
+            yield f"<h3>Body ({escape(media_type)})</h3><p>{_render_type(resolved)}</p>"
 
 
 def _build_field_rows(schema: JsonObject) -> Iterator[DocsRow]:
@@ -329,7 +329,7 @@ def _build_row(
     name: str, schema: JsonObject, description: str, *, required: bool, location: str = ""
 ) -> DocsRow:
     """Build the row of a parameter or field: its name, type and description."""
-    default, note = schema.get("default"), "needed" if required else ""
+    default, note = schema.get("default"), "required" if required else ""
     if not required and default not in (None, "", [], {}):
         note = f"default: {json.dumps(default)}"
     notes = escape("; ".join(filter(None, (location, note))))
@@ -353,7 +353,7 @@ def _render_replies(responses: JsonObject) -> str:
             else escape(media_type)
             for media_type, content in response.get("content", {}).items()
         ]
-        reply = ", or ".join(types) or ("nothing" if status == "204" else "a file, or a stream")
+        reply = " or ".join(types) or ("nothing" if status == "204" else "a file or a stream")
         lines.append(f"<p><code>{status}</code> {reply}</p>")
     return f"<h3>Reply</h3>{''.join(lines)}"
 
@@ -366,11 +366,9 @@ def _render_table(title: str, rows: Iterator[DocsRow]) -> str:
     ]
     if not lines:
         return ""
-    head = (
-        '<tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">What it is</th></tr>'
-    )
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("Name", "Type", "Description"))
     return (
-        f"<h3>{escape(title)}</h3><table><thead>{head}</thead>"
+        f"<h3>{escape(title)}</h3><table><thead><tr>{head}</tr></thead>"
         f"<tbody>{''.join(lines)}</tbody></table>"
     )
 

@@ -41,28 +41,34 @@ class TooLarge(AskgraphError):
 class Problem(BaseModel):
     """Why a request failed."""
 
-    type: str = Field(description="Which kind of problem: `urn:askgraph:problem:…`.")
-    title: str = Field(description="The kind in words.")
+    type: str = Field(description="The kind of problem: `urn:askgraph:problem:…`.")
+    title: str = Field(description="The kind of problem in words.")
     status: int = Field(description="The HTTP status.")
-    detail: str = Field(description="What is wrong, and what to do.")
-    line: int | None = Field(None, description="The line at which a query is wrong, from 1.")
-    column: int | None = Field(None, description="The column at which a query is wrong.")
-    retry_after: float | None = Field(None, description="Seconds until another try has a chance.")
-    run: str | None = Field(None, description="The question that failed, as it is kept.")
+    detail: str = Field(description="What went wrong, and what to do.")
+    line: int | None = Field(None, description="The line of the error in a query, from 1.")
+    column: int | None = Field(None, description="The column of the error in a query.")
+    retry_after: float | None = Field(None, description="Seconds to wait before trying again.")
+    run: str | None = Field(None, description="The id of the run of the question that failed.")
 
     @classmethod
     def for_bug(cls) -> "Problem":
         """Return the problem of a bug; it reveals no details."""
-        detail = "askgraph failed by a bug of its own; the server's log says where"
-        return cls(type="urn:askgraph:problem:bug", title="A bug", status=500, detail=detail)
+        detail = "askgraph failed because of a bug; the server's log has the details"
+        return cls(
+            type="urn:askgraph:problem:bug", title="Internal error", status=500, detail=detail
+        )
 
     @classmethod
     def for_stop(cls) -> "Problem":
         """Return the problem of a question that was stopped before its outcome."""
-        detail = "the question was stopped before it came to an end: ask it again"
+        detail = "the question was stopped before it was answered: ask it again"
         problem_type = "urn:askgraph:problem:stopped"
         return cls(
-            type=problem_type, title="It was stopped", status=503, detail=detail, retry_after=2.0
+            type=problem_type,
+            title="The question was stopped",
+            status=503,
+            detail=detail,
+            retry_after=2.0,
         )
 
 
@@ -76,20 +82,20 @@ class RunFailed(AskgraphError):
 
 _PROBLEM_KINDS: tuple[tuple[type[AskgraphError], int, str, str], ...] = (
     (NotAllowedError, 403, "not-allowed", "Not allowed"),
-    (NotFound, 404, "missing", "There is no such thing"),
+    (NotFound, 404, "missing", "Not found"),
     (TooLarge, 413, "too-large", "Too large"),
     (LimitExceededError, 429, "too-many", "Too many requests"),
-    (QuerySyntaxError, 400, "query-syntax", "The query cannot be read"),
+    (QuerySyntaxError, 400, "query-syntax", "The query has a syntax error"),
     (ForbiddenQuery, 403, "query-forbidden", "The query is not allowed"),
-    (QueryError, 400, "query", "The query is wrong"),
+    (QueryError, 400, "query", "The query is not valid"),
     (NotPublic, 422, "not-public", "Not a public address"),
-    (TimedOut, 504, "timed-out", "It took too long"),
-    (Overloaded, 503, "overloaded", "A service is too busy"),
+    (TimedOut, 504, "timed-out", "Time limit exceeded"),
+    (Overloaded, 503, "overloaded", "A service is overloaded"),
     (ServiceError, 502, "service", "A service failed"),
-    (BudgetSpent, 429, "budget-spent", "The budget is spent"),
+    (BudgetSpent, 429, "budget-spent", "The budget is used up"),
     (NoSpace, 507, "no-space", "The disk is full"),
-    (SetupError, 422, "setup", "This cannot be done as asked"),
-    (AskgraphError, 422, "other", "It failed"),
+    (SetupError, 422, "setup", "Not possible with this setup"),
+    (AskgraphError, 422, "other", "An error occurred"),
 )
 
 
@@ -97,11 +103,11 @@ def to_problem(error: AskgraphError) -> Problem:
     """Convert an error of askgraph to a problem."""
     if isinstance(error, RunFailed):
         return error.problem
-    for error_type, status, problem_kind, title in _PROBLEM_KINDS:  # noqa: B007 - the last is of all errors
+    for error_type, status, problem_kind, title in _PROBLEM_KINDS:  # noqa: B007 - the last matches every error
         if isinstance(error, error_type):
             break
     if isinstance(error, NotAllowedError) and error.status == 401:
-        status, problem_kind, title = 401, "unknown-caller", "Who are you?"
+        status, problem_kind, title = 401, "unknown-caller", "Authentication required"
     detail = " ".join(str(error).split())
     problem_kind = f"urn:askgraph:problem:{problem_kind}"
     problem = Problem(type=problem_kind, title=title, status=status, detail=detail)
@@ -143,11 +149,11 @@ _EXPECTED_VALUES = (
     ("int", "a whole number"),
     ("float", "a number"),
     ("decimal", "a number"),
-    ("string_unicode", "a text of whole characters"),
-    ("string", "a text"),
-    ("datetime", "a time, as 2026-01-31T12:00:00Z"),
-    ("date", "a date, as 2026-01-31"),
-    ("timezone", "a time with its zone, as 2026-01-31T12:00:00Z"),
+    ("string_unicode", "text without lone surrogates"),
+    ("string", "text"),
+    ("datetime", "a time such as 2026-01-31T12:00:00Z"),
+    ("date", "a date such as 2026-01-31"),
+    ("timezone", "a time with a zone, such as 2026-01-31T12:00:00Z"),
     ("list", "a list"),
     ("tuple", "a list"),
     ("set", "a list"),
@@ -190,7 +196,7 @@ def describe_faults(
         _describe_place(field_path, faults, fields, noun)
         for field_path, faults in faults_by_path.items()
     )[:_MAX_MESSAGE_CHARACTERS]
-    return message.encode("utf-8", "backslashreplace").decode()  # of halves of characters, too
+    return message.encode("utf-8", "backslashreplace").decode()  # it may have lone surrogates
 
 
 def locate_first_fault(error: RequestValidationError) -> str:
@@ -212,7 +218,7 @@ def _format_place(fault: ErrorDetails) -> str:
     parts = [
         part
         for index, part in enumerate(loc)
-        # Parts that name which of several types was tried are no fields.
+        # Skip parts that name the branch of a union: they are not fields.
         if index == 0 or not (isinstance(part, str) and _UNION_BRANCH.fullmatch(part))
     ]
     field_path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
@@ -233,9 +239,9 @@ def _describe_place(
             return f"{name} is missing" if field_path else "the body is missing: send a JSON object"
         case "extra_forbidden" | "unexpected_keyword_argument":
             known_fields = (
-                f"; there are {', '.join(fields)}" if fields and "." not in field_path else ""
+                f"; the {noun}s are {', '.join(fields)}" if fields and "." not in field_path else ""
             )
-            return f"there is no {noun} {field_path!r} here{known_fields}"
+            return f"there is no {noun} {field_path!r}{known_fields}"
         case "json_invalid":
             reason = str(first_fault.get("ctx", {}).get("error", "it cannot be read"))
             position = (
@@ -243,9 +249,9 @@ def _describe_place(
                 if isinstance(first_fault["loc"][-1], int)
                 else ""
             )
-            return f"the body is no JSON: {reason[:1].lower()}{reason[1:]}{position}"
+            return f"the body is not JSON: {reason[:1].lower()}{reason[1:]}{position}"
         case "value_error" | "assertion_error":
-            return f"{name} {first_fault.get('ctx', {}).get('error', 'does not fit')}"
+            return f"{name} {first_fault.get('ctx', {}).get('error', 'is not valid')}"
     if (
         first_fault["type"] in ("string_too_short", "too_short")
         and first_fault["ctx"]["min_length"] == 1
@@ -253,7 +259,7 @@ def _describe_place(
         return f"{name} is empty"
     *alternatives, last_expected = dict.fromkeys(_describe_expected(fault) for fault in faults)
     expected = f"{', '.join(alternatives)} or {last_expected}" if alternatives else last_expected
-    return f"{name} has to be {expected}{_describe_actual(first_fault)}"
+    return f"{name} must be {expected}{_describe_actual(first_fault)}"
 
 
 def _describe_expected(fault: ErrorDetails) -> str:
@@ -269,9 +275,9 @@ def _describe_expected(fault: ErrorDetails) -> str:
         case "string_pattern_mismatch" if constraints["pattern"].startswith(
             f"^{_LANGUAGE_TAG_START}"
         ):
-            return "a tag of a language, as en or de-AT"
+            return "a language tag such as en or de-AT"
         case "string_pattern_mismatch" if "x00" in constraints["pattern"]:
-            return "a text without NUL (U+0000)"
+            return "text without NUL (U+0000)"
         case "string_pattern_mismatch":
             return f"of the form {constraints['pattern']}"
         case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal":

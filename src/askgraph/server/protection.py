@@ -124,7 +124,7 @@ class SecurityHeaders:
 _log = logging.getLogger("askgraph.server.requests")
 _REQUEST_ID = re.compile(r"[\w-]{8,64}")
 _UNLOGGED_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
-_STATUS_CLIENT_GONE = 499  # no status was sent, for nobody was there any more
+_STATUS_CLIENT_GONE = 499  # no status was sent because the client had disconnected
 
 
 class RequestLog:
@@ -162,9 +162,9 @@ class RequestLog:
             try:
                 await self._app(scope, receive, send_with_id)
             except ClientDisconnect:
-                pass  # before its whole body came
+                pass  # before its whole body arrived
             except Exception:  # noqa: BLE001 - a bug ends one request, not the server
-                _log.exception("a request failed by a bug")
+                _log.exception("a request failed because of a bug")
                 if status is None:
                     await to_problem_response(Problem.for_bug())(scope, receive, send_with_id)
             final_status = _STATUS_CLIENT_GONE if status is None else status
@@ -202,7 +202,7 @@ _UPLOAD_PATH = "/api/v1/graphs/upload"
 _FORM_OVERHEAD_BYTES = 64 * 1024  # bytes of a form around its files
 _LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 _WILDCARD_HOSTS = frozenset({"0.0.0.0", "::", ""})
-_PROBE_PATHS = frozenset({"/healthz", "/readyz"})  # probes come by address, and learn nothing
+_PROBE_PATHS = frozenset({"/healthz", "/readyz"})  # probes use the bare address
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _OWN_SITES = frozenset({"same-origin", "none"})
 
@@ -250,9 +250,9 @@ def build_host_check(settings: ServeSettings) -> RequestCheck:
         return _build_problem(
             400,
             "host",
-            "Another server is meant",
-            f"this server is not called {host!r}: ask it under a name of its own, or let its"
-            " operator add this one to allowed_hosts",
+            "Unknown host name",
+            f"this server does not answer to the name {host!r}: use one of its own names, or ask"
+            " its operator to add this one to allowed_hosts",
         )
 
     return check
@@ -272,7 +272,7 @@ def build_origin_check(settings: ServeSettings) -> RequestCheck:
         is_safe = scope["method"] in _SAFE_METHODS
         if origin is not None:
             origin = origin.lower()
-            # A proxy may have taken TLS off, so that the scheme here says nothing.
+            # Ignore the scheme: a proxy may have terminated TLS.
             is_own_origin = urlsplit(origin).netloc == headers.get("host", "").lower() != ""
             if is_own_origin or origin in allowed or "*" in allowed:
                 return True
@@ -286,13 +286,13 @@ def build_origin_check(settings: ServeSettings) -> RequestCheck:
 
     def check(scope: Scope) -> Problem | None:
         detail = (
-            "a page of another site may not do this: an operator can allow its origin with"
+            "pages of other sites may not do this: the operator can allow their origin with"
             " cors_origins"
         )
         return (
             None
             if is_allowed(scope)
-            else _build_problem(403, "origin", "Not from that page", detail)
+            else _build_problem(403, "origin", "Cross-site request refused", detail)
         )
 
     return check
@@ -302,8 +302,8 @@ def check_nul(scope: Scope) -> Problem | None:
     """Refuse (422) a NUL (U+0000) in an address: no name contains one, and PostgreSQL fails."""
     if "\0" not in scope["path"] and b"%00" not in scope["query_string"]:
         return None
-    detail = "the address holds a NUL (%00), which nothing here has: leave it out"
-    return _build_problem(422, "request", "The request is wrong", detail)
+    detail = "the address contains a NUL (%00): remove it"
+    return _build_problem(422, "request", "Invalid request", detail)
 
 
 class BodyLimit:
@@ -325,7 +325,7 @@ class BodyLimit:
             0,
             self._max_upload_bytes if get_route_path(scope) == _UPLOAD_PATH else MAX_BODY_BYTES,
         )
-        detail = f"the request is larger than the {max_bytes:,} bytes that are taken"
+        detail = f"the request is larger than the limit of {max_bytes:,} bytes"
         declared_length = dict(scope["headers"]).get(b"content-length", b"0")
         if not declared_length.isdigit() or int(declared_length) > max_bytes:
             refusal = to_problem_response(_build_problem(413, "too-large", "Too large", detail))

@@ -43,7 +43,9 @@ class ServeSettings(BaseSettings):
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
-    root_path: str = Field("", description="Path under which a proxy serves it, as `/askgraph`.")
+    root_path: str = Field(
+        "", description="Path under which a proxy serves it, such as `/askgraph`."
+    )
     database: str = Field(
         "", description="URL of the database; empty: `serve.db` (SQLite) in the workspace."
     )
@@ -53,7 +55,8 @@ class ServeSettings(BaseSettings):
         "this machine can connect, nothing elsewhere.",
     )
     proxy_header: str = Field(
-        "", description="Header in which a trusted proxy names the user, as `X-Forwarded-User`."
+        "",
+        description="Header in which a trusted proxy names the user, such as `X-Forwarded-User`.",
     )
     proxy_scopes: tuple[Scope, ...] = Field(
         ("ask", "query", "confirm"), description="What users named by the proxy may do."
@@ -62,39 +65,42 @@ class ServeSettings(BaseSettings):
         (), description="Addresses or networks of proxies whose headers are believed."
     )
     allowed_hosts: tuple[str, ...] = Field(
-        (), description="Names under which it may be asked; by default loopback and `host`."
+        (), description="Host names that it answers to; by default loopback and `host`."
     )
     cors_origins: tuple[str, ...] = Field(
-        (), description="Other web sites whose pages may call it, as `https://example.org`."
+        (), description="Other web sites whose pages may call it, such as `https://example.org`."
     )
     processes: NonNegativeInt = Field(
         0,
-        description="Processes that answer questions, 0: the server's own; `askgraph serve` "
-        "starts one a core.",
+        description="Processes that answer questions; 0: the server itself; `askgraph serve` "
+        "starts one per core.",
     )
     open_graphs: PositiveInt = Field(
         40, description="Graphs that each process keeps open; the one asked longest ago is closed."
     )
     stores: PositiveInt = Field(
-        5, description="Of these, so many have a process for their store at once."
+        5, description="How many of these may have a store process at once."
     )
     parallel: PositiveInt = Field(
-        4, description="Questions that are worked on at once, those without a language model."
+        4, description="Questions without a language model that run at once."
     )
     parallel_with_model: PositiveInt = Field(
-        128, description="Questions with a language model at once: they wait for it mostly."
+        128,
+        description="Questions with a language model that run at once; they mostly wait for it.",
     )
     queue: NonNegativeInt = Field(1000, description="Questions that may wait for their turn.")
-    per_graph: PositiveInt = Field(4, description="Questions without a model at once on one graph.")
+    per_graph: PositiveInt = Field(
+        4, description="Questions without a model that run at once on one graph."
+    )
     parallel_per_caller: PositiveInt = Field(
-        8, description="Questions of one caller at once, waiting or worked on."
+        8, description="Questions of one caller that wait or run at once."
     )
     timeout: Seconds = Field(120.0, description="Seconds that a question may take.")
     query_timeout: Seconds = Field(30.0, description="Seconds that a query may take.")
     max_rows: PositiveInt = Field(10_000, description="Rows of a query's result.")
     page_rows: PositiveInt = Field(1000, description="Rows that are sent with an answer.")
     patience: Seconds = Field(
-        5.0, description="Seconds that a question goes on when nobody listens any more."
+        5.0, description="Seconds that a question continues after its client disconnected."
     )
     grace: NonNegativeInt = Field(
         20, description="Seconds for running questions when it shuts down."
@@ -106,19 +112,17 @@ class ServeSettings(BaseSettings):
         20, description="Graphs that one caller may have added over the web; 0: no limit."
     )
     private_addresses: tuple[str, ...] = Field(
-        (), description="Private hosts or networks that graphs added in the page may lie on."
+        (), description="Private hosts or networks from which the page may add graphs."
     )
-    requests_per_minute: NonNegativeInt = Field(
-        240, description="Requests of one caller in a minute."
-    )
+    requests_per_minute: NonNegativeInt = Field(240, description="Requests per caller and minute.")
     tokens_per_day: NonNegativeInt = Field(
-        0, description="Tokens of language models a day and caller."
+        0, description="Tokens of language models per caller and day."
     )
-    money_per_day: float = Field(0.0, ge=0, description="Money for models a day and caller.")
+    money_per_day: float = Field(0.0, ge=0, description="Money for models per caller and day.")
     first_graphs: tuple[str, ...] = Field(
         (),
-        description="Graphs that stand before all others, the first of which the page asks; "
-        "`askgraph serve` sets those that it is given.",
+        description="Graphs to list first; the page asks the first of them. `askgraph serve` "
+        "sets the graphs of its arguments.",
     )
     methods: tuple[str, ...] = Field((), description="Methods that callers may choose; empty: all.")
     tiles: str = Field(
@@ -132,7 +136,7 @@ class ServeSettings(BaseSettings):
         "auto", description="JSON lines or text; auto: text on a terminal."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="The least that is logged."
+        "info", description="The lowest level that is logged."
     )
     datasets: dict[str, str] = Field(
         default_factory=dict, description="Graphs by the IRI of a TEXT2SPARQL dataset."
@@ -158,9 +162,8 @@ class ServeSettings(BaseSettings):
             fields = cls.model_fields
             name = next((value for value in fields if f'"{value}"' in str(error)), "…")
             raise SetupError(
-                f"the variable {_ENV_PREFIX}{name.upper()} has to hold JSON: "
-                'a list as ["ask"], or a '
-                'table as {"https://example.org/": "products"}'
+                f"the variable {_ENV_PREFIX}{name.upper()} must contain JSON: a list such "
+                'as ["ask"], or a table such as {"https://example.org/": "products"}'
             ) from error
         set_options = {key: value for key, value in (options or {}).items() if value is not None}
         try:

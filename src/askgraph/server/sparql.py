@@ -50,7 +50,7 @@ _MAX_FIELDS = 200
 _CHUNK_CHARACTERS = 10_000  # characters of a form that are decoded at once
 _MEDIA_RANGE = re.compile(r"\s*([\w!#$&^.+*-]+)/([\w!#$&^.+*-]+)\s*((?:;[^;,]*)*)\s*$")
 _QUALITY = re.compile(r";\s*q\s*=\s*(0(?:\.\d*)?|1(?:\.0*)?)\s*(?:;|$)", re.IGNORECASE)
-_MAX_RANGES = 100  # ranges that are looked at
+_MAX_RANGES = 100  # maximum number of ranges to parse
 
 
 class UnsupportedMediaType(QueryError):
@@ -98,23 +98,26 @@ async def parse_request(request: Request) -> ProtocolRequest:
             )
         case "application/sparql-query":
             if "query" in fields:
-                raise QueryError("the query is given twice, in the body and in the address")
+                raise QueryError(
+                    "the request has two queries, one in the body and one in the address: send one"
+                )
             return _to_protocol_request({**fields, "query": [await _read_body(request)]})
         case "application/sparql-update":
             return _to_protocol_request({"update": [""]})
         case _:
             raise UnsupportedMediaType(
-                f"a query is posted as {_FORM_TYPE} with the field 'query', or as {_QUERY_TYPE}; "
-                f"not as {media_type.strip() or 'a body without a Content-Type'!r}"
+                f"post a query as {_FORM_TYPE} with the field 'query', or as "
+                f"{_QUERY_TYPE}, not as "
+                f"{media_type.strip() or 'a body without a Content-Type'!r}"
             )
 
 
 def _to_protocol_request(fields: dict[str, list[str]]) -> ProtocolRequest:
     if "update" in fields:
-        raise ForbiddenQuery("this endpoint is read-only: updates are not taken")
+        raise ForbiddenQuery("this endpoint is read-only: updates are not allowed")
     queries = fields.get("query", [])
     if len(queries) > 1:
-        raise QueryError("there are several fields 'query': send one query at a time")
+        raise QueryError("the request has several 'query' fields: send one query at a time")
     return ProtocolRequest(
         queries[0] if queries else None,
         tuple(fields.get("default-graph-uri", ())),
@@ -126,7 +129,7 @@ def _to_protocol_request(fields: dict[str, list[str]]) -> ProtocolRequest:
 def _parse_fields(text: str) -> dict[str, list[str]]:
     values_by_name = dict[str, list[str]]()
     if text.count("&") >= _MAX_FIELDS:
-        raise QueryError(f"there are more than {_MAX_FIELDS} fields")
+        raise QueryError(f"the request has more than {_MAX_FIELDS} fields")
     for part in filter(None, text.split("&")):
         name, _, value = part.partition("=")
         values_by_name.setdefault(_decode_text(name), []).append(_decode_text(value))
@@ -217,8 +220,8 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
         "description": "The result, or the description of the endpoint.",
         "content": _RESULT_TYPES,
     },
-    "4XX": {"description": "What is wrong, in words.", "content": _ERROR_TYPES},
-    "5XX": {"description": "What failed, in words.", "content": _ERROR_TYPES},
+    "4XX": {"description": "The error in words.", "content": _ERROR_TYPES},
+    "5XX": {"description": "The failure in words.", "content": _ERROR_TYPES},
 }
 _PARAMETERS = [
     {"name": name, "in": "query", "required": False, "schema": schema, "description": words}
@@ -292,7 +295,7 @@ async def _answer_request(graph: str, request: Request, hub: Hub, caller: Princi
             requested_graphs = {*request_data.default_graphs, *request_data.named_graphs}
             if allowed_graphs and (forbidden := sorted(requested_graphs - set(allowed_graphs))):
                 raise ForbiddenQuery(
-                    f"the graph <{forbidden[0]}> is not among those that may be read"
+                    f"the graph <{forbidden[0]}> is not one of the graphs that may be read"
                 )
             checked_query = await asyncio.to_thread(
                 hub.queries.check,
@@ -349,7 +352,7 @@ def _select_format(
     chosen = choose_format(request.headers.get("accept", ""), formats)
     if chosen is None:
         media_types = ", ".join(result_format.accepted[0] for result_format in formats)
-        raise _NotAcceptable(f"such a result comes as one of {media_types}: accept one of these")
+        raise _NotAcceptable(f"the result is available as {media_types}: accept one of these")
     return chosen
 
 
@@ -433,7 +436,7 @@ class Text2SparqlReply(BaseModel):
     dataset: str
     question: str
     query: str = Field(description="Empty if no query was found.")
-    run: str = Field(description="The run that it is kept as.")
+    run: str = Field(description="The id of its run.")
     confidence: float = Field(description="How likely the query is right, 0 to 1.")
 
 
@@ -485,7 +488,6 @@ def find_graph(dataset: str, graphs: Sequence[str], datasets: Mapping[str, str])
             return candidate
     known_graphs = ", ".join(graphs) or "none"
     raise NotFound(
-        f"there is no dataset {dataset!r}: give the name of a graph ({known_graphs}), or name "
-        "a graph for "
-        "this IRI in the table [serve.datasets] of askgraph.toml"
+        f"there is no dataset {dataset!r}: use the name of a graph ({known_graphs}), or "
+        "map this IRI to a graph in the table [serve.datasets] of askgraph.toml"
     )

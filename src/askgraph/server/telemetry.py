@@ -75,7 +75,7 @@ def _mask_event(
             else str(value)
         )
         for key, value in event.items()
-        if key != "color_message"  # what uvicorn says again, in colours
+        if key != "color_message"  # uvicorn's coloured copy of the message
     }
 
 
@@ -96,8 +96,8 @@ def _build_rule(pattern: str, replacement: str | Callable[[re.Match[str]], str])
     return re.compile(pattern, re.IGNORECASE), replacement
 
 
-# Under words, one of which a text has in lower case if a pattern is in it. Most texts have none,
-# and looking for words takes a tenth of the time.
+# The rules by hints: a lower-case text that matches a rule contains one of its hints. Most texts
+# contain none, and searching for hints takes a tenth of the time.
 _RULES_BY_HINTS: dict[tuple[str, ...], tuple[_MaskRule, ...]] = {
     _SECRET_NAME_HINTS: (
         _build_rule(
@@ -122,7 +122,7 @@ _RULES_BY_HINTS: dict[tuple[str, ...], tuple[_MaskRule, ...]] = {
         _build_rule(r"\b(bearer|basic)(\s+)(?=\S*[\d=_+])[\w.~+/=-]{8,}", rf"\1\2{MASK}"),
     ),
     ("@",): (_build_rule(r"([a-z][a-z0-9+.-]*://)[^\s/?#@\"'<>\\]+@", rf"\1{MASK}@"),),
-    # Keys that are known by how they begin: ours, and those of services of models.
+    # Keys with known prefixes: ours, and those of model providers.
     ("askgraph_",): (_build_rule(r"askgraph_[A-Za-z0-9_-]{12,}", f"askgraph_{MASK}"),),
     ("sk-", "pk-", "rk-"): (_build_rule(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}", f"sk-{MASK}"),),
     ("ghp", "gho", "ghu", "ghs", "ghr", "github_pat", "glpat", "hf_", "hf-", "xox"): (
@@ -137,8 +137,8 @@ _SECRET_FIELD = re.compile(
 )
 _SECRET_VARIABLES = ("ASKGRAPH_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
 _GRAPH_SECRET_SETTINGS = ("user_env", "password_env", "token_env", "header_env")
-_MAX_CACHED_CHARACTERS = 64  # characters up to which it is remembered what may be in a text
-_MIN_SECRET_CHARACTERS = 6  # what is shorter stands in texts by chance
+_MAX_CACHED_CHARACTERS = 64  # longer texts are not cached
+_MIN_SECRET_CHARACTERS = 6  # shorter strings occur in texts by chance
 
 
 def mask_text(text: str, secrets: Sequence[str] = ()) -> str:
@@ -320,7 +320,7 @@ _COUNTERS = {
     "tokens": ("Tokens of language models.", "method"),
     "money": ("What language models cost, in the currency of their prices.", "method"),
     "questions_without_model": (
-        "Questions whose language model failed, or was left alone as it had just failed.",
+        "Questions whose language model failed, or was skipped because it had just failed.",
         "method",
         "model",
     ),
@@ -332,8 +332,8 @@ _HISTOGRAMS = {
     "request_seconds": ("Seconds from a request to the end of its response.", "route"),
 }
 _GAUGES = {
-    "questions_running": "Questions that are worked on.",
-    "questions_waiting": "Questions that wait for their turn.",
+    "questions_running": "Questions that are running.",
+    "questions_waiting": "Questions that are waiting.",
     "models_left_alone": "Language models whose servers have just failed.",
 }
 """Metrics by name, each with its words, and the names of its labels."""

@@ -27,7 +27,7 @@ from askgraph.sparql.results import Row, SelectResult, Term, to_plain_value
 
 RELATIVE_TOLERANCE = 1e-6  # relative; the averages of two engines differ in the last digits
 
-Cell = tuple[str, str | int | float]  # what the value is (text, number, boolean, time); its key
+Cell = tuple[str, str | int | float]  # kind (text, number, boolean, time) and key
 
 NUMBER_PATTERN = re.compile(
     r"[+-]?(?:[0-9]{1,60}(?:\.[0-9]{0,60})?|\.[0-9]{1,60})(?:[eE][+-]?[0-9]{1,3})?"
@@ -37,7 +37,7 @@ TIME_PATTERN = re.compile(
     r"(-?[0-9]{4,9})(-[0-9]{2}-[0-9]{2})(T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)?"
     r"(Z|[+-][0-9]{2}:[0-9]{2})?"
 )
-CALENDAR_CYCLE_YEARS = 400  # years after which the calendar repeats itself
+CALENDAR_CYCLE_YEARS = 400  # years after which the calendar repeats
 
 
 def to_comparable_value(term: Term | None) -> Cell | None:
@@ -122,7 +122,7 @@ def _normalize_time(year: str, day: str, clock: str | None, zone: str | None) ->
     return f"{'-' * (real_year < 0)}{abs(real_year):04}{moment.isoformat()[4:]}"
 
 
-_MAX_COLUMN_ORDERS = 120  # ways to order columns that nothing tells apart
+_MAX_COLUMN_ORDERS = 120  # orders to try for indistinguishable columns
 _MAX_REFINEMENT_ROUNDS = 3
 _UNBOUND_CELL: Cell = ("", "")  # unbound
 _CellRow = tuple[Cell, ...]

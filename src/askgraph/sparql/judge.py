@@ -30,7 +30,7 @@ from askgraph.sparql.serializer import SerializedQuery
 
 Form = Choice["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]
 
-MAX_QUERY_CHARACTERS = 1_000_000  # characters that are looked at at all
+MAX_QUERY_CHARACTERS = 1_000_000  # longer queries are rejected unread
 MAX_PARSED_CHARACTERS = 200_000  # characters that are parsed
 MAX_BRACKET_DEPTH = 100  # brackets within brackets
 MAX_TOKENS_OUTSIDE_VALUES = 5_000  # words and signs that a store's parser recurses over
@@ -80,7 +80,8 @@ def check_query(
     service_names = find_service_names(text)
     if len(service_names) > MAX_SERVICE_CLAUSES:
         raise QueryError(
-            f"the query has {len(service_names):,} SERVICE clauses; at most {MAX_SERVICE_CLAUSES}"
+            f"the query has {len(service_names):,} SERVICE clauses; at most "
+            f"{MAX_SERVICE_CLAUSES} are allowed"
         )
     _check_services(
         [
@@ -152,7 +153,7 @@ def _prepare_text(query: str, prefixes: Mapping[str, str] | None) -> str:
     """Return the text to send: without escapes, and with its prefixes declared."""
     if len(query) > MAX_QUERY_CHARACTERS:
         raise QueryError(
-            f"the query has {len(query):,} characters; at most {MAX_QUERY_CHARACTERS:,} are run"
+            f"the query has {len(query):,} characters; at most {MAX_QUERY_CHARACTERS:,} are allowed"
         )
     text = unescape_codepoints(query)
     check_size(text)
@@ -173,7 +174,7 @@ def check_size(text: str) -> None:
     The values of VALUES and of IN (…) are data: they do not count.
     """
     depth, token_count = 0, 0
-    data_depth: int | None = None  # the depth within which there are only values
+    data_depth: int | None = None  # the depth inside which only values occur
     previous_keyword = None
     for token in tokenize(text).tokens:
         is_opening, is_closing = token.text in _OPENING_BRACKETS, token.text in ")]}"
@@ -181,7 +182,7 @@ def check_size(text: str) -> None:
             data_depth = depth
         depth += is_opening - is_closing
         if depth > MAX_BRACKET_DEPTH:
-            _raise_at(text, token, f"more than {MAX_BRACKET_DEPTH} brackets within brackets")
+            _raise_at(text, token, f"more than {MAX_BRACKET_DEPTH} nested brackets")
         if data_depth is not None and depth <= data_depth:
             data_depth = None
         token_count += data_depth is None or (
@@ -191,7 +192,7 @@ def check_size(text: str) -> None:
             _raise_at(
                 text,
                 token,
-                f"more than {MAX_TOKENS_OUTSIDE_VALUES:,} words and signs outside VALUES",
+                f"more than {MAX_TOKENS_OUTSIDE_VALUES:,} tokens outside VALUES",
             )
         if not (previous_keyword == "VALUES" and (token.kind == "variable" or token.text in "()")):
             previous_keyword = token.text.upper() if token.kind == "word" else None
@@ -256,8 +257,8 @@ def _check_unambiguous(text: str, tokens: Sequence[Token], service_count: int) -
         "service" in text.lower() and _is_ambiguous(tokens)
     ):
         raise ForbiddenQuery(
-            "the query may hide a SERVICE from a part of the parsers: write IRIs in full"
-            " (<http://…>) and put spaces around '<' and '>'"
+            "some parsers may overlook a SERVICE in this query: write IRIs in full "
+            "(<http://…>) and put spaces around '<' and '>'"
         )
 
 
@@ -308,19 +309,21 @@ def _reject_service(
     hint = "; allowed: " + ", ".join(sorted(allowed)) if allowed else ""
     if service.startswith("?"):
         raise ForbiddenQuery(
-            f"a SERVICE to a variable ({service}) is not run, as where it leads is not known"
-            f" before: name the graph{hint}"
+            f"a SERVICE to a variable ({service}) is not run, because its target is not "
+            f"known in advance: name the graph{hint}"
         )
     further_text = "".join(
         f", nor to <{further_service}>"
         for further_service in further_services[:_MAX_LISTED_SERVICES]
     )
     add_hint = (
-        f"; to call it, add it: askgraph add NAME {service}" if _HTTP_URL.match(service) else ""
+        f"; to allow it, add it with: askgraph add NAME {service}"
+        if _HTTP_URL.match(service)
+        else ""
     )
     raise ForbiddenQuery(
-        f"a SERVICE to <{service}> is not allowed{further_text}:"
-        f" only the workspace's own graphs may be called{hint}{add_hint}"
+        f"a SERVICE to <{service}> is not allowed{further_text}: only the workspace's own "
+        f"graphs are allowed{hint}{add_hint}"
     )
 
 
@@ -391,7 +394,7 @@ def limit_to_deadline(seconds: float) -> float:
     """
     remaining = clamp_timeout(seconds)
     if not remaining:
-        raise TimedOut(describe_expiry() or "a request has no time at all")
+        raise TimedOut(describe_expiry() or "the request has no time left")
     return remaining
 
 
@@ -412,7 +415,7 @@ class EndpointRequest:
         """
         checked_query = admit_query(self.query, allowed_services=services, prefixes=prefixes)
         if checked_query.form != self.form:
-            raise QueryError(f"{self.form} was asked for, but the query is {checked_query.form}")
+            raise QueryError(f"expected {self.form}, but the query is {checked_query.form}")
         return checked_query
 
     def get_timeout(self, default_seconds: float) -> float:

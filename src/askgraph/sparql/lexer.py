@@ -110,7 +110,7 @@ class TokenizedText:
 
 
 _MAX_SHORT_TEXT_CHARACTERS = (
-    20_000  # characters; of longer texts few are kept: each is read many times on its way
+    20_000  # longer texts have a smaller cache; each text is tokenized many times
 )
 
 
@@ -144,7 +144,7 @@ def unescape_codepoints(query: str) -> str:
             return match[0]
         code = int(digits, 16)
         if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-            raise_syntax_error(query, match.start(), f"{match[0]} is no character")
+            raise_syntax_error(query, match.start(), f"{match[0]} is not a character")
         return _ECHARS.get(chr(code), chr(code))
 
     return _ESCAPE.sub(replace_escape, query)

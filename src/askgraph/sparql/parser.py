@@ -168,14 +168,17 @@ def _join_values(query: Query) -> Query:
     where = query.where
     if query.is_aggregate or query.having:
         if any(call.is_aggregate for call in find_calls(query.order)):
-            raise QuerySyntaxError("VALUES after groups in the order of a sum: put it into WHERE")
+            raise QuerySyntaxError(
+                "VALUES after a query that groups and orders by an aggregate is not supported: "
+                "move it into WHERE"
+            )
         subquery = replace(query, order=(), limit=None, offset=None, distinct=False, datasets=())
         names = tuple((name, None) for name, _ in query.columns)
         wrapper = replace(query, columns=names, group_by=(), having=())
         return replace(wrapper, where=Group((subquery, rows)))
     if any(
         isinstance(element, Filter) for element in where.elements
-    ):  # which does not see these rows
+    ):  # a filter does not see these rows
         return replace(query, where=Group((Nested("", where), rows)))
     return replace(query, where=Group((*where.elements, rows)))
 
@@ -429,7 +432,9 @@ class _QueryParser:
             query = self.parse_select(inner_start)
             if dataset_span := query.dataset_span:
                 raise_syntax_error(
-                    self.text, dataset_span[0], "a FROM stands where none can: put it outside"
+                    self.text,
+                    dataset_span[0],
+                    "FROM is not allowed here: move it out of the subquery",
                 )
             self.take("}")
             span = (start, self.end)
@@ -655,7 +660,7 @@ class _QueryParser:
         try:
             return Variable(text[1:])
         except ValueError:
-            raise_syntax_error(self.text, start, f"{text!r} is no name of a variable")
+            raise_syntax_error(self.text, start, f"{text!r} is not a variable name")
 
     def parse_variable_or_iri(self) -> Term:
         is_variable = self.token.kind == "variable"
@@ -678,7 +683,7 @@ class _QueryParser:
                 self.terms.append(TermOccurrence(node, token.start, token.end, token.end))
             return node
         except ValueError as problem:
-            self.note_flaw(token, f"<{iri}> is no IRI in full ({problem})")
+            self.note_flaw(token, f"<{iri}> is not a full IRI ({problem})")
             return NamedNode("relative:" + quote(iri))
 
     def note_flaw(self, token: Token, reason: str) -> None:
@@ -740,7 +745,7 @@ class _QueryParser:
             try:
                 literal = Literal(literal.value, language=token.text[1:])
             except ValueError as problem:
-                self.note_flaw(token, f"{token.text!r} is no language tag ({problem})")
+                self.note_flaw(token, f"{token.text!r} is not a language tag ({problem})")
         elif self.skip("^^"):
             term_count = len(self.terms)
             literal = Literal(literal.value, datatype=self.parse_iri())
@@ -813,7 +818,7 @@ class _QueryParser:
         term = self.parse_term("a value, a variable or a function")
         if isinstance(term, NamedNode) and self.is_next("("):
             word = "DISTINCT" if self.words[self.index + 1] == "DISTINCT" else ""
-            name = f"{term} {word}".rstrip()  # an aggregate that is none of the standard's
+            name = f"{term} {word}".rstrip()  # a non-standard aggregate
             return Call(name, self.parse_arguments(word), span=(start, self.end))
         return term
 
@@ -896,7 +901,7 @@ def _find_open_bracket(tokens: Sequence[Token]) -> tuple[int, str] | None:
             open_brackets.append(token)
         elif token.text in opening_by_closing:
             if not open_brackets or open_brackets[-1].text != opening_by_closing[token.text]:
-                return token.start, f"{token.text!r} closes nothing"
+                return token.start, f"{token.text!r} has no opening bracket"
             open_brackets.pop()
     return (
         (open_brackets[-1].start, f"{open_brackets[-1].text!r} is never closed")

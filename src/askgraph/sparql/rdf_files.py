@@ -283,7 +283,8 @@ def read_statements(path: Path) -> RdfStatements:
     )
     if rdf_format is None:
         raise SetupError(
-            f"{str(path)!r} is of no known kind: {', '.join(FORMAT_BY_SUFFIX)}, or packed"
+            f"{str(path)!r} has an unknown file type; supported: "
+            f"{', '.join(FORMAT_BY_SUFFIX)}, each also compressed"
         )
     try:
         content = path.read_bytes()
@@ -326,7 +327,7 @@ def check_document(name: str, kind: RdfFormat, content: Iterable[bytes]) -> None
 
 
 _MAX_NESTING_DEPTH = (
-    1000  # things within each other: the readers take some thousand, or ever longer
+    1000  # nesting depth: parsers fail beyond a few thousand, or become ever slower
 )
 _ESCAPED_BYTE = re.compile(rb"\\.", re.DOTALL)
 _IGNORED_JSON_BYTES = bytes(sign for sign in range(256) if sign not in b'"{}[]')
@@ -335,7 +336,7 @@ _JSON_STRING = re.compile(rb'"[^"]*"')
 
 def check_json_depth(name: str, content: Iterable[bytes]) -> None:
     """Raise `SetupError` if JSON nests more than 1,000 objects and lists."""
-    depth, pending = 0, b""  # what is left of a part: a string, or an escape, that has not ended
+    depth, pending = 0, b""  # the rest of a chunk: an unfinished string or escape
     for part in content:
         text = _ESCAPED_BYTE.sub(b"", pending + part)
         marks = _JSON_STRING.sub(b"", text.translate(None, _IGNORED_JSON_BYTES))
@@ -355,8 +356,8 @@ def _build_depth_error(name: str, content: str, flat_format: str) -> SetupError:
     )
 
 
-_MAX_ENTITIES = 1000  # that a document may define
-_MAX_ENTITY_CHARACTERS = 1000  # characters of one
+_MAX_ENTITIES = 1000  # entities that a document may define
+_MAX_ENTITY_CHARACTERS = 1000  # characters of one entity
 _PREDEFINED = ("&#", "&amp;", "&lt;", "&gt;", "&quot;", "&apos;")
 
 
@@ -379,8 +380,8 @@ def check_xml_elements(name: str, content: Iterable[bytes]) -> None:
             raise SetupError(f"{name} defines more than {_MAX_ENTITIES:,} entities")
         if parameter or value is None or _can_grow(value):
             raise SetupError(
-                f"{name} defines the entity {entity[:40]!r} by others, by a file or at great"
-                " length, which may grow beyond bounds: write it out"
+                f"{name} defines the entity {entity[:40]!r} by other entities, by a file "
+                "or at great length, which may expand without limit: write out its text"
             )
 
     def enter_element(_name: str, _attributes: object) -> None:
@@ -394,7 +395,7 @@ def check_xml_elements(name: str, content: Iterable[bytes]) -> None:
         depth -= 1
 
     parser = expat.ParserCreate()
-    parser.ordered_attributes = True  # a list of them is made sooner than a dictionary
+    parser.ordered_attributes = True  # a list is faster to build than a dictionary
     parser.EntityDeclHandler = count_entity
     parser.StartElementHandler, parser.EndElementHandler = enter_element, leave_element
     with suppress(expat.ExpatError):

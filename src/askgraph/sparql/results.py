@@ -276,7 +276,7 @@ def get_result_format(name: str, result: Result) -> ResultFormat:
     if result_format is None:
         content = "triples" if isinstance(result, GraphResult) else "a table"
         names = ", ".join(candidate.name for candidate in formats)
-        raise ValueError(f"{content} cannot be had as {name!r}: take one of {names}")
+        raise ValueError(f"{content} cannot be written as {name!r}: choose one of {names}")
     return result_format
 
 
@@ -318,7 +318,7 @@ def _serialize_triples(
     predicates = {triple.predicate.value for triple in result.triples}
     for iri in sorted(predicates) if result_format.name == "rdf" else ():
         if not _XML_ELEMENT_NAME.search(iri):  # it cannot be the name of an XML element
-            raise ValueError(f"RDF/XML has no way to write the predicate <{iri}>; take ttl or nt")
+            raise ValueError(f"RDF/XML cannot express the predicate <{iri}>; choose ttl or nt")
     format_prefixes = used_prefixes if result_format.name in ("ttl", "rdf") else None
     assert isinstance(result_format.kind, RdfFormat)
     try:
@@ -329,7 +329,9 @@ def _serialize_triples(
             or b""
         )
     except OSError as problem:  # as JSON-LD has no triples within triples
-        raise ValueError(f"these triples have no such form: {problem}; take ttl or nt") from problem
+        raise ValueError(
+            f"these triples cannot be written in this format: {problem}; choose ttl or nt"
+        ) from problem
 
 
 def _to_sparql_json(result: SelectResult | bool) -> dict[str, object]:

@@ -81,7 +81,7 @@ def to_tree(query: Query | str) -> Query:
         return query.tree
     if isinstance(query, Query):
         return query
-    from askgraph.sparql.parser import parse_tree  # what the program wrote is never read
+    from askgraph.sparql.parser import parse_tree  # only for external queries
 
     return parse_tree(query)
 

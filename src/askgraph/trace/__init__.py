@@ -150,7 +150,7 @@ class Evidence:
 
     row: int
     triples: tuple[tuple[str, str, str], ...]  # N-Triples terms
-    words: tuple[str, ...] = ()  # the same triples, read out by label
+    words: tuple[str, ...] = ()  # the same triples in words
 
 
 @dataclass(frozen=True)
@@ -361,8 +361,9 @@ class ResponseRecorder:
         replies = self.responses.get(key)
         if not replies:
             raise SetupError(
-                f"the run differs from its trace: its graphs are asked for {key!r} now, of which "
-                "the trace says nothing; one of 'askgraph ask --trace FILE' keeps what they say"
+                f"the run differs from its trace: it now requests {key!r} from its graphs, "
+                "which the trace does not contain; traces of 'askgraph ask --trace FILE' "
+                "contain the replies of graphs"
             )
         return replies.pop(0)
 
@@ -376,12 +377,12 @@ class ResponseRecorder:
                 case {"gave": value}:
                     return self.decode(value, hint)
         except (KeyError, TypeError, ValueError) as error:
-            raise SetupError(f"what the graphs said is damaged in the trace: {error!r}") from error
-        raise SetupError(f"what the graphs said is damaged in the trace: {reply!r}")
+            raise SetupError(f"the trace is damaged at a reply of a graph: {error!r}") from error
+        raise SetupError(f"the trace is damaged at a reply of a graph: {reply!r}")
 
 
-_KEY_DIGEST_DIGITS = 12  # digits that tell one question to a graph from another
-_RecordedSteps = tuple[tuple[Step, ...], str]  # the steps of a method, and why they came to no end
+_KEY_DIGEST_DIGITS = 12  # digits of the hash of a question and its graphs
+_RecordedSteps = tuple[tuple[Step, ...], str]  # steps; why they did not finish
 _CURRENT_RECORDER: ContextVar[ResponseRecorder | None] = ContextVar("hearing", default=None)
 
 

@@ -60,7 +60,7 @@ def to_json_value(value: object, hint: Any) -> Any:
             return value.value
         case str() | int() | float():
             return value
-    raise TypeError(f"no JSON for a {type(value).__name__}")
+    raise TypeError(f"cannot convert to JSON: {type(value).__name__}")
 
 
 def from_json_value(data: Any, hint: Any) -> Any:
@@ -151,7 +151,7 @@ def _read_composed(data: Any, hint: Any) -> Any:
         )
     if origin is Literal:
         if data not in get_args(hint):
-            raise ValueError(f"{data!r} is none of {get_args(hint)}")
+            raise ValueError(f"{data!r} is not one of {get_args(hint)}")
         return data
     return {
         key: from_json_value(item, _get_value_type(hint))
@@ -176,7 +176,7 @@ def _read_instance(data: Any, kind: Any) -> Any:
 def _check_type(data: Any, kind: Any) -> Any:
     accepted_types = (int, float) if kind is float else kind
     if not isinstance(data, accepted_types) or (isinstance(data, bool) and kind is not bool):
-        raise TypeError(f"{data!r} is no {kind.__name__}")
+        raise TypeError(f"{data!r} is not of type {kind.__name__}")
     return data
 
 
@@ -231,7 +231,7 @@ def parse_step(line: str) -> Step:
         raise TypeError("no object")
     kind = content["step"]
     if kind not in _STEP_CLASSES:
-        raise ValueError(f"{kind!r} is no kind of step; there are {', '.join(_STEP_CLASSES)}")
+        raise ValueError(f"{kind!r} is not a kind of step; available: {', '.join(_STEP_CLASSES)}")
     step: Step = from_json_value(content, _STEP_CLASSES[kind])
     return step
 
@@ -276,11 +276,11 @@ def read_trace(path: Path) -> tuple[Trace, TraceHead]:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise SetupError(
-            f"cannot read the trace {path}: {error.strerror or error}; "
-            "'askgraph ask --trace FILE' keeps one"
+            f"cannot read the trace {path}: {error.strerror or error}; create one with: "
+            "askgraph ask --trace FILE"
         ) from error
     except UnicodeDecodeError as error:
-        raise SetupError(f"{path} is no trace: it is not UTF-8 text") from error
+        raise SetupError(f"{path} is not a trace: it is not UTF-8 text") from error
     return parse_trace(text, str(path))
 
 
@@ -312,10 +312,10 @@ def _parse_head(source: str, line: str) -> tuple[Question, str, TraceHead]:
             return question, from_json_value(data["method"], str), head
     except (ValueError, KeyError, TypeError) as error:
         raise SetupError(
-            f"{source} is no trace of 'askgraph ask --trace': line 1: {_describe_damage(error)}"
+            f"{source} is not a trace of 'askgraph ask --trace': line 1: {_describe_damage(error)}"
         ) from error
     raise SetupError(
-        f"the trace {source} is of version {version_number}, this askgraph reads version "
+        f"the trace {source} has version {version_number}, but this askgraph reads version "
         f"{TRACE_FORMAT_VERSION}"
     )
 
@@ -323,7 +323,7 @@ def _parse_head(source: str, line: str) -> tuple[Question, str, TraceHead]:
 def _describe_damage(error: ValueError | KeyError | TypeError) -> str:
     match error:
         case json.JSONDecodeError():
-            return f"no JSON, {error.msg} at character {error.pos + 1}"
+            return f"not JSON, {error.msg} at character {error.pos + 1}"
         case KeyError(args=(key, *_)):
             return f"there is no {key!r}"
         case _:

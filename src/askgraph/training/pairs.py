@@ -204,7 +204,7 @@ def open_term_search(graph: KnowledgeGraph) -> Iterator[TermSearch]:
 
 _COPY_COUNTS = (1, 2, 3)
 _COPY_WEIGHTS = (0.5, 0.25, 0.25)
-_MAX_SIMILAR_COUNT = 5  # wrong candidates of each right one, of which one to three are taken
+_MAX_SIMILAR_COUNT = 5  # wrong candidates per right one to choose from
 _MAX_WRONG_COUNT = 3
 
 
@@ -333,7 +333,7 @@ def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> int:
             }
             file.write(format_json_line({**fields, **form}))
         if not count:
-            raise SetupError(f"no question makes a pair, so {path} is not written")
+            raise SetupError(f"no question gives a training pair, so {path} is not written")
     return count
 
 
@@ -350,7 +350,7 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[TrainingPair, ...], str]:
             content = path.read_bytes()
         except OSError as error:
             raise SetupError(
-                f"cannot read {path}: {error.strerror}; 'askgraph finetune pairs' makes one"
+                f"cannot read {path}: {error.strerror}; create one with: askgraph finetune pairs"
             ) from error
         digest.update(content)
         for number, line in enumerate(content.splitlines(), start=1):
@@ -374,10 +374,11 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[TrainingPair, ...], str]:
                 pairs.append(TrainingPair(str(record["id"]), question, terms, reply, form))
             except (ValueError, KeyError, TypeError) as error:
                 raise SetupError(
-                    f"{path}, line {number}: no pair; askgraph finetune pairs makes them"
+                    f"{path}, line {number}: not a training pair; create pairs with: "
+                    "askgraph finetune pairs"
                 ) from error
     if not pairs:
-        raise SetupError(f"{', '.join(map(str, paths))}: there are no pairs to train on")
+        raise SetupError(f"{', '.join(map(str, paths))}: the files contain no pairs to train on")
     return tuple(pairs), digest.hexdigest()
 
 
@@ -462,7 +463,9 @@ def _parse_gold(pair: TrainingPair) -> str:
     try:
         return canonicalize_query(parse_query(pair.target, pair.references))
     except QueryError as error:
-        raise SetupError(f"the pair {pair.id!r} wants no query: {error}") from error
+        raise SetupError(
+            f"the pair {pair.id!r} has an invalid query as its target: {error}"
+        ) from error
 
 
 def _parse_reply(choice: Choice, references: References) -> str:

@@ -55,10 +55,10 @@ class TrainSettings:
         """
         for name in ("length", "epochs", "batch", "gather", "rate", "rank", "alpha", "evaluations"):
             if not getattr(self, name) > 0:
-                raise SetupError(f"{name} is {getattr(self, name)}; it must be more than 0")
+                raise SetupError(f"{name} must be more than 0, not {getattr(self, name)}")
         for name in ("warmup", "decay", "dropout"):
             if not getattr(self, name) >= 0:
-                raise SetupError(f"{name} is {getattr(self, name)}; it must be 0 or more")
+                raise SetupError(f"{name} must be 0 or more, not {getattr(self, name)}")
 
 
 PRESETS = {
@@ -76,10 +76,10 @@ def build_settings(name: str, **changes: Any) -> TrainSettings:
         SetupError: The preset or a setting is unknown.
     """
     if name not in PRESETS:
-        raise SetupError(f"no preset {name!r}; there are {', '.join(PRESETS)}")
+        raise SetupError(f"no preset {name!r}; available: {', '.join(PRESETS)}")
     overrides = {key: value for key, value in changes.items() if value is not None}
     if unknown := overrides.keys() - {field.name for field in fields(TrainSettings)}:
-        raise SetupError(f"no setting {', '.join(sorted(unknown))} of a training")
+        raise SetupError(f"unknown training settings: {', '.join(sorted(unknown))}")
     return TrainSettings(**{**asdict(PRESETS[name]), **overrides})
 
 
@@ -96,20 +96,20 @@ def load_result(folder: Path, plan: Mapping[str, object]) -> Mapping[str, Any] |
     if not file.exists():
         is_first_process = (
             int(os.environ.get("RANK", "0")) == 0
-        )  # the others may meet what it begins
+        )  # other processes may see its unfinished files
         if is_first_process and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise SetupError(f"the folder {folder} holds something else: name an empty one")
+            raise SetupError(f"the folder {folder} contains other files: name an empty one")
         return None
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
         raise SetupError(f"{file} cannot be read ({error}): name another folder") from error
     if not isinstance(content, dict):
-        raise SetupError(f"{file} is of no training: name another folder")
+        raise SetupError(f"{file} does not describe a training: name another folder")
     if changed_keys := [key for key in plan if content.get(key) != plan[key]]:
         raise SetupError(
-            f"{folder} holds a training with another {' and '.join(changed_keys)}: name another "
-            "folder, or train with what training.json says"
+            f"{folder} contains a training with another {' and '.join(changed_keys)}: name "
+            "another folder, or use the settings in its training.json"
         )
     result: Mapping[str, Any] | None = content.get("result")
     return result
@@ -128,7 +128,7 @@ def find_last_checkpoint(folder: Path) -> str | None:
 
 
 def _is_complete(checkpoint: Path) -> bool:
-    from safetensors import SafetensorError, safe_open  # of the extra `local`: settings need none
+    from safetensors import SafetensorError, safe_open  # of the extra `local`
 
     weights = list(checkpoint.glob("*.safetensors"))
     if not weights or not all(zipfile.is_zipfile(checkpoint / name) for name in _CHECKPOINT_FILES):

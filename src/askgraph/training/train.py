@@ -38,7 +38,7 @@ from askgraph.training.pairs import TrainingPair
 from askgraph.training.settings import TrainSettings, find_last_checkpoint, load_result
 
 Progress = Callable[[str, int, int | None], None]
-_IGNORED_LABEL = -100  # a label that no loss is taken of
+_IGNORED_LABEL = -100  # a label that the loss ignores
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,10 @@ def train(
         evaluation_pairs, tokenizer, max_tokens=settings.length, encoder_decoder=is_encoder_decoder
     )
     if not examples:
-        raise SetupError(f"all {too_long_count} pairs are longer than {settings.length} tokens")
+        raise SetupError(
+            f"all {too_long_count} pairs are longer than {settings.length} tokens: raise the "
+            "setting `length`"
+        )
     if int(os.environ.get("RANK", "0")) == 0:  # of several processes, the first
         folder.mkdir(parents=True, exist_ok=True)
         _write_json(folder / "training.json", plan)
@@ -155,7 +158,7 @@ def _load_model(model: str, settings: TrainSettings, *, download: bool) -> tuple
     dtype = settings.dtype if settings.lora else "float32"
     loaded = load_pretrained(model, dtype=dtype, download=download)
     if loaded.tokenizer.eos_token_id is None:
-        raise SetupError(f"the tokenizer of {model!r} has no end: set its eos_token")
+        raise SetupError(f"the tokenizer of {model!r} has no end token: set its eos_token")
     if settings.lora:
         from peft import LoraConfig, TaskType, get_peft_model
 
@@ -359,7 +362,8 @@ def merge_adapters(adapters: Path, folder: Path, *, download: bool = False) -> N
     """
     if not is_gguf(str(adapters)) and not (adapters / "adapter_config.json").is_file():
         raise SetupError(
-            f"{adapters} is no GGUF file and holds no adapters: a training with --lora makes them"
+            f"{adapters} is neither a GGUF file nor a folder with adapters: create "
+            "adapters by training with --lora"
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SetupError(f"the folder {folder} is not empty: name another one")
@@ -394,7 +398,9 @@ def encode_pairs(
         text = build_chat_prompt(build_messages(pair.question, pair.references), tokenizer)
         prompt = tokenizer(text, add_special_tokens=has_no_template)["input_ids"]
         if not prompt:
-            raise SetupError("the tokenizer makes nothing of the prompt: its template is empty")
+            raise SetupError(
+                "the tokenizer renders the prompt as nothing: its chat template is empty"
+            )
         reply = tokenizer(pair.target, add_special_tokens=False)["input_ids"]
         reply = [*reply, tokenizer.eos_token_id]
         if len(prompt) + len(reply) > max_tokens:

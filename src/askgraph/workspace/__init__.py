@@ -138,8 +138,8 @@ class Workspace:
         old = self.graphs().get(name)
         if old and not replace:
             raise SetupError(
-                f"there is a graph {name!r} already; --replace builds it anew, "
-                f"askgraph remove {name} takes it away"
+                f"graph {name!r} exists already; rebuild it with --replace, or remove it "
+                f"with: askgraph remove {name}"
             )
         table = _choose_settings(sources, old).to_table() | {
             key: list(value) if isinstance(value, tuple) else value
@@ -148,7 +148,7 @@ class Workspace:
         chosen = GraphSettings.from_table(name, table)
         self._read_examples(name, chosen)
         if chosen.name_search:
-            create_name_search(chosen.name_search, NameSettings())  # there is such a search
+            create_name_search(chosen.name_search, NameSettings())  # raises if it is unknown
         self._build_data(name, chosen, progress)
         self._enrich_endpoint(name, chosen)
         with lock_file(self.folder / ".lock"):
@@ -211,8 +211,8 @@ class Workspace:
         )
         if self.has_pending_survey(name):
             _log.warning(
-                "graph %r is known as far as it was asked at first: under a name of its own "
-                "(askgraph add NAME URL) it is asked for the rest",
+                "graph %r is only partly profiled: add it under a name with 'askgraph add "
+                "NAME URL' to profile the rest",
                 stem,
             )
         return graph
@@ -304,7 +304,7 @@ class Workspace:
         chosen = load_method_settings(self.folder, name) | dict(settings or {})
         setting = chosen.pop("confirmed", True)
         if not isinstance(setting, bool):
-            raise SetupError(f"method {name!r}: 'confirmed' is true or false, not {setting!r}")
+            raise SetupError(f"method {name!r}: 'confirmed' must be true or false, not {setting!r}")
         fields = getattr(plugin, "__dataclass_fields__", {}).items()
         nonempty_fields = {
             key
@@ -327,7 +327,7 @@ class Workspace:
         try:
             method: Method = plugin(**chosen)
         except TypeError as error:
-            raise SetupError(f"method {name!r} does not take these settings: {error}") from error
+            raise SetupError(f"method {name!r} does not accept these settings: {error}") from error
         return ConfirmedAnswerMethod(method) if confirmed and setting else method
 
     def get_data_folder(self, name: str) -> Path:
@@ -402,7 +402,7 @@ class Workspace:
             add = "add one with: askgraph add NAME FILE"
             raise SetupError(f"the workspace {self.folder} has no graph yet; {add}")
         if name is None and len(graphs) > 1:
-            raise SetupError(f"which graph? There are {', '.join(graphs)}: name one with -g")
+            raise SetupError(f"name a graph with -g; available: {', '.join(graphs)}")
         name = next(iter(graphs)) if name is None else name
         if name not in graphs:
             raise SetupError(_build_unknown_graph_message(name, graphs, self.folder))
@@ -424,9 +424,9 @@ class Workspace:
             except _UnusableError as problem:
                 if settings.url and name in self.graphs():
                     again = f"askgraph add {name} --replace"
-                    raise SetupError(f"{problem}; ask it anew with: {again}") from problem
+                    raise SetupError(f"{problem}; profile it again with: {again}") from problem
                 if self.get_data_folder(name).exists():
-                    _log.warning("graph %r is built again: %s", name, problem)
+                    _log.warning("rebuilding graph %r: %s", name, problem)
             self._build_data(name, settings, progress)
             return use()
 
@@ -446,7 +446,7 @@ class Workspace:
     def _read_examples(self, name: str, settings: GraphSettings) -> "tuple[QueryExample, ...]":
         if settings.examples is None and not self.get_examples_folder(name).is_dir():
             return ()
-        # Most graphs have no examples, and then none of the formats is needed that these come in.
+        # Imported late: most graphs have no examples.
         from askgraph.evaluation.benchmarks.formats import read_example_file
         from askgraph.graph.examples.folder import ExampleFolder
 
@@ -464,7 +464,7 @@ class Workspace:
             examples += collection.examples
             if collection.skipped:
                 first, count = collection.skipped[0], len(collection.skipped)
-                _log.warning("%d items are no examples; %s: %s", count, first.place, first.reason)
+                _log.warning("%d items are not examples; %s: %s", count, first.place, first.reason)
         return tuple(sorted(examples, key=lambda example: _ORIGIN_ORDER[example.origin]))
 
     def _open_graph(
@@ -519,7 +519,7 @@ class Workspace:
                 sources, settings.sources, also=self._list_enrichment_files(settings)
             )
         except SetupError as error:
-            _log.warning("graph %r is used as it was read: %s", name, error)
+            _log.warning("using the previous data of graph %r: %s", name, error)
             return None
         return f"{changed} changed" if changed else None
 
@@ -558,7 +558,9 @@ class Workspace:
             )
             run_coroutine(remote)
             if completing and self.graphs().get(name) != settings:
-                raise SetupError(f"the graph {name!r} was changed or removed meanwhile")
+                raise SetupError(
+                    f"the graph {name!r} was changed or removed in the meantime: try again"
+                )
             if not completing:
                 shutil.rmtree(self.get_cache_folder(name), ignore_errors=True)
 
@@ -592,7 +594,7 @@ def _choose_settings(sources: Sequence[str | Path], old: GraphSettings | None) -
     if not sources:
         if old:
             return old
-        raise SetupError("no source given: name files, a folder, or the URL of an endpoint")
+        raise SetupError("name a source: files, a folder, or the URL of an endpoint")
     urls = [str(source) for source in sources if is_url(str(source))]
     if urls and len(sources) > 1:
         raise SetupError("a graph is either files and folders or one endpoint, not both")
@@ -611,7 +613,7 @@ def _build_unknown_graph_message(
     name: str, graphs: Mapping[str, GraphSettings], folder: Path
 ) -> str:
     near = difflib.get_close_matches(name, graphs, n=3, cutoff=0.5)
-    listing = f"there are {', '.join(graphs)}" if graphs else "it has none yet"
+    listing = f"available: {', '.join(graphs)}" if graphs else "it has none yet"
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; {listing}."
     file = bool(Path(name).suffix) or "/" in name
     missing_kind, placeholder = ("no file and no graph", "NAME") if file else ("no graph", name)

@@ -27,14 +27,14 @@ from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import Term, to_plain_value
 from askgraph.workspace.run_sync import Progress, ignore_progress
 
-_MIN_NAME_SCORE = 0.6  # how alike a name is at least that proposes a thing
-_MAX_SCORE_GAP = 0.05  # how much worse a name may be than the best, to speak for its column
+_MIN_NAME_SCORE = 0.6  # minimum similarity of a name to propose a thing
+_MAX_SCORE_GAP = 0.05  # score difference to the best name up to which a cell counts for its column
 _MIN_LINKED_SCORE = 0.8  # and one that shows that a column is of things
 _MIN_LINKED_SHARE = 0.5  # the share of such cells from which it is
-_MIN_ROW_SHARE = 0.5  # the share of rows from which a class or a predicate is taken
-_MAX_NUMBER_ERROR_RATIO = 0.005  # how far a number may be off, as a share of it
+_MIN_ROW_SHARE = 0.5  # minimum share of rows for a class or a predicate
+_MAX_NUMBER_ERROR_RATIO = 0.005  # maximum relative error of a number
 _MAX_QUERY_SUBJECTS = 100  # things whose triples one query asks for
-_MAX_TRIPLES = 20_000  # that one query may give
+_MAX_TRIPLES = 20_000  # maximum triples of one query
 _NAME_WEIGHT, _CLASS_WEIGHT, _PREDICATES_WEIGHT = 0.6, 0.2, 0.2
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(  # 3643,5 and 1.234,5 and 0,125; not 61,851
@@ -144,7 +144,7 @@ def read_table(
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise SetupError(
-            f"cannot read the table {str(path)!r}: {error.strerror}; name a file of CSV or TSV"
+            f"cannot read the table {str(path)!r}: {error.strerror}; name a CSV or TSV file"
         ) from error
     except UnicodeDecodeError as error:
         raise SetupError(f"{str(path)!r} is not UTF-8 text: save it as CSV in UTF-8") from error
@@ -157,13 +157,13 @@ def read_table(
             row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row
         ]
     except csv.Error as error:
-        raise SetupError(f"{str(path)!r} is no table: {error}") from error
+        raise SetupError(f"{str(path)!r} is not a table: {error}") from error
     while lines and not any(map(str.strip, lines[-1])):
         lines.pop()
     heads, rows = ([], lines) if headless else (lines[:1], lines[1:])
     if not rows:
-        requirement = "rows are" if headless else "a line of heads and rows are"
-        raise SetupError(f"{str(path)!r} holds no table: {requirement} wanted")
+        requirement = "rows" if headless else "a header line and rows"
+        raise SetupError(f"{str(path)!r} contains no table: it needs {requirement}")
     width = max(map(len, lines))
     numbers = tuple(str(number) for number in range(1, width + 1))
     head_names = (*heads[0], *numbers[len(heads[0]) :]) if heads else numbers
@@ -411,7 +411,9 @@ async def _find_candidates(
     """Return the candidates of each text, by name alone."""
     index = graph.indices.get("entities")
     if index is None:
-        raise SetupError(f"graph {graph.name!r} has no index of entities: askgraph index build")
+        raise SetupError(
+            f"graph {graph.name!r} has no entity index: build it with: askgraph index build"
+        )
 
     def search_names(text: str) -> list[AnnotationCandidate]:
         items = [hit.item for hit in index.search(text, limit=limit)]

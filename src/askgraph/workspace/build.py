@@ -67,7 +67,7 @@ from askgraph.workspace.settings import GraphSettings
 _FIRST_SURVEY_SECONDS, _SEARCH_DETECTION_SECONDS = (
     20.0,
     5.0,
-)  # seconds for what a graph behind an endpoint needs, and its search
+)  # seconds for setting up a remote graph, and its search
 _HEAD_BYTES = 2**16
 _SAMPLE_SIZE = 5000
 _TURTLE_PREFIX = re.compile(
@@ -103,7 +103,7 @@ def build_local(
         profile = _save_profile_data(arrays, files, source, folder, progress)
     store = Store.read_only(str(folder / "store"))
     named_graphs = {g.value for g in store.named_graphs() if isinstance(g, NamedNode)}
-    # The graphs that it is about, which are not counted.
+    # The described graphs, which are not counted.
     described_graphs = tuple(
         (graph, 0) for graph in sorted(named_graphs) if graph in graphs or not graphs
     )
@@ -164,7 +164,7 @@ def _save_profile_data(
     )
     unnamed: set[str] = set()
     if (folder / ENRICHMENT).is_file():
-        # How many predicates each virtual one stands for.
+        # The number of predicates that each virtual one replaces.
         steps = {
             iri: len(list(find_predicates(path)))
             for iri, path in load_virtual_paths(folder).items()
@@ -228,7 +228,7 @@ async def build_remote(
         except ServiceError as error:
             if later is None or type(error) is not ServiceError:
                 raise
-            profile, names = await ask()  # it takes seconds for the least thing
+            profile, names = await ask()  # even the smallest request takes seconds
         lacks_names = any(part.name == ENTITY_NAMES for part in profile.completeness)
         if lacks_names and not profile.name_search:
             profile = replace(profile, name_search=await find_name_search(profile))
@@ -244,7 +244,9 @@ def read_profile(path: Path) -> Profile:
     """Return the profile in a VoID file; `SetupError` if there is none."""
     profile = parse_void(read_statements(path), source=str(path))
     if profile is None:
-        raise SetupError(f"{str(path)!r} holds no VoID: it divides nothing by class or property")
+        raise SetupError(
+            f"{str(path)!r} contains no VoID: it describes no class or property partition"
+        )
     return profile
 
 
@@ -258,7 +260,9 @@ def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:
         SetupError: the definitions have comments or names, which would have to be triples.
     """
     if definitions.comments or definitions.names:
-        raise SetupError("comments and names of nodes need the triples here, not at an endpoint")
+        raise SetupError(
+            "comments and names of nodes need a graph read from files, not an endpoint"
+        )
     before = load_virtual_paths(data)
     old = load_profile(data / "profile.json")
     own_profile = replace(old, predicates=tuple(p for p in old.predicates if p.iri not in before))
@@ -266,7 +270,7 @@ def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:
         definition.iri for definition in definitions.properties
     }:
         raise SetupError(
-            f"the graph has <{min(existing)}> already: define a property that it lacks"
+            f"the graph has <{min(existing)}> already: define a property with another IRI"
         )
     added = tuple(_iterate_virtual_predicates(definitions, own_profile))
     profile = replace(own_profile, predicates=(*own_profile.predicates, *added))
@@ -450,7 +454,7 @@ def _save_names(
     )
     new_names = NameIndex.from_names([*old, *iterate_schema_names(profile)])
     for file in folder.glob("names_*.npy"):
-        file.unlink()  # a copy may share its bytes with what is mapped
+        file.unlink()  # a copy may share its bytes with a mapped file
     new_names.save(folder)
 
 

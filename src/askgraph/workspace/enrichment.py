@@ -148,10 +148,10 @@ def enrich_virtually(
     """
     settings = workspace.graphs().get(name)
     if settings is None:
-        workspace.graph(name)  # says what there is
-        raise SetupError(f"no graph {name!r}")
+        workspace.graph(name)  # raises if the graph does not exist
+        raise SetupError(f"there is no graph {name!r}")
     if settings.url and as_name:
-        raise SetupError(f"graph {name!r} lies behind an endpoint: add it again as {as_name!r}")
+        raise SetupError(f"graph {name!r} is an endpoint: add it again as {as_name!r}")
     target = as_name or name
     definitions_file = f"enrichments/{target}.toml" if definitions else ""
     if settings.url:
@@ -210,13 +210,18 @@ def write_enriched(
     """
     _, arrays = workspace.load_content(name, progress=progress)
     if arrays is None:
-        raise SetupError("a graph behind an endpoint cannot be written out: its triples lie there")
+        raise SetupError(
+            "a graph at an endpoint cannot be written to a file: askgraph does not have its triples"
+        )
     if out.suffix not in (".ttl", ".nt"):
-        raise SetupError(f"the triples are written as N-Triples: call {str(out)!r} .nt or .ttl")
+        raise SetupError(
+            "the triples are written as N-Triples: name a file that ends in .nt or .ttl, not "
+            f"{str(out)!r}"
+        )
     if load_virtual_paths(workspace.get_data_folder(name or next(iter(workspace.graphs())))):
         raise SetupError(
-            "what was added to this graph virtually would be written as its own: take it away "
-            "first (askgraph enrich NAME --plain)"
+            "this graph has virtual additions that would be written as its own triples: "
+            "remove them first with: askgraph enrich NAME --plain"
         )
     added = {*_iterate_new_triples(definitions, arrays)}
     with replace_file(out.absolute()) as file:
@@ -252,7 +257,7 @@ def add_enriched(
 def _check_new_name(workspace: Workspace, as_name: str) -> None:
     check_name(as_name)
     if as_name in workspace.graphs():
-        raise SetupError(f"there is a graph {as_name!r} already; take another name with --as")
+        raise SetupError(f"graph {as_name!r} exists already; choose another name with --as")
 
 
 def _iterate_new_triples(definitions: Definitions, arrays: GraphArrays) -> Iterator[Triple]:

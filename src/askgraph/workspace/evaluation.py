@@ -42,7 +42,7 @@ from askgraph.workspace.plans import (
 from askgraph.workspace.run_sync import run_coroutine
 from askgraph.workspace.selection import Selection
 
-_MIN_PARALLEL_QUESTIONS = 200  # questions of graph search that are worth the start of processes
+_MIN_PARALLEL_QUESTIONS = 200  # with fewer questions, starting processes costs more than it saves
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def run_to_completion(
         )
     )
     if not run.is_complete:
-        raise SetupError(f"the run in {folder} is not complete; the same call goes on")
+        raise SetupError(f"the run in {folder} is not complete; resume it with the same call")
     return run
 
 
@@ -167,7 +167,7 @@ async def _start_worker(
 ) -> AsyncIterator[Worker]:
     if executor_options.executor == "local":
         if executor_options.address or executor_options.workers:
-            raise SetupError("--workers and --address are for --on processes or dask")
+            raise SetupError("--workers and --address require --on processes or --on dask")
         yield host.run_task
         return
     plugin = plugins.load("executor", executor_options.executor)
@@ -181,14 +181,15 @@ async def _start_worker(
             done: Done = await asyncio.wrap_future(future)
         except executor.worker_death_errors as error:
             raise SetupError(
-                f"a worker died while {task.question.id!r} was under way, most likely for its "
-                "memory: try fewer --workers, or a smaller --concurrency; the same call goes on"
+                f"a worker died while it answered {task.question.id!r}, most likely out of "
+                "memory: try fewer --workers or a smaller --concurrency; the same call "
+                "resumes the run"
             ) from error
         except asyncio.CancelledError as error:
             if is_cancelling():
                 raise
             raise SetupError(
-                "the cluster is gone; once it is there, the same call goes on"
+                "the cluster is not reachable; when it is back, resume the run with the same call"
             ) from error
         return done
 
@@ -212,7 +213,7 @@ def assign_examples(
     if selection.folds is not None and selection.leave_out is not None:
         raise SetupError("--folds and --leave-out exclude each other; choose one")
     if selection.leave_out not in (None, "graph", "dataset"):
-        raise SetupError(f"--leave-out is 'graph' or 'dataset', not {selection.leave_out!r}")
+        raise SetupError(f"--leave-out must be 'graph' or 'dataset', not {selection.leave_out!r}")
     questions = [
         (benchmark, question)
         for benchmark in benchmarks
@@ -270,7 +271,7 @@ def _get_graph_name(benchmark: BenchmarkQuestions, question: GoldQuestion) -> st
     return Path(question.graph).stem if question.graph else str(benchmark.graphs[0])
 
 
-NO_GRAPH = ""  # the graph of tasks that need none
+NO_GRAPH = ""  # for tasks that need no graph
 
 
 def is_graph_required(
@@ -356,8 +357,9 @@ def _check_ids(benchmark: BenchmarkQuestions, predictions: Sequence[Prediction])
     if unknown:
         omitted = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
         raise SetupError(
-            f"{benchmark.path} has no question {', '.join(map(repr, unknown[:3]))}{omitted}: these "
-            "predictions are for another benchmark, or its ids are written otherwise"
+            f"{benchmark.path} has no question "
+            f"{', '.join(map(repr, unknown[:3]))}{omitted}: these predictions are for "
+            "another benchmark, or its ids are spelled differently"
         )
 
 

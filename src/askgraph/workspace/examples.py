@@ -90,7 +90,7 @@ def confirm_example(
         ServiceError: the endpoint failed.
     """
     if not normalize_question(example.question):
-        raise SetupError("the question is empty: give the words that people ask it in")
+        raise SetupError("the question is empty: write it as people ask it")
     opened = workspace.graph(graph, fresh=True, progress=progress)
     settings = workspace.graphs()[opened.name]
     confirmed = run_and_close(opened, _confirm_on_graph(example, opened, settings, by, timeout))
@@ -106,10 +106,10 @@ def read_traced_example(path: Path) -> tuple[QueryExample, str]:
     run, _ = read_trace(path)
     attempt = get_attempt(run.outcome)
     if attempt is None:
-        raise SetupError(f"the run in {path} came to no query: there is nothing to confirm")
+        raise SetupError(f"the run in {path} has no query: there is nothing to confirm")
     if run.question.before:
         raise SetupError(
-            f"the question in {path} goes on from an earlier one: word it so that it stands alone"
+            f"the question in {path} depends on an earlier one: ask it again as a complete question"
         )
     question = run.question
     return QueryExample(question.text, attempt.query, question.language), attempt.graph
@@ -151,11 +151,13 @@ def withdraw_example(
         )
     ]
     if not matches:
-        raise SetupError(f"no example is {reference!r}; askgraph examples list names them")
+        raise SetupError(
+            f"there is no example {reference!r}; list them with: askgraph examples list"
+        )
     if len(matches) > 1:
         places = ", ".join(f"{stored_example.id} ({name})" for name, stored_example in matches)
         raise SetupError(
-            f"several examples are {reference!r}: {places}; give an id, and -g the graph"
+            f"{reference!r} matches several examples: {places}; give an id, and the graph with -g"
         )
     name, stored_example = matches[0]
     with lock_file(workspace.folder / ".lock"):
@@ -199,7 +201,7 @@ def check_examples(
 def _list_graphs(workspace: Workspace, graph: str | None) -> Iterator[str]:
     if graph is not None:
         if graph not in workspace.graphs() and not workspace.get_examples_folder(graph).is_dir():
-            workspace.graph(graph)  # says which graphs there are
+            workspace.graph(graph)  # raises if the graph does not exist
         yield graph
         return
     root = workspace.folder / "examples"
@@ -294,7 +296,8 @@ def convert_examples(
     """
     if target.suffix.lower() in _REFUSED_SUFFIXES:
         raise SetupError(
-            f"examples are written into a new folder, a .ttl or a .jsonl file, not {target.name!r}"
+            "examples can be written to a new folder, a .ttl file or a .jsonl file, not to "
+            f"{target.name!r}"
         )
     collection = read_examples(workspace, source, format=format)
     faults = [(unread.place, unread.reason) for unread in collection.skipped]
@@ -304,7 +307,7 @@ def convert_examples(
             faults.append((example.iri or example.question, fault))
     if not collection.examples:
         why = f", for example: {faults[0][1]}" if faults else ""
-        raise SetupError(f"{source} holds no examples{why}")
+        raise SetupError(f"{source} contains no examples{why}")
     match target.suffix:
         case ".jsonl":
             write_examples(collection.examples, target)
@@ -314,7 +317,7 @@ def convert_examples(
                 file.write(text.encode())
         case _:
             if target.exists() and (not target.is_dir() or any(target.iterdir())):
-                raise SetupError(f"{target} is there already: name a new folder")
+                raise SetupError(f"{target} exists already: name a new folder")
             with replace_folder(target) as folder:
                 ExampleFolder(folder).add(collection.examples)
     return collection, faults

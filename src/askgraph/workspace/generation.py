@@ -82,7 +82,7 @@ class QuestionRephraser:
             for draft_reading in readings
         ]
         wordings_by_draft = await reword_questions(drafts, self.languages, self.model, self.account)
-        graph_without_examples = replace(graph, examples=())  # no reader may look the query up
+        graph_without_examples = replace(graph, examples=())  # the writer must not see them
         examples = []
         for draft_reading, wordings in zip(readings, wordings_by_draft, strict=True):
             accepted = [
@@ -322,7 +322,7 @@ class _ExampleGenerator:
                     continue
                 questions.add(question)
                 await self._read_draft(draft)
-        return "there is nothing more to ask of it"
+        return "there are no more questions to generate"
 
     async def _read_draft(self, draft: ExampleDraft) -> None:
         """Keep a draft if graph search, given only its question, finds the intended result."""

@@ -46,9 +46,9 @@ def load_glossary(path: Path) -> Glossary:
         for iri in entry.means:
             if not is_iri(iri):
                 raise SetupError(
-                    f"{path}: {entry.word!r} means {iri!r}, which is no IRI: names and "
-                    "prefixes are "
-                    "looked up by askgraph teach GRAPH --import FILE"
+                    f"{path}: {entry.word!r} means {iri!r}, which is not an IRI: import "
+                    "the file with askgraph teach GRAPH --import FILE to look up names and "
+                    "prefixes"
                 )
     return glossary
 
@@ -99,7 +99,7 @@ class GlossaryChecker:
             if without:
                 if glossary.find_entry(without) is None:
                     words = ", ".join(repr(entry.word) for entry in glossary.entries) or "none"
-                    raise SetupError(f"{without!r} was not taught; there are {words}")
+                    raise SetupError(f"the glossary has no word {without!r}; available: {words}")
                 glossary = glossary.remove_word(without)
             return self.add_entries(glossary, entries)
 
@@ -134,8 +134,9 @@ class GlossaryChecker:
                 glossary.resolve_synonyms(entry).query or resolve_entry(entry, glossary, self.names)
             ):
                 raise SetupError(
-                    f"{entry.word!r} cannot be the same as {entry.same_as!r}: nothing in the graph "
-                    f"or its glossary is called so{self._suggest_names(entry.same_as)}"
+                    f"{entry.word!r} cannot be the same as {entry.same_as!r}: nothing in "
+                    "the graph or its glossary has this "
+                    f"name{self._suggest_names(entry.same_as)}"
                 )
 
     def _check_query(self, entry: GlossaryEntry) -> None:
@@ -145,7 +146,7 @@ class GlossaryChecker:
             raise SetupError(f"the query of {entry.word!r} cannot be used: {error}") from error
         if form not in ("SELECT", "ASK"):
             raise SetupError(
-                f"the query of {entry.word!r} gives triples: write a SELECT or an ASK query"
+                f"the query of {entry.word!r} returns triples: write a SELECT or ASK query"
             )
 
     def _resolve_meanings(self, entry: GlossaryEntry) -> tuple[str, ...]:
@@ -155,8 +156,8 @@ class GlossaryChecker:
             kind = classify_iri(iri, self.profile)
             if kind is not ItemKind.CLASS:
                 raise SetupError(
-                    f"{entry.word!r} cannot mean several things of which {self._shorten(iri)} is "
-                    f"one: it is a {KIND_NAMES[kind]}, and only classes go together"
+                    f"{entry.word!r} cannot mean {self._shorten(iri)} among others: it is "
+                    f"a {KIND_NAMES[kind]}, and only classes can be combined"
                 )
         return tuple(dict.fromkeys(iris))
 
@@ -169,7 +170,7 @@ class GlossaryChecker:
             except KeyError:
                 prefix_list = ", ".join(self.prefixes.own_prefixes) or "none"
                 raise SetupError(
-                    f"the prefix of {text!r} is not known; the graph has {prefix_list}"
+                    f"unknown prefix in {text!r}; the graph has {prefix_list}"
                 ) from None
         if is_iri(iri):
             if self._can_exist(iri):
@@ -185,13 +186,15 @@ class GlossaryChecker:
             return next(iter(kinds))
         if not kinds:
             raise SetupError(
-                f"{word!r} cannot mean {text!r}: nothing in the graph {self.name!r} is called so"
-                f"{self._suggest_names(text)}"
+                f"{word!r} cannot mean {text!r}: nothing in the graph {self.name!r} has "
+                f"this name{self._suggest_names(text)}"
             )
         listed = ", ".join(
             f"{self._shorten(iri)} ({KIND_NAMES[kind]})" for iri, kind in list(kinds.items())[:8]
         )
-        raise SetupError(f"{text!r} is the name of several: say which one {word!r} means: {listed}")
+        raise SetupError(
+            f"{text!r} is the name of several things: say which one {word!r} means: {listed}"
+        )
 
     def _can_exist(self, iri: str) -> bool:
         """Return whether the graph has an IRI; for a remote graph, whether it may have it."""

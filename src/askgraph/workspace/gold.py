@@ -109,7 +109,7 @@ def freeze_gold(
         for source, graph_questions in _group_by_graph(workspace, path, answerable, graph).items():
             opened = workspace.find(source, progress=progress)
             address = opened.endpoint.address
-            # The path of the embedded store means nothing elsewhere.
+            # The path of the embedded store is meaningless on other machines.
             engine = address if is_url(address) else f"pyoxigraph {version('pyoxigraph')}"
             options = _build_options(opened, contents, timeout, concurrency, progress)
             options |= {"graph": opened.name, "engine": engine, "snapshot": opened.snapshot}
@@ -171,7 +171,7 @@ def convert_questions(
         contents = read_benchmark(source, format=format, language=language)[1]
     if not contents.questions:
         why = f", for example: {contents.unreadable[0].reason}" if contents.unreadable else ""
-        raise SetupError(f"{source} gives no question{why}")
+        raise SetupError(f"{source} contains no question{why}")
     write_questions(out, contents.questions, prefixes=contents.prefixes)
     return contents
 
@@ -184,7 +184,9 @@ async def _fetch_published(
         graph_settings if graph_settings and graph_settings.url else GraphSettings(url=source)
     )
     if graph_settings and not graph_settings.url:
-        raise SetupError(f"the graph {source!r} was read from files; name the file of questions")
+        raise SetupError(
+            f"the graph {source!r} was read from files; name the file with the questions"
+        )
     endpoint: Endpoint = create_remote_endpoint(settings)
     try:
         return await ShaclExamples().read_endpoint(endpoint, language=language)

@@ -80,10 +80,9 @@ def load_sources(folder: Path) -> tuple[SourceFile, ...]:
         raise SetupError(f"the data folder {folder} is incomplete or damaged") from error
     if newer:
         raise NewerFormatError(
-            f"the data folder {folder} was written by a newer askgraph (its form is "
-            f"{built['format']}, this one knows {FORMAT_VERSION}): install that version or a "
-            "later one, or "
-            "add the graph again with --replace"
+            f"the data folder {folder} was written by a newer askgraph (its format is "
+            f"{built['format']}, this version reads {FORMAT_VERSION}): upgrade askgraph, "
+            "or add the graph again with --replace"
         )
     raise SetupError(f"the data folder {folder} was written by another version of askgraph")
 
@@ -255,9 +254,9 @@ def list_rdf_files(sources: Sequence[str | Path]) -> list[Path]:
             )
         elif not _is_rdf(path):
             raise SetupError(
-                f"{str(source)!r} is of no known kind; askgraph reads "
-                f"{', '.join(_READABLE_SUFFIXES)}, "
-                f"each also with {', '.join(_COMPRESSED_SUFFIXES)}"
+                f"{str(source)!r} has an unknown file type; askgraph reads "
+                f"{', '.join(_READABLE_SUFFIXES)}, each also with "
+                f"{', '.join(_COMPRESSED_SUFFIXES)}"
             )
         else:
             files.append(path)
@@ -315,7 +314,7 @@ def _list_folder_files(folder: Path) -> list[Path]:
     )
     if not rdf_paths:
         endings = ", ".join(_RDF_SUFFIXES)
-        raise SetupError(f"the folder {str(folder)!r} holds no RDF file ({endings})")
+        raise SetupError(f"the folder {str(folder)!r} contains no RDF file ({endings})")
     return rdf_paths
 
 

@@ -63,7 +63,7 @@ def open_graph(
     """
     profile = load_profile(data / "profile.json")
     prefixes = PrefixMap(dict(profile.prefixes))
-    # The search for names that the settings name, else the one that was detected.
+    # The name search of the settings, else the detected one.
     search_name = settings.name_search or profile.name_search
     if not (settings.url and search_name):
         search = None
@@ -149,7 +149,7 @@ def prepare_graphs(
             building.
     """
     if not sources:
-        raise SetupError("no graph was given: name at least one")
+        raise SetupError("name at least one graph")
     graphs: list[KnowledgeGraph] = []
     opened: list[KnowledgeGraph] = []
     try:
@@ -159,9 +159,8 @@ def prepare_graphs(
                 opened.append(graph)
             if any(graph.name == earlier.name for earlier in graphs):
                 raise SetupError(
-                    f"two of the graphs are called {graph.name!r}, and could not be told apart: "
-                    "name each once, and give others a name of their own with: askgraph add NAME "
-                    "SOURCE"
+                    f"two of the graphs have the name {graph.name!r}: name each graph "
+                    "once, or add one under another name with: askgraph add NAME SOURCE"
                 )
             graphs.append(graph)
         if can_search_indices(method):
@@ -301,7 +300,7 @@ class GraphIndices(Mapping[str, "SearchIndex[Resource]"]):
 
         If nothing needs building, `progress` is not called.
         """
-        from askgraph.workspace.indices import has_index  # graph search looks at none
+        from askgraph.workspace.indices import has_index  # graph search does not need them
 
         for key in INDEX_KEYS:
             if open_others or not has_index(self._ground, key):
@@ -312,7 +311,7 @@ class GraphIndices(Mapping[str, "SearchIndex[Resource]"]):
             if key not in self._open:
                 from askgraph.workspace.indices import (
                     open_or_build_index,
-                )  # graph search looks at none
+                )  # graph search does not need them
 
                 self._open[key] = open_or_build_index(self._ground, key, progress)
             return self._open[key]

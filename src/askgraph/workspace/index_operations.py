@@ -87,7 +87,7 @@ def build_indices(
     }
     match new_settings:
         case {"on": str(address), "index": _}:
-            raise SetupError(f"at {address} an index is of kind {get_server_kind(address)!r}")
+            raise SetupError(f"an index at {address} has the kind {get_server_kind(address)!r}")
         case {"on": str(address)}:
             get_server_kind(address)
             table.pop("index", None)
@@ -100,7 +100,7 @@ def build_indices(
         table.pop("embeddings", None)
     chosen = GraphSettings.from_table(context.name, table)
     if executor_options is not None and executor_options.executor != "local" and chosen.on is None:
-        raise SetupError("an index in files is written by one process; --executor is for --on")
+        raise SetupError("--executor requires --on: an index in files is written by one process")
     changed = replace(context, settings=chosen)
     with _start_workers(executor_options) as workers:
         built = {
@@ -108,7 +108,7 @@ def build_indices(
         }
     with lock_file(workspace.folder / ".lock"):
         if context.name not in workspace.graphs():
-            raise SetupError(f"graph {context.name!r} was removed meanwhile")
+            raise SetupError(f"graph {context.name!r} was removed in the meantime")
         write_graph_settings(workspace.folder, context.name, chosen)
     return [_build_info(changed, key, index) for key, index in built.items()]
 
@@ -126,8 +126,8 @@ def _start_workers(executor_options: ExecutorOptions | None) -> Iterator[IndexWo
         yield IndexWorkers(executor.submit, 2 * executor_options.worker_count)
     except executor.worker_death_errors + (CancelledError,) as error:  # noqa: RUF005 - its type is clear so
         raise SetupError(
-            "a worker died, or the cluster is gone; what is written stays, and the same call goes "
-            "on: try fewer --workers if it was short of memory"
+            "a worker died, or the cluster is not reachable; the same call resumes the "
+            "build. If memory ran out, try fewer --workers"
         ) from error
     finally:
         executor.close()

@@ -142,8 +142,8 @@ def get_server_kind(address: str) -> str:
     kind = KIND_BY_SCHEME.get(address.partition("://")[0])
     if kind is None:
         raise SetupError(
-            f"{address!r} is no server of indices; name postgresql://USER@HOST/DATABASE or "
-            "https://HOST:PORT (OpenSearch)"
+            f"{address!r} is not the address of an index server; name "
+            "postgresql://USER@HOST/DATABASE or https://HOST:PORT (OpenSearch)"
         )
     return kind
 
@@ -157,7 +157,7 @@ def build_index_spec(context: IndexContext, key: str) -> IndexSpec:
         kind = get_server_kind(settings.on)
     embeddings = None if literals else settings.embeddings
     if settings.properties_index and kind not in EMBEDDING_KINDS:
-        embeddings = None  # they are for the other one
+        embeddings = None  # they are for another index
     comments = settings.comments and not literals
     return IndexSpec(kind, _choose_source(context, key), embeddings, settings.on, comments)
 
@@ -173,9 +173,9 @@ def _choose_source(context: IndexContext, key: str) -> IndexSource:
         return IndexSource("queries", source_name)
     if "." not in Path(source_name).name and len(Path(source_name).parts) < 2:
         raise SetupError(
-            f"{source_name!r} is no source of {key}: name 'graph' (what is known of it), a set of "
-            f"queries (default, {', '.join(list_graphs())}), or a file: a query (.rq), rows "
-            "(.tsv), or an RDF dump"
+            f"{source_name!r} is not a source of {key}: name 'graph' (its profile), a set "
+            f"of queries (default, {', '.join(list_graphs())}), or a file: a query (.rq), "
+            "rows (.tsv), or an RDF dump"
         )
     file = context.resolve_path(source_name)
     if file.name.endswith((".tsv", ".tsv.gz")):
@@ -193,11 +193,13 @@ def _check_current(context: IndexContext, key: str) -> str:
     if record is None or not get_index_folder(context.data, key).is_dir():
         raise SetupError(f"the index {key!r} of graph {context.name!r} has not been built")
     if record.snapshot != context.snapshot:
-        raise SetupError(f"the index {key!r} is of an older content of graph {context.name!r}")
+        raise SetupError(f"the index {key!r} is older than the content of graph {context.name!r}")
     spec = build_index_spec(context, key)
     expected = (spec.kind, spec.source.description, spec.embeddings, spec.on, spec.comments)
     if (record.kind, record.source, record.embeddings, record.on, record.comments) != expected:
-        raise SetupError(f"the index {key!r} of graph {context.name!r} was built by other settings")
+        raise SetupError(
+            f"the index {key!r} of graph {context.name!r} was built with other settings"
+        )
     for source_file in record.files:
         path = Path(source_file.path)
         if path.exists() and has_changed(source_file, path):
@@ -223,7 +225,7 @@ def has_index(context: IndexContext, key: str) -> bool:
 def _load_kind(kind: str) -> type[DiskIndex]:
     if kind not in plugins.list_names("index"):
         kinds = ", ".join(plugins.list_names("index"))
-        raise SetupError(f"{kind!r} is no kind of index; there are {kinds}")
+        raise SetupError(f"{kind!r} is not a kind of index; available: {kinds}")
     return cast("type[DiskIndex]", plugins.load("index", kind))
 
 
@@ -295,7 +297,7 @@ def _build_locked(
         )
         for old in get_index_folder(context.data, "kept").glob(
             f"bm25-{key}~*"
-        ):  # of what it was before
+        ):  # files of earlier versions
             shutil.rmtree(old, ignore_errors=True)
         write_text_atomically(get_record_file(context.data, key), json.dumps(asdict(record)))
     except OSError as error:
@@ -317,9 +319,7 @@ def _check_unchanged(context: IndexContext) -> None:
     """Raise `SetupError` if the graph was rebuilt since it was opened."""
     profile = load_profile(context.data / "profile.json")
     if compute_snapshot(context.data, profile) != context.snapshot:
-        raise SetupError(
-            f"graph {context.name!r} was built anew since it was opened: open it again"
-        )
+        raise SetupError(f"graph {context.name!r} was rebuilt after it was opened: open it again")
 
 
 def _build_embedding_options(spec: IndexSpec) -> dict[str, Any]:
@@ -328,8 +328,8 @@ def _build_embedding_options(spec: IndexSpec) -> dict[str, Any]:
         return {}
     if spec.kind not in (*EMBEDDING_KINDS, *KIND_BY_SCHEME.values()):
         raise SetupError(
-            f"an index of kind {spec.kind!r} has no embeddings; "
-            f"{' and '.join(EMBEDDING_KINDS)} have"
+            f"an index of kind {spec.kind!r} has no embeddings; choose "
+            f"{' or '.join(EMBEDDING_KINDS)}"
         )
     from askgraph.index.embeddings import create_embedder
 
@@ -356,9 +356,9 @@ def _lock_indices(context: IndexContext) -> Iterator[None]:
             yield
     except OSError as error:
         raise SetupError(
-            f"the indices of graph {context.name!r} have to be built, but {context.data} cannot be "
-            f"written: {error.strerror or error}; make it writable, or let somebody who may write "
-            f"there run: askgraph index build {context.name}"
+            f"the indices of graph {context.name!r} must be built, but {context.data} "
+            f"cannot be written: {error.strerror or error}; make it writable, or ask "
+            f"someone with write access to run: askgraph index build {context.name}"
         ) from error
 
 
@@ -426,9 +426,8 @@ def _query_resources(context: IndexContext, key: str, source: IndexSource) -> li
         raise SetupError(f"{source.description}: {error}") from error
     if not resources:
         raise SetupError(
-            f"{source.description}: it finds no {key} in graph {context.name!r}; 'default' "
-            "finds some in "
-            "any graph with labels or types"
+            f"{source.description}: finds no {key} in graph {context.name!r}; use "
+            "'default' for graphs with labels or types"
         )
     return resources
 

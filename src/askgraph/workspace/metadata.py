@@ -86,7 +86,7 @@ def fetch_metadata(
     url = settings.url if settings else source if is_url(source) else None
     if settings and not url and not page:
         raise SetupError(
-            f"the triples of {source!r} lie here: everything is counted already; see askgraph "
+            f"the graph {source!r} was read from files and is fully counted: see askgraph "
             f"metadata completeness {source}, or name its home page with --page"
         )
     guard = create_guard(settings) if settings else None
@@ -191,7 +191,7 @@ def load_source_profile(workspace: Workspace, source: str | None, *, progress: P
         return workspace.load_content(source, progress=progress)[0]
     profile = parse_void(read_statements(Path(source)), source=str(Path(source)))
     if profile is None:
-        raise SetupError(f"{source!r} holds no VoID")
+        raise SetupError(f"{source!r} contains no VoID")
     return profile
 
 
@@ -231,12 +231,12 @@ def manage_notes(
     if name not in settings:
         graph_names = ", ".join(settings) or "none yet"
         raise SetupError(
-            f"there is no graph {name!r} in {workspace.folder}; there are: {graph_names}"
+            f"there is no graph {name!r} in {workspace.folder}; available: {graph_names}"
         )
 
     def filter_notes(notes: Sequence[Note]) -> Sequence[Note]:
         if invalid := [number for number in remove if not 1 <= number <= len(notes)]:
-            raise SetupError(f"there is no note {invalid[0]}: {name!r} has {len(notes)}")
+            raise SetupError(f"there is no note {invalid[0]}: graph {name!r} has {len(notes)}")
         return [
             number for position, number in enumerate(notes, 1) if not (clear or position in remove)
         ]
@@ -295,8 +295,8 @@ def load_shapes(
     declared = {shape.cls: shape for shape in parse_shacl(described)}
     profile = parse_void(described)
     if profile is None and not declared:
-        raise SetupError(f"{source!r} holds neither VoID nor SHACL shapes")
-    if profile is None:  # just enough to choose among shapes that nobody counted
+        raise SetupError(f"{source!r} contains neither VoID nor SHACL shapes")
+    if profile is None:  # just enough to choose among uncounted shapes
         predicates = {line.predicate for shape in declared.values() for line in shape.lines}
         profile = Profile(
             0,
@@ -372,5 +372,5 @@ def _resolve_class(profile: Profile, word: str, prefixes: PrefixMap) -> str:
         words = [*iris_by_name, *(prefixes.shorten(class_iri) for class_iri in class_iris)]
         near = difflib.get_close_matches(word.casefold(), words, n=3, cutoff=0.5)
         hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-        raise SetupError(f"there is no class {word!r} among those known{hint}")
+        raise SetupError(f"unknown class {word!r}{hint}")
     return iri

@@ -60,10 +60,11 @@ _POSITIVE_SETTINGS = (
 _REMOTE_SETTINGS = ("base_url", "key_env", "timeout", "first_timeout", "sent", "grammar")
 
 _NO_MODEL_MESSAGE = (
-    "no language model is named. Name one (--model M, or the variable ASKGRAPH_MODEL), or write a "
-    f"table [models.default] in {SETTINGS_FILE}. For a server of your own: ASKGRAPH_MODEL=qwen3:8b "
-    "ASKGRAPH_BASE_URL=http://localhost:11434/v1 (Ollama; vLLM: http://localhost:8000/v1). For "
-    "OpenAI: ASKGRAPH_MODEL=gpt-5-mini and the key in OPENAI_API_KEY"
+    "no language model is configured. Name one with --model M or the variable "
+    f"ASKGRAPH_MODEL, or write a table [models.default] in {SETTINGS_FILE}. For a server "
+    "of your own: ASKGRAPH_MODEL=qwen3:8b ASKGRAPH_BASE_URL=http://localhost:11434/v1 "
+    "(Ollama; vLLM: http://localhost:8000/v1). For OpenAI: ASKGRAPH_MODEL=gpt-5-mini and "
+    "the key in OPENAI_API_KEY"
 )
 
 
@@ -170,8 +171,8 @@ class Models:
             where = f"the language model {name!r}"
         check_fields(where, ModelSettings, values)
         if not values.get("model"):
-            raise SetupError(f"{where} has no `model`: the name of the model at its server")
-        # OpenAI's own server wants a key; its plugin, which serves others too, has no default.
+            raise SetupError(f"{where} needs `model`, the name of the model at its server")
+        # OpenAI requires a key; the plugin, which serves others too, has no default.
         if values.get("provider", "openai") == "openai" and values.get("base_url") is None:
             values["key_env"] = values.get("key_env") or "OPENAI_API_KEY"
         settings = ModelSettings(**values)
@@ -179,7 +180,7 @@ class Models:
             value = getattr(settings, limit)
             if value is not None and not (value > 0 if limit in _POSITIVE_SETTINGS else value >= 0):
                 requirement = "more than 0" if limit in _POSITIVE_SETTINGS else "0 or more"
-                raise SetupError(f"{where}: {limit} is {value}; it must be {requirement}")
+                raise SetupError(f"{where}: {limit} must be {requirement}, not {value}")
         return settings
 
     def create_bare_model(
@@ -260,9 +261,9 @@ def _create_model(
             name for name in _REMOTE_SETTINGS if getattr(settings, name) is not None
         ]:
             raise SetupError(
-                f"the model {settings.model!r} is on this machine, where "
-                f"{' and '.join(unused_settings)} "
-                f"would change nothing: leave {'it' if len(unused_settings) == 1 else 'them'} out"
+                f"the model {settings.model!r} runs on this machine, where "
+                f"{' and '.join(unused_settings)} would have no effect: leave "
+                f"{'it' if len(unused_settings) == 1 else 'them'} out"
             )
         path = folder / Path(settings.model).expanduser()
         name = str(path) if path.exists() else settings.model
@@ -272,10 +273,7 @@ def _create_model(
         local_model: LanguageModel = plugin(name, **values)
         return local_model
     if plugin is None or not {"model", "base_url", "key_env"} <= parameters.keys():
-        raise SetupError(
-            f"the provider {provider!r} is no server of language models; there are "
-            f"{', '.join(PROVIDERS)}"
-        )
+        raise SetupError(f"the provider {provider!r} is unknown; available: {', '.join(PROVIDERS)}")
     server_settings = ("base_url", "timeout", "first_timeout", "grammar")
     possible_values = {name: getattr(settings, name) for name in server_settings} | {
         "transport": transport
@@ -284,12 +282,15 @@ def _create_model(
     if settings.key_env is not None or settings.base_url is not None:
         values["key_env"] = settings.key_env
     if unused_settings := [name for name in values if name not in parameters]:
-        raise SetupError(f"the provider {provider!r} knows no {' and no '.join(unused_settings)}")
+        raise SetupError(
+            f"leave out {' and '.join(unused_settings)}, which the provider {provider!r} "
+            "does not support"
+        )
     if settings.sent is not None:
         if "sent" not in parameters:
             raise SetupError(
-                f"the provider {provider!r} does not log what it sends: leave out `sent`, or "
-                f"choose one of {', '.join(PROVIDERS)}"
+                f"the provider {provider!r} does not log its requests: leave out `sent`, "
+                f"or choose one of {', '.join(PROVIDERS)}"
             )
         values["sent"] = folder / Path(settings.sent).expanduser()
     model: LanguageModel = plugin(settings.model, **values)
@@ -326,11 +327,11 @@ def resolve_dependencies(
     for name in _parse_names(plugin, chosen, "others", "consult", "Method"):
         other_plugin = plugins.load("method", name)
         if other_plugin is plugin:
-            raise SetupError(f"a method cannot consult itself: take {name!r} out of 'consult'")
+            raise SetupError(f"a method cannot consult itself: remove {name!r} from 'consult'")
         if _has_object_field(other_plugin, "others", "consult", "Method"):
             raise SetupError(
-                f"a method cannot consult {name!r}, which consults methods itself: name those that "
-                "it would, in 'consult'"
+                f"a method cannot consult {name!r}, which consults methods itself: name "
+                "these methods in 'consult' instead"
             )
         other_table = load_method_settings(folder, name)
         sent = settings.get("sent")
@@ -380,13 +381,16 @@ def resolve_model(
     is_optional = getattr(plugin, "only_words", False) and not settings.get("interpret")
     if is_optional and settings.get("model") is not None:
         raise SetupError(
-            "the method works without a language model: leave out model, or set interpret=true, "
-            "and the model says the answer in words"
+            "the method works without a language model: leave out model, or set "
+            "interpret=true to let the model phrase the answer"
         )
     name = chosen.pop("model", None)
     if not isinstance(name, str | None):
         if chosen:
-            raise SetupError(f"a model is given: {', '.join(chosen)} would change nothing")
+            raise SetupError(
+                f"a model object is given: leave out {', '.join(chosen)}, which would have "
+                "no effect"
+            )
         return {**values, "model": name}
     asks = is_model_required(plugin) or can_call_model(plugin, settings)
     if not asks and name is None and not chosen.keys() - {"sent"}:
@@ -413,8 +417,7 @@ def _resolve_further_models(
         except SetupError as error:
             table_names = ", ".join(tables) or "none"
             raise SetupError(
-                f"'models' names {name!r}: {error}. Tables [models.NAME] that are there: "
-                f"{table_names}"
+                f"'models' names {name!r}: {error}. Available tables [models.NAME]: {table_names}"
             ) from error
     return {**settings, "further": further} if further else dict(settings)
 
@@ -429,9 +432,7 @@ def _parse_names(
     if not _has_object_field(plugin, objects, setting, kind):
         return []
     if objects in settings:
-        raise SetupError(
-            f"{objects!r} is no setting: name them in {setting!r}, several with + between"
-        )
+        raise SetupError(f"{objects!r} is not a setting: name them in {setting!r}, joined by +")
     text = settings.get(setting, "")
     if not isinstance(text, str) or not text.strip():
         return []

@@ -86,7 +86,7 @@ def select_questions(
         tag_list += (
             f" and {len(tags) - _MAX_LISTED_TAGS} more" if len(tags) > _MAX_LISTED_TAGS else ""
         )
-        raise SetupError(f"no question has the tag {unknown[0]!r}; there are: {tag_list}")
+        raise SetupError(f"no question has the tag {unknown[0]!r}; available: {tag_list}")
     graph_sources = sorted(questions_by_graph, key=str)
     Random(selection.seed).shuffle(graph_sources)
     drawn = {}
@@ -117,7 +117,7 @@ async def _build_lessons(
                 question, graph.endpoint, prefixes=prefixes, timeout=_GOLD_TIMEOUT_SECONDS
             )
         except AskgraphError:
-            continue  # without gold nothing is learned
+            continue  # a question without gold is useless for training
         query = declare_prefixes(question.sparql, prefixes)
         lessons.append(
             await build_lesson(question, query, gold, graph, names=names, ranking=ranking)
@@ -186,7 +186,7 @@ def make_pairs(
     ]
     if not any(question.sparql for question in all_questions):
         source = f"the examples of {graph!r}" if questions is None else questions.files[0][0]
-        raise SetupError(f"{source}: there is no question with a query")
+        raise SetupError(f"{source} contains no question with a query")
     left_out = [
         SkippedQuestion(question.id, "it has no query")
         for question in all_questions
@@ -224,7 +224,8 @@ def _iterate_pairs(
         yield from (build_pair(item, seed=form.seed, form=form.form) for item in lessons)
         missing = {item.id for item in questions} - {item.id for item in lessons}
         yield from (
-            SkippedQuestion(item, "gold's query cannot be run here") for item in sorted(missing)
+            SkippedQuestion(item, "the gold query cannot run on this graph")
+            for item in sorted(missing)
         )
         return
     opened = workspace.find(graph_source)

@@ -35,7 +35,7 @@ from askgraph.workspace.graphs import build_missing_indices
 from askgraph.workspace.models import Models
 from askgraph.workspace.settings import parse_method_spec, parse_setting
 
-MAX_OPEN_GRAPHS = 16  # graphs kept open; each has a process of its own
+MAX_OPEN_GRAPHS = 16  # open graphs; each has its own process
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class TaskRunner:
         async with self.use_graph(task.graph) as graph:
             if task.snapshot not in ("", graph.snapshot):
                 raise SetupError(
-                    f"the graph {graph.name!r} here is another one than where the run was planned; "
-                    "build it from the same files"
+                    f"the graph {graph.name!r} differs from the one that the run was "
+                    "planned with; build it from the same files"
                 )
             ask = asker(self._apply_confirmed(task.method, method), [graph])
             prefixes = graph.prefixes.namespaces
@@ -236,8 +236,8 @@ async def plan_run(
         method = runner.get_method(choice.label)
         if has_examples and not hasattr(method, "examples"):
             raise SetupError(
-                f"the method {choice.name!r} learns nothing from examples, so that folds would "
-                "change nothing; leave --folds and --leave-out away"
+                f"the method {choice.name!r} learns nothing from examples, so folds would "
+                "change nothing; omit --folds and --leave-out"
             )
     if any(can_search_indices(runner.get_method(choice.label)) for choice in run_options.methods):
         for source in _list_graph_sources(benchmarks):
@@ -275,7 +275,7 @@ def parse_method_choices(
         choices.append(create_method_choice(name, {**shared, **method_options}))
     labels = [choice.label for choice in choices]
     if duplicates := {label for label in labels if labels.count(label) > 1}:
-        raise SetupError(f"the method {sorted(duplicates)[0]!r} is named twice")
+        raise SetupError(f"the method {sorted(duplicates)[0]!r} is named twice: name it once")
     return tuple(choices)
 
 

@@ -61,14 +61,14 @@ async def replayed(trace: Trace, head: TraceHead) -> Replay:
     last = trace.steps[-1] if trace.steps else None
     if isinstance(last, Answer) and last.confirmed:
         raise SetupError(
-            f"the answer of this trace was confirmed before, as {last.confirmed.question!r}: no "
-            "method was asked, and there is nothing to run again"
+            "the answer of this trace was confirmed before, as "
+            f"{last.confirmed.question!r}: no method ran, so there is nothing to run again"
         )
     method = _create_method(trace, head)
     if not trace.steps or not isinstance(trace.steps[-1], Outcome):
         raise SetupError(
-            "the run of this trace was stopped or failed before it came to an outcome: it can be "
-            "shown (askgraph trace show), not run again"
+            "the run of this trace was stopped or failed before its outcome: it can be "
+            "shown with 'askgraph trace show', but not run again"
         )
     async with aclosing(_replay_steps(method, trace, head)) as stream:
         steps = [step async for step in stream]
@@ -130,7 +130,8 @@ class _ReplayEndpoint(EndpointWrapper):
         self, asked: EndpointRequest, kind: type[Kind], run: RunOnEndpoint[Kind]
     ) -> Kind:
         raise SetupError(
-            f"the run differs from its trace: graph {self._name!r} is asked now for\n{asked.query}"
+            "the run differs from its trace: it now sends this query to graph "
+            f"{self._name!r}:\n{asked.query}"
         )
 
 
@@ -155,8 +156,8 @@ def _create_method(trace: Trace, head: TraceHead) -> Any:
     plugin: Any = plugins.load("method", trace.method)
     if head.settings.get("model") is None:
         raise SetupError(
-            f"method {trace.method!r} has nothing to run again without a model: it takes the same "
-            "steps whenever it is asked the same of the same graph. Ask again, with the graph"
+            f"method {trace.method!r} cannot be replayed: it takes the same steps for the "
+            "same question and graph. Ask the question again"
         )
     hints = get_type_hints(plugin)
     values: dict[str, object] = {}
@@ -177,8 +178,8 @@ def _create_method(trace: Trace, head: TraceHead) -> Any:
         return plugin(**values)
     except (KeyError, TypeError, ValueError) as error:
         raise SetupError(
-            f"the trace was made by askgraph {head.askgraph}, whose {trace.method!r} had other "
-            f"settings than this one has: {error!r}"
+            f"the trace was made by askgraph {head.askgraph}, whose {trace.method!r} had "
+            f"other settings than this version: {error!r}"
         ) from error
 
 

@@ -117,8 +117,10 @@ def _select_questions(
         split_questions = tuple(question for question in questions if question.split == split)
         if not split_questions:
             splits = sorted({question.split for question in questions if question.split})
-            split_list = f"there are {', '.join(splits)}" if splits else "its questions are of none"
-            raise SetupError(f"{path}: no question is of the split {split!r}; {split_list}")
+            split_list = (
+                f"available: {', '.join(splits)}" if splits else "its questions have no split"
+            )
+            raise SetupError(f"{path}: no question has the split {split!r}; {split_list}")
         questions = split_questions
     if selection.with_rows:
         questions = _keep_nonempty(path, _attach_gold(questions, selection.gold))
@@ -126,7 +128,7 @@ def _select_questions(
         questions = sample_questions(questions, selection.sample, seed=selection.seed)
     questions = questions[: selection.limit]
     if not questions:
-        raise SetupError(f"{path}: no question is left to ask")
+        raise SetupError(f"{path}: no question remains after the filters")
     return questions
 
 
@@ -144,8 +146,9 @@ def _keep_nonempty(path: Path, questions: Sequence[GoldQuestion]) -> tuple[GoldQ
         if question.answers is None and not question.unanswerable
     ]:
         raise SetupError(
-            f"{path}: whether the answer has rows is not known of {len(unknown)} questions, as "
-            f"{unknown[0]!r}: 'askgraph benchmark freeze' runs their queries, --gold takes its file"
+            f"{path}: {len(unknown)} questions have no known result, such as "
+            f"{unknown[0]!r}: run their queries with 'askgraph benchmark freeze', and name "
+            "its file with --gold"
         )
     return tuple(question for question in questions if question.answers and question.answers.rows)
 
@@ -215,7 +218,7 @@ def resolve_graph(
 def _get_only_graph(workspace: Workspace, question: GoldQuestion, benchmark: Path) -> str:
     graphs = workspace.graphs()
     if len(graphs) != 1:
-        hint = f"there are {', '.join(graphs)}" if graphs else "add one with: askgraph add"
+        hint = f"available: {', '.join(graphs)}" if graphs else "add one with: askgraph add"
         raise SetupError(
             f"question {question.id!r} of {benchmark} does not say which graph it is about: "
             f"name one with -g; {hint}"
@@ -259,7 +262,7 @@ def write_splits(
         ]
     splits = _divide_questions(questions, names, division)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise SetupError(f"{folder} is there already and not empty; name another folder")
+        raise SetupError(f"{folder} exists already and is not empty; name another folder")
     folder.absolute().parent.mkdir(parents=True, exist_ok=True)
     beside = make_temporary_path(folder.absolute())
     beside.mkdir()
@@ -300,7 +303,7 @@ def _divide_questions(
                 [Path(question.graph).stem if question.graph else "none" for question in questions]
             )
         case _:
-            raise SetupError("say either into how many folds, or to leave out 'graph' or 'dataset'")
+            raise SetupError("give either a number of folds, or 'graph' or 'dataset' to leave out")
 
 
 def _write_split(folder: Path, split: DataSplit, questions: Sequence[GoldQuestion]) -> Json:

@@ -52,7 +52,7 @@ MODEL_SETTINGS = ("model", "provider", "base_url", "key_env", "sent")
 AUTH_KINDS = ("none", "basic", "bearer", "header")
 _MIN_CACHE_AGE_NANOSECONDS = (
     10**9
-)  # nanoseconds after which a file that is written again has another time
+)  # nanoseconds after which a rewritten file has a different timestamp
 _FILE_HEADER = (
     "# The graphs of this askgraph workspace. Edit as you like: comments and order are kept.\n"
 )
@@ -119,11 +119,11 @@ class GraphSettings:
         for key, value in table.items():
             if key not in hints:
                 raise SetupError(
-                    f"{where} has an unknown setting {key!r}; there are {', '.join(hints)}"
+                    f"{where} has an unknown setting {key!r}; available: {', '.join(hints)}"
                 )
             kinds = [kind for kind in _list_types(hints[key]) if kind is not NoneType]
             if not any(_has_type(value, kind) for kind in kinds):
-                raise SetupError(f"{where} {key} must be {_TYPE_NAMES[kinds[0]]}, it is {value!r}")
+                raise SetupError(f"{where} {key} must be {_TYPE_NAMES[kinds[0]]}, not {value!r}")
         values: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
         }
@@ -131,7 +131,9 @@ class GraphSettings:
         if bool(settings.sources) == bool(settings.url):
             raise SetupError(f"{where} must have either `sources` or a `url`")
         if settings.auth not in AUTH_KINDS:
-            raise SetupError(f"{where} auth {settings.auth!r} is none of {', '.join(AUTH_KINDS)}")
+            raise SetupError(
+                f"{where} auth {settings.auth!r} is not one of {', '.join(AUTH_KINDS)}"
+            )
         return settings
 
     def to_table(self) -> dict[str, Any]:
@@ -174,7 +176,7 @@ def load_serve_table(folder: Path) -> dict[str, Any]:
     """Return the table `[serve]` with the settings of the server."""
     table = _read_document(folder).get("serve", {})
     if not isinstance(table, dict):
-        raise SetupError(f"{folder / SETTINGS_FILE}: 'serve' must be a table, as [serve]")
+        raise SetupError(f"{folder / SETTINGS_FILE}: 'serve' must be a table: write [serve]")
     return table
 
 
@@ -223,7 +225,8 @@ def _read_tables(folder: Path, kind: str) -> dict[str, dict[str, Any]]:
         isinstance(table, dict) for table in tables.values()
     ):
         raise SetupError(
-            f"{folder / SETTINGS_FILE}: [{kind}] must hold a table for each name, as [{kind}.NAME]"
+            f"{folder / SETTINGS_FILE}: [{kind}] must contain a table for each name: write "
+            f"[{kind}.NAME]"
         )
     return tables
 
@@ -256,7 +259,7 @@ def _get_super_table(document: "TOMLDocument", name: str) -> Any:
 
 
 def _update_file(folder: Path, change: Callable[["TOMLDocument"], None]) -> None:
-    import tomlkit  # takes a third of the time to open a workspace, which most commands only read
+    import tomlkit  # slow to import, and most commands only read the workspace
     from tomlkit.exceptions import ParseError
 
     path = folder / SETTINGS_FILE
@@ -291,16 +294,16 @@ def check_fields(owner: str, kind: type, settings: Mapping[str, object]) -> None
                 qualified_name, setting
             ):
                 raise SetupError(f"{owner}: {removal}")
-            field_list = f"it has {', '.join(field_names)}" if field_names else "it has none"
-            raise SetupError(
-                f"{owner} does not take these settings: there is no {setting!r}; {field_list}"
+            field_list = (
+                f"available: {', '.join(field_names)}" if field_names else "it has no settings"
             )
+            raise SetupError(f"{owner} has no setting {setting!r}; {field_list}")
         types = _list_types(hints.get(setting, object))
         if all(kind in _TYPE_NAMES for kind in types) and not any(
             _has_type(value, expected_type) for expected_type in types
         ):
             raise SetupError(
-                f"{owner} does not take these settings: {setting!r} is "
+                f"{owner}: the setting {setting!r} must be "
                 f"{' or '.join(_TYPE_NAMES[kind] for kind in types)}, not {value!r}"
             )
 
@@ -343,7 +346,7 @@ def parse_setting(text: str) -> tuple[str, object]:
     """
     name, equals, value = text.partition("=")
     if not name.strip() or not equals:
-        raise SetupError(f"the setting {text!r} is not understood; write NAME=VALUE")
+        raise SetupError(f"the setting {text!r} cannot be read; write NAME=VALUE")
     try:
         return name.strip(), json.loads(value)
     except ValueError:

@@ -255,7 +255,10 @@ async def tune_bm25(
         for test_question in benchmark.questions
         if test_question.text.casefold() in training_texts
     ]:
-        raise SetupError(f"{repeated[0].id!r} is a test question and a training question")
+        raise SetupError(
+            f"{repeated[0].id!r} is both a test question and a training question: remove it "
+            "from one of them"
+        )
     loop = asyncio.get_running_loop()
     settings = load_method_settings(workspace.folder, METHOD)
     results = []
@@ -359,7 +362,7 @@ def run_cross_training(
     """
     names = [item.name for item in study.sets]
     if len(set(names)) < max(2, len(names)):
-        raise SetupError("two data sets or more are wanted, each of another name (NAME=FILE)")
+        raise SetupError("give at least two data sets with different names (NAME=FILE)")
     selections = [
         Selection(graph=item.graph, split=item.select_split("test")) for item in study.sets
     ]

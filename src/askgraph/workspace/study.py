@@ -203,14 +203,14 @@ def find_missing_requirement(workspace: Workspace, study: Study, experiment: Exp
         return ""
     model_settings: dict[str, str | None] | None = study.drafting_model
     if model_settings is None:
-        return f"{study.method} has no model that could draft comments (--definitions)"
+        return f"{study.method} has no model to draft comments (--definitions)"
     try:
         Models(workspace.folder).resolve_settings(
             model_settings.pop("model", None), **model_settings
         )
     except NoModel:
         return (
-            "no definition has comments (--definitions), and no language model is named that could "
+            "no definition has comments (--definitions), and no language model is named to "
             "draft them (--model)"
         )
     return ""
@@ -221,14 +221,14 @@ def _check_names(workspace: Workspace, study: Study) -> None:
     graphs = workspace.graphs()
     for kinds, name in study.variants.items():
         if name not in graphs:
-            raise SetupError(f"the variant {kinds}={name}: there is no graph {name!r}")
+            raise SetupError(f"--variant {kinds}={name}: there is no graph {name!r}")
     benchmarks = study.select_questions(workspace, study.graph)
     known_tags = {
         tag for benchmark in benchmarks for question in benchmark.questions for tag in question.tags
     }
     if unknown := [tag for tag in study.tags if tag not in known_tags]:
         tag_list = ", ".join(sorted(known_tags)) or "none"
-        raise SetupError(f"no question has the tag {unknown[0]!r}; there are: {tag_list}")
+        raise SetupError(f"no question has the tag {unknown[0]!r}; available: {tag_list}")
 
 
 def _prepare_variant(
@@ -281,8 +281,9 @@ def _prepare_variant(
         expected_settings = (f"enrichments/{name}.toml", workspace.graphs()[study.graph].sources)
         if (variant_settings.enrich, variant_settings.sources) != expected_settings:
             raise SetupError(
-                f"the graph {name!r} was not made by a study of {study.graph!r}: name it with "
-                f"--variant {experiment.variant}={name}, or take it away (askgraph remove {name})"
+                f"the graph {name!r} was not made by a study of {study.graph!r}: name it "
+                f"with --variant {experiment.variant}={name}, or remove it with: askgraph "
+                f"remove {name}"
             )
         is_same = definitions_file.is_file() and definitions_file.read_text(
             encoding="utf-8"
@@ -369,7 +370,7 @@ def plan_rows(
     known_names = {"fixed", *study.paper.needs, *(row.model for row in rows if row.model)}
     if unknown := sorted(study.resources.keys() - known_names):
         raise SetupError(
-            f"--with {unknown[0]!r}: no row of {study.paper.name} needs that; there are "
+            f"--with {unknown[0]!r}: no row of {study.paper.name} needs it; available: "
             + ", ".join(sorted(known_names))
         )
     graphs = {str(graph) for benchmark in benchmarks for graph in benchmark.graphs}

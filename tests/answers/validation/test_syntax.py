@@ -90,9 +90,9 @@ def test_things_that_are_named_are_compared_on_purpose(
 
 
 COMPARED = [
-    ("?n > 5 && ?n < 3", "?n cannot be > 5 and < 3"),
-    ("?n = 5 && 6 <= ?n", "?n cannot be = 5 and >= 6"),
-    ("?n > 5) FILTER(?n <= 5", "?n cannot be > 5 and <= 5"),
+    ("?n > 5 && ?n < 3", "?n cannot be both > 5 and < 3"),
+    ("?n = 5 && 6 <= ?n", "?n cannot be both = 5 and >= 6"),
+    ("?n > 5) FILTER(?n <= 5", "?n cannot be both > 5 and <= 5"),
     ("?n > 5 && ?n <= 6", ""),
     ("?n < 3 || ?n > 5", ""),
     ("RAND() > 0.9 && RAND() < 0.1", ""),

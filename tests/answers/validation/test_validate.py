@@ -228,7 +228,7 @@ MENDED = [  # as people write them, what comes out, what was done
     ("SELECT COUNT(?m) { ?m a onto:Moon }", "SELECT (COUNT(?m) AS ?count) { ?m a onto:Moon }",
      "an aggregate was given parentheses and a name"),
     ("SELECT ?m { ?p onto:orbits ?m . ?p a onto:Planet }",
-     "SELECT ?m { ?p ^onto:orbits ?m . ?p a onto:Planet }", "a predicate was turned round"),
+     "SELECT ?m { ?p ^onto:orbits ?m . ?p a onto:Planet }", "a predicate was reversed"),
     ('SELECT ?m { ?m rdfs:label "Europa" }', 'SELECT ?m { ?m rdfs:label "Europa" }', None),
     ('SELECT ?p { ?p onto:code "MAR"@en }', 'SELECT ?p { ?p onto:code "MAR" }',
      "a datatype was corrected"),

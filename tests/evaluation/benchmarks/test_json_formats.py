@@ -280,6 +280,6 @@ def test_simpledbpediaqa_takes_what_any_of_its_predicates_gives(tmp_path: Path) 
     assert question.entities == (thing,) and question.predicates == (dbo + "author", dbo + "work")
     assert reasons(contents) == [
         "it needs 'Subject', an IRI, and 'PredicateList', a list that is not empty",
-        "'Direction' is forward or backward, not 'up'",
+        "'Direction' must be forward or backward, not 'up'",
         "'Predicate' must be an IRI, not '> } #'",
     ]

@@ -115,10 +115,10 @@ def read(at: Path, text: str) -> BenchmarkContents:
 @for_each(
     ("statement", "reason"),
     [
-        ('sh:construct "CONSTRUCT {} {}"', "a CONSTRUCT query gives triples"),
-        ('spex:describe "DESCRIBE <x>"', "a DESCRIBE query gives triples"),
-        ('sh:describe "DESCRIBE <x>"', "a DESCRIBE query gives triples"),
-        ('sh:select "DESCRIBE <x>"', "a DESCRIBE query gives triples"),
+        ('sh:construct "CONSTRUCT {} {}"', "a CONSTRUCT query returns triples"),
+        ('spex:describe "DESCRIBE <x>"', "a DESCRIBE query returns triples"),
+        ('sh:describe "DESCRIBE <x>"', "a DESCRIBE query returns triples"),
+        ('sh:select "DESCRIBE <x>"', "a DESCRIBE query returns triples"),
         ('rdfs:label "nothing"', "neither sh:select nor sh:ask"),
     ],
 )

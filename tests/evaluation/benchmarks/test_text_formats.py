@@ -43,7 +43,7 @@ def test_facts_become_queries(tmp_path: Path) -> None:
     assert question.entities == (contents.prefixes["ns"] + "m.04x",)
     assert [item.reason for item in contents.unreadable] == [
         "it has 3 columns; expected subject, predicate, object, question",
-        "'www.freebase.com' is an identifier neither of Wikidata nor of Freebase",
+        "'www.freebase.com' is neither a Wikidata nor a Freebase identifier",
     ]
     # Yaml questions get the ids of the official client.
     contents = Text2Sparql().read(write(tmp_path, "q.yml", YAML), language="*")
@@ -59,7 +59,7 @@ def test_facts_become_queries(tmp_path: Path) -> None:
     )
     assert [item.reason for item in contents.unreadable] == [
         "it has neither a query nor answers",
-        "'question' must hold a text for each language",
+        "'question' must have a text for each language",
     ]
 
 
@@ -109,7 +109,11 @@ def test_ids_and_graphs(tmp_path: Path) -> None:
 
 @for_each(
     ("text", "message"),
-    [("a: [", "not YAML"), ("- a", "expected an object"), ("questions: []", "expected a data set")],
+    [
+        ("a: [", "cannot be read as YAML"),
+        ("- a", "expected an object"),
+        ("questions: []", "expected a data set"),
+    ],
 )
 def test_yaml_of_another_form_is_a_setup_error(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SetupError, match=rf"q\.yml: {message}"):
@@ -226,14 +230,14 @@ def test_items_that_are_odd(tmp_path: Path) -> None:
     query = prologue + "construct { ?s ?p ?o } { ?s ?p ?o }"
     contents = read(tmp_path, item(query={"sparql": query}))
     assert [found.reason for found in contents.unreadable] == [
-        "a CONSTRUCT query gives triples, which cannot be scored as rows"
+        "a CONSTRUCT query returns triples, which cannot be scored as rows"
     ]
     # A query that does not parse is read.
     (question,) = read(tmp_path, item(query={"sparql": "SELEC ?x"})).questions
     assert question.sparql == "SELEC ?x"
     # Half a character is no text.
     contents = read(tmp_path, item(question=[{"language": "en", "string": "\ud83d?"}]))
-    assert contents.unreadable[0].reason.startswith("its text holds half a surrogate pair")
+    assert contents.unreadable[0].reason.startswith("its text contains half of a surrogate pair")
     # Repeated ids are made unique.
     contents = read(tmp_path, item(), item(), item(id="1~2"), item())
     assert [q.id for q in contents.questions] == ["1", "1~2", "1~2~2", "1~3"]

@@ -201,7 +201,7 @@ async def test_ties_and_limits(planets: StoreEndpoint) -> None:
     )
     # What cannot be looked at is said.
     said = await tie("SELECT ?p { ?p :moons ?n } ORDER BY no such thing LIMIT 2", planets)
-    assert said is not None and said.startswith("ties could not be looked for: QuerySyntaxError")
+    assert said is not None and said.startswith("ties could not be checked: QuerySyntaxError")
 
 
 def test_findings() -> None:

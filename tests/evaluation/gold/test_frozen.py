@@ -70,7 +70,7 @@ def test_reading_frozen_results(tmp_path: Path) -> None:
         assert known.set_stored_answer(question) == question
     # The result of another query is refused.
     known = frozen(tmp_path, to_table_object(table()))
-    with pytest.raises(SetupError, match="gold query of question 'q' is not the one"):
+    with pytest.raises(SetupError, match="gold query of question 'q' has changed"):
         known.set_stored_answer(replace(MOONS, sparql=QUERY + " LIMIT 1"))
     with pytest.raises(SetupError, match=r"gold\.jsonl has no result for question 'r'"):
         known.set_stored_answer(replace(MOONS, id="r"))
@@ -85,11 +85,11 @@ def test_reading_frozen_results(tmp_path: Path) -> None:
 @for_each(
     ("text", "message"),
     [
-        ("", "holds no frozen gold"),
-        ('{"id": "q", "question": "?"}', "holds no frozen gold"),
+        ("", "contains no frozen gold results"),
+        ('{"id": "q", "question": "?"}', "contains no frozen gold results"),
         ('{"frozen": "askgraph gold"}\nno', "line 2: not JSON"),
         ('{"frozen": "askgraph gold"}\n[]', "line 2: not an object"),
-        ('{"frozen": "askgraph gold"}\n{"id": "q"}', "line 2: no result of a gold query"),
+        ('{"frozen": "askgraph gold"}\n{"id": "q"}', "line 2: not a result of a gold query"),
         (
             '{"frozen": "askgraph gold"}\n{"id": "q", "query": "h", "vars": ["x"], "rows": [[]]}',
             "line 2: a row needs a term or null",
@@ -98,7 +98,7 @@ def test_reading_frozen_results(tmp_path: Path) -> None:
             '{"frozen": "askgraph gold"}\n'
             '{"id": "q", "query": "h", "vars": ["x"], "rows": [["<urn:a>"]]}\n'
             '{"id": "r", "query": "h", "vars": ["x"], "rows": [["oh no"]]}',
-            "line 3: not a term of N-Triples",
+            "line 3: not an N-Triples term",
         ),
     ],
 )

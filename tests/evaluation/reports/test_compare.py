@@ -81,7 +81,7 @@ def test_what_is_compared() -> None:
     assert (found.all.n, found.all.b, found.all.better) == (2, 0.5, 1)
     # Different gold is refused and named.
     other = run_of(record("q1", gold_sparql="SELECT ?x { ?x ?y ?z }"), record("q2"), name="other")
-    with pytest.raises(SetupError, match=r"different gold, on 'q1'; run one of them again"):
+    with pytest.raises(SetupError, match=r"different gold, on 'q1': run one of them again"):
         compare_sides(select_side(A), select_side(other))
 
 
@@ -95,11 +95,11 @@ def test_what_is_refused_and_said() -> None:
         compare_sides(select_side(A), select_side(B), metric="rows")
     # Of several methods one must be named.
     both = run_of(record("q1", method="guided"), record("q1", 0.0, method="grasp"), name="both")
-    with pytest.raises(SetupError, match="name one, as both:grasp; there are grasp, guided"):
+    with pytest.raises(SetupError, match="name one, as in both:grasp; available: grasp, guided"):
         select_side(both)
-    with pytest.raises(SetupError, match="no method 'x'; there are grasp, guided"):
+    with pytest.raises(SetupError, match="no method 'x'; available: grasp, guided"):
         select_side(both, method="x")
-    with pytest.raises(SetupError, match="holds no records yet"):
+    with pytest.raises(SetupError, match="has no records yet"):
         select_side(run_of(name="empty"))
     found = compare_sides(select_side(both, method="grasp"), select_side(both, method="guided"))
     assert (found.a.name, found.all.difference.mean) == ("both:grasp", 1.0)

@@ -163,7 +163,7 @@ async def test_late_answers(endpoint: Any, ask_with: AskerMaker) -> None:
         ([Thought("hm")], "it ended without an answer, a refusal or a question back"),
         ([RIGHT, RIGHT], "it went on after its answer"),
         ([RIGHT, Thought("late")], "it went on after its answer"),
-        (["moons", RIGHT], "it gave a str, which is no step"),
+        (["moons", RIGHT], "it yielded a str, which is not a step"),
         ([ToolUse("search", {"a": {"moons"}}, SEEN), RIGHT], "its ToolUse cannot be written"),
         ([replace(RIGHT, confidence=float("nan"))], "its Answer cannot be written"),
         ([replace(RIGHT, confidence=17)], "its confidence is 17, not between 0 and 1"),
@@ -188,7 +188,7 @@ async def test_a_method_that_cancels_itself_fails(endpoint: Any) -> None:
 
     record = await recorded(ask, endpoint)
 
-    assert record.error == "the method failed: it cancelled itself"
+    assert record.error == "the method failed: it cancelled its own task"
 
 
 async def test_errors_and_gold(endpoint: Any, ask_with: AskerMaker) -> None:

@@ -60,7 +60,7 @@ def test_lines_of_predictions(tmp_path: Path) -> None:
     # An empty file and a broken line are refused.
     path = tmp_path / "predictions.jsonl"
     path.write_text("\n")
-    with pytest.raises(SetupError, match="holds no predictions"):
+    with pytest.raises(SetupError, match="contains no predictions"):
         read_predictions(path)
     path.write_text('{"id": "q", "sparql": null}\n{"id": ')
     with pytest.raises(SetupError, match="line 2: not JSON"):
@@ -169,9 +169,7 @@ def test_batches_as_predictions(tmp_path: Path) -> None:
     one = {"id": "q", "sparql": QUERY}
     several = [one, {**one, "repeat": 1}, {**one, "method": "theirs"}]
     assert len(read_predictions(lines(tmp_path, *several))) == 3
-    with pytest.raises(
-        SetupError, match=r"line 2: there is a prediction for 'q' already, .* line 1"
-    ):
+    with pytest.raises(SetupError, match=r"line 2: 'q' has a prediction already, at .* line 1"):
         read_predictions(lines(tmp_path, one, one))
 
 
@@ -182,8 +180,11 @@ def test_batches_as_predictions(tmp_path: Path) -> None:
         ({"id": "q"}, "line 1: it has none of 'sparql', 'query' and 'answers'"),
         ({"id": "q", "sparql": 7}, "line 1: 'sparql' must be text"),
         ({"id": "q", "sparql": QUERY, "confidence": 80}, "between 0 and 1, not 80"),
-        ({"id": "q", "sparql": QUERY, "status": "done"}, "'status' is one of answer, "),
-        ({"id": "q", "sparql": QUERY, "usage": {"tokens": 1}}, "'usage' is an object with some of"),
+        ({"id": "q", "sparql": QUERY, "status": "done"}, "'status' must be one of answer, "),
+        (
+            {"id": "q", "sparql": QUERY, "usage": {"tokens": 1}},
+            "'usage' must be an object with some of",
+        ),
         ({"id": "q", "sparql": QUERY, "usage": {"money": -1}}, "'money' must be 0 or more, not -1"),
         ({"id": "q", "sparql": QUERY, "seconds": float("nan")}, "'seconds' must be 0 or more"),
         ({"id": "q", "answers": {"vars": ["a"], "rows": [[]]}}, "each row as long as vars"),
@@ -249,7 +250,7 @@ async def test_scoring_predictions(endpoint: StoreEndpoint) -> None:
     assert "linked_entities" not in (await record(Prediction("q", answers=BOTH), endpoint)).scores
     # Stored answers need no endpoint.
     assert (await record(Prediction("q", answers=BOTH), None)).em == 1
-    with pytest.raises(SetupError, match="prediction for 'q' is a query and no answer"):
+    with pytest.raises(SetupError, match="prediction for 'q' is a query without an answer"):
         await record(Prediction("q", JUPITER), None)
     # Gold that fails is told and what is stored counts.
     broken = GoldQuestion("q", "?", sparql="SELECT ?moon { ?moon :orbits }", answers=BOTH)

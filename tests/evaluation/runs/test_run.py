@@ -106,7 +106,7 @@ async def test_a_folder_with_something_else_is_left_alone(
     endpoint: Any, ask_with: AskerMaker, tmp_path: Path
 ) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(SetupError, match="holds no run"):
+    with pytest.raises(SetupError, match="is not a run"):
         await evaluate(tasks(), worker(ask_with(KNOWN), endpoint), folder=tmp_path)
     assert names_in(tmp_path) == ["thesis.tex"]
 
@@ -211,7 +211,7 @@ async def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(
     whole = await evaluate(tasks(), work)
     with (
         files_of_at_most(3_000),
-        pytest.raises(SetupError, match=r"cannot write .*\.jsonl: no space is left"),
+        pytest.raises(SetupError, match=r"cannot write .*\.jsonl: the disk is full"),
     ):
         await evaluate(tasks(), work, folder=tmp_path)
     begun = len(read_run(tmp_path).records)
@@ -230,7 +230,7 @@ async def test_questions_alike_are_refused(endpoint: Any, ask_with: AskerMaker) 
 
 @for_each("text", ["money", "money=lots", "beer=3", "calls=-1", "calls=nan"])
 def test_a_budget_that_is_not_understood_is_refused(text: str) -> None:
-    with pytest.raises(SetupError, match="not understood"):
+    with pytest.raises(SetupError, match="cannot be read"):
         RunBudget.from_texts([text])
 
 
@@ -283,7 +283,7 @@ def test_reading_runs(tmp_path: Path) -> None:
 )
 def test_a_line_that_is_no_record_is_told(tmp_path: Path, change: dict[str, object]) -> None:
     folder = written(tmp_path, record=json.dumps({**RECORD.to_json(), **change}))
-    with pytest.raises(SetupError, match=r"records\.jsonl holds no records of a run"):
+    with pytest.raises(SetupError, match=r"records\.jsonl contains no records of a run"):
         read_run(folder)
 
 

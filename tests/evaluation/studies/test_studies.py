@@ -218,9 +218,9 @@ def test_figures_of_representations(tmp_path: Path) -> None:
 @for_each(
     ("text", "said"),
     [
-        ('[[experiment]]\nschema = "all"', r"experiment\]\] 1: schema = 'all' is wrong"),
-        ("[[experiment]]\ninverse = 1", "inverse = 1 is wrong"),
-        ("[[experiment]]\nnumber = 4", "number = 4 is wrong"),
+        ('[[experiment]]\nschema = "all"', r"experiment\]\] 1: schema = 'all' is not valid"),
+        ("[[experiment]]\ninverse = 1", "inverse = 1 is not valid"),
+        ("[[experiment]]\nnumber = 4", "number = 4 is not valid"),
         ("", "two brackets"),
         ("[[", "cannot be read"),
     ],
@@ -243,7 +243,7 @@ def test_published_scores_are_read_packed_or_not(tmp_path: Path) -> None:
         tmp_path / "a.jsonl"
     )
     (tmp_path / "a.jsonl").write_text('{"exp": 3}')
-    with pytest.raises(SetupError, match="exp, id, em and f1 are wanted"):
+    with pytest.raises(SetupError, match="expected lines of JSON with exp, id, em and f1"):
         read_published_scores(tmp_path / "a.jsonl")
 
 

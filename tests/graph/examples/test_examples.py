@@ -34,10 +34,10 @@ def test_a_line_is_an_example_where_it_has_a_query(tmp_path: Path) -> None:
 @for_each(
     ("line", "why"),
     [
-        ('{"text": "Why?"}', "a text 'question' is needed"),
-        ('{"question": 5}', "a text 'question' is needed"),
-        ('{"question": "Why?", "sparql": ["ASK { }"]}', "maybe texts 'sparql'"),
-        ('["Why?"]', "no JSON object"),
+        ('{"text": "Why?"}', "it needs a text 'question'"),
+        ('{"question": 5}', "it needs a text 'question'"),
+        ('{"question": "Why?", "sparql": ["ASK { }"]}', "can have texts 'sparql'"),
+        ('["Why?"]', "not a JSON object"),
         ('{"question": "Why?"', "Expecting"),
     ],
 )
@@ -46,7 +46,7 @@ def test_a_line_that_is_no_question_is_named_with_what_is_wrong(
 ) -> None:
     path = tmp_path / "asked.jsonl"
     path.write_text(f'{{"question": "Why?"}}\n{line}\n')
-    with pytest.raises(SetupError, match=f"line 2: no example: .*{why}"):
+    with pytest.raises(SetupError, match=f"line 2: not an example: .*{why}"):
         read_examples(path)
 
 

@@ -156,7 +156,7 @@ def test_the_default_gives_every_property_of_any_graph() -> None:
 
 
 def test_a_graph_without_queries_is_a_setup_error() -> None:
-    with pytest.raises(SetupError, match="no index queries for 'other'; there are some for dblp"):
+    with pytest.raises(SetupError, match="no index queries for 'other'; available: dblp"):
         load_query("entities", "other")
 
 
@@ -194,7 +194,7 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory) -> No
         ("iri\tname\n", "line 1: the columns are 'iri, name'"),
         ("iri\tlabel\tlabel\n", "line 1: the columns are 'iri, label, label'"),
         ("iri\tlabel\na\tb\nc\n", "line 3: 1 columns instead of 2"),
-        ("iri\tlabel\tscore\na\tb\tmany\n", "line 2: the score 'many' is no number"),
+        ("iri\tlabel\tscore\na\tb\tmany\n", "line 2: the score 'many' is not a number"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, message: str) -> None:

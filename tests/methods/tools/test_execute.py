@@ -24,8 +24,8 @@ UNREADABLE = re.escape(
     "the query failed: '}' was not expected here: expected a variable, an IRI or a value\n}\n^"
 )
 LABELLED = (
-    ".*there are results; with it nothing is left.*"
-    r"with capitals and small letters alike \(1 rows\): SELECT \?p"
+    ".*there are results; with it there are none.*"
+    r"ignoring upper and lower case \(1 rows\): SELECT \?p"
 )
 LACKING = "the graph has no onto:orbit; nearest: onto:orbits"
 

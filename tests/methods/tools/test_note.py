@@ -117,7 +117,7 @@ def test_the_sets_of_the_paper_do_not_have_it_and_callers_of_a_server_cannot_swi
     for plugin in (Grasp, GrafVonData):
         assert plugin(ScriptedModel([]), preset="paper").notes == "off"
         assert "propose" in list_open_settings(plugin) and "notes" not in list_open_settings(plugin)
-    with pytest.raises(SetupError, match="'notes' is one of off, read, keep"):
+    with pytest.raises(SetupError, match="'notes' must be one of off, read, keep"):
         Grasp(ScriptedModel([]), notes="always")
 
 
@@ -134,7 +134,7 @@ def test_a_note_cannot_pass_for_anything_else(moons: KnowledgeGraph) -> None:
 
 @pytest.mark.parametrize(
     ("sentence", "why"),
-    [(" \n ", "this one is empty"), ("x" * (MAX_NOTE_CHARACTERS + 1), "at most 300 characters")],
+    [(" \n ", "the note is empty"), ("x" * (MAX_NOTE_CHARACTERS + 1), "at most 300 characters")],
 )
 def test_what_is_no_note_is_told_and_ends_nothing(
     moons: KnowledgeGraph, sentence: str, why: str

@@ -250,7 +250,7 @@ async def test_a_place_of_a_pattern_is_searched(
     ("sparql", "why"),
     [
         ("SELECT ?x WHERE { ?x a ont:Moon }", "no pattern uses"),
-        ("ASK { ?search a ont:Moon }", "a SELECT query is wanted"),
+        ("ASK { ?search a ont:Moon }", "expected a SELECT query"),
         ("SELECT ?search WHERE { ?search a", "SELECT \\?search WHERE"),
         ("SELECT ?search WHERE { ?search a nope:Moon }", "nope:"),
         ("DELETE WHERE { ?search ?p ?o }", "DELETE|read|update"),

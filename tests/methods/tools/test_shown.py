@@ -103,8 +103,8 @@ def test_an_iri_is_read_in_every_form(local: KnowledgeGraph, written: str) -> No
         ("_:b0", "blank node"),
         ("?moon", "is a variable"),
         ("  ", "an IRI is missing"),
-        ("space:Titan } INSERT DATA {", "is no IRI"),
-        ("<https://example.org/a b>", "is no IRI"),
+        ("space:Titan } INSERT DATA {", "is not an IRI"),
+        ("<https://example.org/a b>", "is not an IRI"),
     ],
 )
 def test_what_is_no_iri_of_the_graph_is_told_with_the_nearest(

@@ -78,14 +78,14 @@ def test_trees_add_up_what_their_leaves_say() -> None:
 @for_each(
     ("text", "said"),
     [
-        (_text(evidence=sorted(EVIDENCE - {"margin"})), "see margin"),
-        (_text(evidence=sorted(EVIDENCE | {"unheard_of"})), "see unheard_of"),
-        (_text(start="1"), "no number"),
-        (_text(start=True), "no number"),
+        (_text(evidence=sorted(EVIDENCE - {"margin"})), "check margin"),
+        (_text(evidence=sorted(EVIDENCE | {"unheard_of"})), "check unheard_of"),
+        (_text(start="1"), "not a number"),
+        (_text(start=True), "not a number"),
         (_text(trees=[[0, 1.0, 2.0]]), "not enough values"),
-        (_text(trees=[[999, 1.0, 2.0, 3.0]]), "no evidence 999"),
-        (_text(trees=[["a", 1.0, 2.0, 3.0]]), "no evidence 'a'"),
-        (_text(trees=[None]), "None is no number"),
+        (_text(trees=[[999, 1.0, 2.0, 3.0]]), "unknown evidence 999"),
+        (_text(trees=[["a", 1.0, 2.0, 3.0]]), "unknown evidence 'a'"),
+        (_text(trees=[None]), "None is not a number"),
         (_text(trees=3), "not iterable"),
         ("[]", "indices"),
         ("{", "Expecting"),
@@ -100,7 +100,7 @@ def test_a_file_that_holds_no_trees_says_so(text: str, said: str, tmp_path: Path
 
 
 def test_a_missing_file_says_how_to_make_it(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match=r"make it anew with tools/calibrate\.py --write"):
+    with pytest.raises(SetupError, match=r"create it again with tools/calibrate\.py --write"):
         read_trees(tmp_path / "none.json")
 
 

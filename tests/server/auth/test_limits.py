@@ -43,7 +43,7 @@ async def test_limits_of_requests(accounts: MakeAccounts) -> None:
     await run_of(store, frugal, tokens=60)
     await known.check_budget(frugal)
     await run_of(store, frugal, tokens=60)
-    with pytest.raises(LimitExceededError, match="100 tokens of this day") as caught:
+    with pytest.raises(LimitExceededError, match="100 tokens of today") as caught:
         await known.check_budget(frugal)
     assert 0 < caught.value.retry_after <= 24 * 3600
     await known.check_budget(caller(tokens_per_day=1000))

@@ -44,8 +44,8 @@ CLIPBOARD = ["clipboard-read", "clipboard-write"]
 def share(page: Page) -> None:
     """Tick that others may read it, and wait until the server knows."""
     page.get_by_role("button", name="Share").click()
-    page.get_by_role("checkbox", name=re.compile("Others may open it")).check()
-    expect(page.get_by_text("Whoever may ask these graphs can open it.")).to_be_visible()
+    page.get_by_role("checkbox", name=re.compile("Let others open it")).check()
+    expect(page.get_by_text("Anyone with access to these graphs can open it.")).to_be_visible()
     expect(page.get_by_role("textbox", name="A link to this")).to_have_value(page.url)
 
 
@@ -64,7 +64,7 @@ def test_an_answer_has_its_reading_its_steps_and_other_readings(page: Page) -> N
     expect(steps.locator("summary").first).to_contain_text(re.compile(r"\d+ steps · .*\d+ quer"))
     considered = steps.locator(".step-draft summary")
     expect(considered.first).to_contain_text("Considered: ")
-    expect(considered.filter(has_text="A query was considered")).to_have_count(0)
+    expect(considered.filter(has_text="Considered a query")).to_have_count(0)
 
     ask_anew(page, "When was Armstrong born?")
     first = page.url
@@ -89,7 +89,7 @@ def test_what_comes_late_moves_nothing_and_changes_no_question(watch: Watch) -> 
     expect(page.get_by_role("textbox")).to_be_visible()
     held: list[Route] = []
     page.route("**/assets/Arranging-*.js", lambda route: held.append(route))
-    page.get_by_role("link", name="askgraph: to the question box").click()
+    page.get_by_role("link", name="askgraph: go to the question box").click()
     ask(page, "When was Armstrong born?", settles=False)
     readings = page.get_by_text(re.compile(r"^Other readings"))
     page.locator(".read-back .part").first.wait_for()  # and then the chips are to be loaded
@@ -132,8 +132,8 @@ def test_a_question_back_a_refusal_and_a_greeting_lead_on(page: Page) -> None:
     expect(options).to_have_count(0)
     page.get_by_role("button", name="Back to the original").click()
     page.get_by_role("button", name="None of these").click()
-    expect(page.get_by_role("link", name="Put it in other words")).to_be_visible()
-    page.get_by_role("link", name="See what the graph holds").click()
+    expect(page.get_by_role("link", name="Rephrase the question")).to_be_visible()
+    page.get_by_role("link", name="See what the graph contains").click()
     expect(page).to_have_url(re.compile("/graphs/space$"))
     expect(page.get_by_role("heading", level=1)).to_be_focused()
 
@@ -143,7 +143,7 @@ def test_a_question_back_a_refusal_and_a_greeting_lead_on(page: Page) -> None:
     expect(page.locator(".read-back")).to_be_visible()
     expect(page.locator(".unused")).to_contain_text("best")
     expect(page.get_by_role("button", name="Right")).to_have_count(0)
-    page.get_by_role("link", name="Put it in other words").click()
+    page.get_by_role("link", name="Rephrase the question").click()
     expect(page.locator("[data-question]")).to_have_value("Which rocket is the best?")
 
     ask_anew(page, "thank you")
@@ -256,7 +256,7 @@ def test_graphs_are_chosen_by_a_press_and_on_a_phone_in_a_menu(watch: Watch) -> 
     page = watch.page("/compare")
     page.route("**/api/v1/graphs?*", list_few)
     page.goto(watch.address)
-    graphs = page.get_by_role("group", name="Ask which graphs?")
+    graphs = page.get_by_role("group", name="Choose graphs")
     expect(graphs.get_by_role("button", pressed=True)).to_have_text("space")
     graphs.get_by_role("button", name="towns").click()
     expect(graphs.get_by_role("button", pressed=True)).to_have_text("towns")
@@ -264,14 +264,14 @@ def test_graphs_are_chosen_by_a_press_and_on_a_phone_in_a_menu(watch: Watch) -> 
     expect(page.locator(".headline")).to_contain_text("1535")
     page.goto(watch.address)
     expect(graphs.get_by_role("button", pressed=True)).to_have_text("towns")
-    page.get_by_role("button", name="Ask which graphs?").click()
+    page.get_by_role("button", name="Choose graphs").click()
     page.get_by_role("checkbox", name="Several at once").check()
     page.get_by_role("checkbox", name=re.compile("^space")).check()
     expect(graphs.get_by_role("button", pressed=True)).to_have_count(2)
     ask(page, TITAN)
     expect(page.locator(".headline")).to_contain_text("5,149.5 km")
     page.goto(f"{watch.address}/?graph=nope")
-    expect(page.get_by_text("There is no graph “nope” here")).to_be_visible()
+    expect(page.get_by_text("Graph “nope” not found")).to_be_visible()
 
     page = watch.page(**PHONE, dark=True)
     page.get_by_role("button", name="space", exact=True).click()
@@ -291,7 +291,7 @@ def test_parts_of_a_reading_are_changed_and_the_answer_with_them(watch: Watch) -
     ask(page, MARS)
     headline, sentence = page.locator(".headline"), page.locator(".read-back-words")
     page.get_by_role("button", name="Mars", exact=True).click()
-    instead = page.get_by_role("list", name="Take instead")
+    instead = page.get_by_role("list", name="Replace with")
     instead.get_by_role("button", name=re.compile("^Neptune.*6 rows")).click()
     expect(page.locator(".headline a")).to_have_count(6)
     expect(headline).to_contain_text("Triton")
@@ -338,7 +338,7 @@ def test_a_changed_reading_is_shared_downloaded_and_kept_in_the_history(watch: W
     page = watch.page()
     ask(page, MARS)
     page.get_by_role("button", name="Mars", exact=True).click()
-    instead = page.get_by_role("list", name="Take instead")
+    instead = page.get_by_role("list", name="Replace with")
     instead.get_by_role("button", name=re.compile("^Neptune")).click()
     headline, address = page.locator(".headline"), page.url
     expect(headline).to_contain_text("Triton")
@@ -360,7 +360,7 @@ def test_a_changed_reading_is_shared_downloaded_and_kept_in_the_history(watch: W
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="History").click()
     listed = page.locator(".history-list li")
     expect(listed).to_have_count(4)
-    expect(listed.nth(2)).to_contain_text("a reading of your choice")
+    expect(listed.nth(2)).to_contain_text("a reading you chose")
     page.get_by_role("searchbox", name="Search your questions").fill("mars")
     expect(listed).to_have_count(2)
     page.get_by_role("link", name=re.compile(re.escape(MARS))).first.click()
@@ -371,9 +371,9 @@ def test_a_changed_reading_is_shared_downloaded_and_kept_in_the_history(watch: W
     expect(listed).to_have_count(3)
     page.get_by_role("button", name="Delete the whole history").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete the whole history").click()
-    expect(page.get_by_text("Nothing was asked yet.")).to_be_visible()
+    expect(page.get_by_text("No questions yet.")).to_be_visible()
     page.reload()
-    expect(page.get_by_text("Nothing was asked yet.")).to_be_visible()
+    expect(page.get_by_text("No questions yet.")).to_be_visible()
 
 
 def test_a_confirmed_answer_is_given_at_once_until_it_is_withdrawn(watch: Watch) -> None:
@@ -395,7 +395,7 @@ def test_a_confirmed_answer_is_given_at_once_until_it_is_withdrawn(watch: Watch)
     expect(page.locator(".chip.good")).to_have_text("Confirmed")
     other = watch.page()
     ask(other, question)
-    expect(other.locator(".note.good")).to_contain_text("Confirmed before")
+    expect(other.locator(".note.good")).to_contain_text("Confirmed on")
     expect(other.locator(".headline")).to_contain_text("Ganymede")
     expect(other.get_by_role("button", name="Withdraw")).to_have_count(0)
     page.get_by_role("button", name="Withdraw").click()
@@ -406,10 +406,10 @@ def test_a_confirmed_answer_is_given_at_once_until_it_is_withdrawn(watch: Watch)
     for is_wrong in (False, True):
         confirm(TITAN)
         ask_anew(page, TITAN)
-        expect(note).to_contain_text("Confirmed before")
+        expect(note).to_contain_text("Confirmed on")
         if is_wrong:
             page.get_by_role("button", name="Wrong").click()
-            expect(page.get_by_role("checkbox", name="Withdraw the confirmed")).to_be_checked()
+            expect(page.get_by_role("checkbox", name="Also withdraw the confirmed")).to_be_checked()
             page.get_by_role("button", name="Send").click()
         else:
             note.get_by_role("button", name="Withdraw").click()
@@ -431,9 +431,9 @@ def test_wrong_opens_at_once_what_else_may_be_meant_and_words_are_optional(page:
     readings = page.locator("summary").filter(has_text="Other readings")
     opens = page.locator(".drafts").get_by_role("button", name="Open").first
     expect(opens).to_be_visible()
-    expect(page.get_by_role("group", name="Which word is meant otherwise?")).to_be_visible()
+    expect(page.get_by_role("group", name="Which word was misunderstood?")).to_be_visible()
     expect(readings).to_be_focused()
-    expect(page.locator(".chip.warn")).to_have_text("Thank you. Noted as wrong.")
+    expect(page.locator(".chip.warn")).to_have_text("Thank you. The answer is marked as wrong.")
     assert violations(page) == []
     readings.click()
     page.get_by_role("button", name="Wrong").click()
@@ -442,7 +442,7 @@ def test_wrong_opens_at_once_what_else_may_be_meant_and_words_are_optional(page:
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_role("textbox", name="What is wrong?")).to_have_count(0)
     page.reload()
-    expect(page.locator(".chip.warn")).to_have_text("Thank you. Noted as wrong.")
+    expect(page.locator(".chip.warn")).to_have_text("Thank you. The answer is marked as wrong.")
 
 
 def open_editor(page: Page, question: str = TITAN) -> Locator:
@@ -565,7 +565,7 @@ def test_a_table_is_sorted_paged_filtered_copied_and_downloaded(watch: Watch) ->
     view.get_by_role("button", name="Next page").click()
     expect(rows).to_have_count(9)
     expect(view.get_by_role("button", name="Next page")).to_be_disabled()
-    view.get_by_label("Rows a page").select_option("50")
+    view.get_by_label("Rows per page").select_option("50")
     expect(rows).to_have_count(34)
     expect(view.locator(".pager")).not_to_contain_text("Page")
 
@@ -589,7 +589,7 @@ def test_a_table_is_sorted_paged_filtered_copied_and_downloaded(watch: Watch) ->
         words = package.read("xl/sharedStrings.xml").decode()
     assert sheet.count("<row ") == len(names) + 1 and "Falcon" in words
     view.get_by_role("searchbox").fill("no such rocket")
-    expect(view.get_by_text("No row has all of these words.")).to_be_visible()
+    expect(view.get_by_text("No row contains all of these words.")).to_be_visible()
 
     view = result_of(page, MOONS)
     head = view.get_by_role("columnheader", name="number of moons")
@@ -697,7 +697,7 @@ def test_charts_are_gone_over_by_keys_chosen_and_saved(page: Page) -> None:
     view.get_by_role("tab", name="Chart").click()
     expect(view.locator("polyline.line")).to_have_count(1)
     expect(view.locator(".point").nth(50)).to_be_attached()
-    view.get_by_label("Show").select_option("Spread of launch date")
+    view.get_by_label("Show").select_option("Distribution of launch date")
     expect(view.locator("[role=option]").first).to_have_text(re.compile(r"rows?$"))
     counted = view.locator("[role=option]").all_text_contents()
     rows = [int(number) for text in counted for number in re.findall(r"(\d+) rows?$", text)]
@@ -708,7 +708,7 @@ def test_charts_are_gone_over_by_keys_chosen_and_saved(page: Page) -> None:
     view = result_of(page, "Who was the commander of Apollo 11?", table=False)
     card = view.get_by_role("group", name="Neil Armstrong")
     expect(card).to_contain_text(re.compile("astronaut.*5 August 1930", re.S))
-    card.get_by_role("link", name="All about it").click()
+    card.get_by_role("link", name="Details").click()
     expect(page.get_by_role("heading", name="Neil Armstrong", level=1)).to_be_visible()
 
 
@@ -774,7 +774,7 @@ def test_no_text_of_a_drawing_covers_another_one_in_any_font(
     watch = Watch(browsers(font), address)
     for look, most, many in ((LOOKS[0], 12, 20), (LOOKS[1], 8, 10)):
         page = watch.page("/graphs/space", **look)
-        drawn = page.get_by_role("group", name="What it holds and how that is linked")
+        drawn = page.get_by_role("group", name="What the graph contains and how it is linked")
         expect(drawn.get_by_role("link")).to_have_count(most)
         names = drawn.locator("g text").all_text_contents()
         assert "mission" in names and len(names) >= 5
@@ -810,12 +810,12 @@ def test_the_evidence_is_a_drawing_and_a_list_that_grow_on_demand(page: Page) ->
     triples = view.locator(".triple-list")
     expect(triples).to_contain_text("orbits")
     before = triples.locator("li li").count()
-    expect(view.get_by_text(re.compile("^Drawn is what is behind [1-5] of 6 rows"))).to_be_visible()
+    expect(view.get_by_text(re.compile("^The drawing covers [1-5] of 6 rows"))).to_be_visible()
     view.get_by_role("button", name="Draw more rows").click()
-    expect(view.get_by_text(re.compile("^Drawn is what"))).to_have_count(0)
+    expect(view.get_by_text(re.compile("^The drawing covers"))).to_have_count(0)
     expect(triples).to_contain_text("orbits Earth")
     expect(triples).to_contain_text("orbits Saturn")
-    triples.get_by_role("button", name="Add what is near").first.click()
+    triples.get_by_role("button", name="Add neighbours").first.click()
     expect(triples.locator("li li").nth(before)).to_be_attached()
     assert violations(page) == []
 
@@ -1019,20 +1019,20 @@ def test_a_board_says_what_changed_since_it_was_seen(
     expect(page.get_by_role("heading", level=1)).to_have_text("Harbours")
     assert re.search(r"/boards/[\w-]+$", page.url)
     assert page.locator(".pin-card h2").all_inner_texts() == [QUESTION, COUNT]
-    expect(page.get_by_text("Nothing changed.")).to_be_visible()
+    expect(page.get_by_text("Nothing has changed.")).to_be_visible()
     put_harbours(harbours, {**NOW, "Elm": 3})
     await_board(page, opens=False)
     berths, count = card(page, QUESTION), card(page, COUNT)
-    expect(page.get_by_text("2 answers changed.")).to_be_visible()
-    expect(berths.locator(".pin-changes")).to_contain_text("2 new rows1 row gone1 row changed")
-    expect(count.locator(".pin-changes")).to_contain_text("It was: 3")
+    expect(page.get_by_text("2 answers have changed.")).to_be_visible()
+    expect(berths.locator(".pin-changes")).to_contain_text("2 new rows1 row removed1 row changed")
+    expect(count.locator(".pin-changes")).to_contain_text("Before: 3")
     expect(count.locator(".headline")).to_contain_text("4")
     berths.get_by_role("tab", name="Table").click()
     expect(berths.get_by_role("row", name=re.compile("^Brix"))).to_contain_text("9 was 7")
     expect(berths.get_by_role("row", name=re.compile("^Dory"))).to_contain_text("new")
-    berths.get_by_text("What changed", exact=True).click()
+    berths.get_by_text("Changes", exact=True).click()
     expect(berths.locator(".pin-changes li")).to_have_text(
-        ["changed Brix · 9 was 7", "new Dory · 1", "new Elm · 3", "gone Cove · 2"]
+        ["changed Brix · 9 was 7", "new Dory · 1", "new Elm · 3", "removed Cove · 2"]
     )
     expect_sound(page, themes=True)
 
@@ -1046,11 +1046,11 @@ def test_a_board_says_what_changed_since_it_was_seen(
     assert saved.get_by_role("heading", level=2).all_inner_texts() == [QUESTION, COUNT]
     expect(saved.get_by_role("img", name=QUESTION)).to_contain_text("Brix")
     expect(saved.locator("section").first).to_contain_text(
-        "2 new rows · 1 row gone · 1 row changed"
+        "2 new rows · 1 row removed · 1 row changed"
     )
-    saved.get_by_text("What changed").first.click()
+    saved.get_by_text("Changes").first.click()
     expect(saved.locator("section").first.locator("li")).to_have_text(
-        ["changed · Brix · 9 (was 7)", "new · Dory · 1", "new · Elm · 3", "gone · Cove · 2"]
+        ["changed · Brix · 9 (was 7)", "new · Dory · 1", "new · Elm · 3", "removed · Cove · 2"]
     )
     saved.get_by_text("4 rows").first.click()
     expect(saved.get_by_role("row", name=re.compile("Brix"))).to_contain_text("9 was 7")
@@ -1061,15 +1061,15 @@ def test_a_board_says_what_changed_since_it_was_seen(
     page.get_by_role("button", name="Mark as seen").click()
     expect(page.locator(".pin-changes")).to_have_count(0)
     await_board(page, opens=False)
-    expect(page.get_by_text("Nothing changed.")).to_be_visible()
+    expect(page.get_by_text("Nothing has changed.")).to_be_visible()
     expect(berths.get_by_role("tab", name="Table", selected=True)).to_be_visible()
 
 
 def test_pins_are_arranged_renamed_and_removed(watch: Watch) -> None:
     page = watch.page("/boards")
-    expect(page.get_by_text("There is no board yet.")).to_be_visible()
+    expect(page.get_by_text("No boards yet.")).to_be_visible()
     page.get_by_label("New board").fill("Harbours")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create").click()
     expect(page.get_by_text("Nothing is pinned here yet.")).to_be_visible()
     page.get_by_role("main").get_by_role("link", name="Ask a question").click()
     expect(page.locator("[data-question]")).to_be_visible()
@@ -1082,7 +1082,7 @@ def test_pins_are_arranged_renamed_and_removed(watch: Watch) -> None:
     page.keyboard.press("Enter")
     expect(titles.nth(1)).to_have_text(QUESTION)
     expect(back).to_be_focused()
-    expect(page.get_by_text("Place 2 of 3")).to_be_visible()
+    expect(page.get_by_text("Position 2 of 3")).to_be_visible()
     page.keyboard.press("Enter")
     expect(titles.nth(2)).to_have_text(QUESTION)
     expect(page.get_by_role("button", name=f"Move “{QUESTION}” forward")).to_be_focused()
@@ -1104,18 +1104,18 @@ def test_pins_are_arranged_renamed_and_removed(watch: Watch) -> None:
     page.get_by_role("button", name="Delete the board").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete the board").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Boards")
-    expect(page.get_by_text("There is no board yet.")).to_be_visible()
+    expect(page.get_by_text("No boards yet.")).to_be_visible()
 
 
 def test_the_view_of_an_answer_is_pinned_kept_and_shared(watch: Watch) -> None:
     page = watch.page("/?graph=space")
     ask(page, MISSIONS)
     page.get_by_role("tab", name="Chart").click()
-    page.get_by_label("Show").select_option("Spread of launch date")
+    page.get_by_label("Show").select_option("Distribution of launch date")
     pin_here(page, "Views")
     await_board(page)
     expect(page.get_by_label("Show").locator("option:checked")).to_have_text(
-        "Spread of launch date"
+        "Distribution of launch date"
     )
     page.get_by_role("tab", name="Table").click()
     page.locator("tbody tr").first.wait_for()
@@ -1134,7 +1134,7 @@ def test_the_view_of_an_answer_is_pinned_kept_and_shared(watch: Watch) -> None:
     expect(other.get_by_role("alert")).to_contain_text("or it is not yours")
     share(page)
     await_board(other, opens=False)
-    expect(other.get_by_text("Shared with you, to read")).to_be_visible()
+    expect(other.get_by_text("Shared with you, read-only")).to_be_visible()
     expect(other.locator(".headline")).to_contain_text("Brix")
     changing = re.compile("Share|Rename|Delete|Remove|Move|seen")
     expect(other.get_by_role("main").get_by_role("button", name=changing)).to_have_count(0)
@@ -1158,8 +1158,8 @@ def test_a_pin_that_fails_stays_as_it_was_and_labels_with_html_stay_text(
     await_board(page)
     harbours.remove("other")
     put_harbours(harbours, NOW)
-    page.get_by_role("button", name="Bring up to date").click()
-    changed = "1 answer changed. · 1 answer could not be brought up to date."
+    page.get_by_role("button", name="Update").click()
+    changed = "1 answer has changed. · 1 answer could not be updated."
     expect(page.get_by_text(changed)).to_be_visible()
     lost = card(page, "Which harbours are there?")
     expect(lost.get_by_role("alert")).to_contain_text("there is no graph 'other'")

@@ -68,7 +68,7 @@ def test_graphs_from_files_and_addresses(
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"this is no RDF at all", "of no known kind"), (b"PK\x03\x04zip", "is an archive")],
+    [(b"this is no RDF at all", "has an unknown file type"), (b"PK\x03\x04zip", "is an archive")],
 )
 def test_what_is_no_rdf_is_refused_at_once(
     adding: httpx2.Client, nothing_left: Left, content: bytes, words: str
@@ -106,7 +106,7 @@ def test_jobs_that_fail_or_are_stopped(
     sparql_server.always = faults.silence()
     id = adding.post("/api/v1/graphs", json={"name": "slow", "url": sparql_server.url}).json()["id"]
     taken = upload(adding, "slow", ("moons.ttl", MOONS))
-    assert "there is a graph 'slow' already" in taken.json()["detail"]
+    assert "graph 'slow' exists already" in taken.json()["detail"]
     assert adding.delete(f"/api/v1/jobs/{id}").json()["state"] == "cancelled"
     assert job_ended(adding, id)["state"] == "cancelled" and nothing_left("slow")
     # A job is told of and stopped by another process.
@@ -167,7 +167,7 @@ def test_an_upload_whose_sender_left_adds_nothing(
     deadline = time.monotonic() + 30
     while "upload" not in str([vars(record) for record in caplog.records]):
         assert time.monotonic() < deadline
-    assert "failed by a bug" not in caplog.text
+    assert "failed because of a bug" not in caplog.text
     for job in adding.get("/api/v1/jobs").json()["jobs"]:
         assert job["graph"] != "gone" or job_ended(adding, job["id"])["state"] != "done"
     assert nothing_left("gone")

@@ -58,7 +58,7 @@ async def test_a_worker_that_is_killed_is_no_success(silent: SparqlServer, tmp_p
         add_in_process(AddTask(tmp_path, "killed", [silent.url]), lambda _: None)
     )
     os.kill(await worker_of(work, before), signal.SIGTERM)
-    with pytest.raises(ServiceError, match="ended by a bug"):
+    with pytest.raises(ServiceError, match="crashed"):
         await work
     assert Workspace(tmp_path).graphs() == {}
 

@@ -65,7 +65,7 @@ async def test_choices_and_their_state(agents: Agents) -> None:
     # A call that comes again without a choice is told so.
     async with agents.client(mode=MODERN, elicitation_callback=declines) as client:
         found = await client.call_tool("ask", QUESTION)
-    assert found.is_error and "no reading was chosen" in str(found.content)
+    assert found.is_error and "no interpretation was chosen" in str(found.content)
     # A forged state with an update in it changes nothing.
     async with agents.client(mode=MODERN, elicitation_callback=declines) as client:
         first = await client.session.call_tool("ask", QUESTION, allow_input_required=True)

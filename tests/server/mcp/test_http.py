@@ -41,7 +41,7 @@ async def test_clients_over_http(served: str) -> None:
     async with Client(f"{served}/mcp") as client:
         found = await client.call_tool("ask", {"question": "Who discovered\0 Titan?"})
     assert found.is_error
-    assert "'question' has to be a text without NUL" in found.content[0].model_dump()["text"]
+    assert "'question' must be text without NUL" in found.content[0].model_dump()["text"]
     # A new client is asked which reading is meant.
     async with Client(f"{served}/mcp", mode=MODERN, elicitation_callback=third) as client:
         found = (await client.call_tool("ask", QUESTION)).structured_content

@@ -38,7 +38,7 @@ async def test_resources_and_prompts(agents: Agents) -> None:
         text = await read(agents, "askgraph://graphs/space/shapes")
         assert "# moon: 55 instances\nont:Moon EXTRA a {" in text
         # A graph that is not there is no resource.
-        with pytest.raises(MCPError, match="there is no graph 'nope'; there are: space"):
+        with pytest.raises(MCPError, match="there is no graph 'nope'; available: space"):
             await client.read_resource("askgraph://graphs/nope/profile")
         # A prompt holds the question and the classes.
         names = [one.name for one in (await client.list_prompts()).prompts]

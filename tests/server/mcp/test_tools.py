@@ -212,14 +212,14 @@ async def test_choosing_graphs(moons: Agents) -> None:
     async with moons.client() as client:
         text = await refused(client, "search", query="Rex")
         found = await called(client, "search", query="Rex", graph="pets")
-    assert "name one of them as `graph`: moons, pets" in text and found["graph"] == "pets"
+    assert "name one as `graph`: moons, pets" in text and found["graph"] == "pets"
     # Only the graphs named at the start are there.
     async with moons.client("moons") as client:
         listed = await called(client, "list_graphs")
         text = await refused(client, "search", query="Rex", graph="pets")
         resources = (await client.list_resources()).resources
     assert [one["name"] for one in listed["graphs"]] == ["moons"]
-    assert "there is no graph 'pets'; there are: moons" in text
+    assert "there is no graph 'pets'; available: moons" in text
     assert all("moons" in one.uri for one in resources)
     # A label that gives orders stays a quoted text.
     async with moons.client("moons") as client:
@@ -235,8 +235,8 @@ async def test_choosing_graphs(moons: Agents) -> None:
         both = await refused(client, "search", query="Phobos", graphs=["moons", "pets"])
         unknown = await refused(client, "ask", question="Which moons?", grph="moons")
     assert (asked["graph"], found["graph"]) == ("moons", "pets")
-    assert both == "search looks at one graph: name it as `graph`"
-    assert unknown.startswith("ask has no argument 'grph'; it takes question, graphs, method")
+    assert both == "search needs the argument `graph`: name one graph"
+    assert unknown.startswith("ask has no argument 'grph'; available: question, graphs, method")
 
 
 async def test_wrong_calls(agents: Agents, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,7 +247,7 @@ async def test_wrong_calls(agents: Agents, monkeypatch: pytest.MonkeyPatch) -> N
         # A method without its model says how to name one.
         monkeypatch.delenv("ASKGRAPH_MODEL", raising=False)
         text = await refused(client, "ask", question="Which moons?", method="grasp")
-        assert "no language model is named" in text
+        assert "no language model is configured" in text
         # Arguments that do not fit are refused.
         assert "limit" in await refused(client, "search", query="Titan", limit=1000)
         # Prefixes of the graph need not be declared to be checked.

@@ -60,8 +60,8 @@ def test_how_answers_are_written() -> None:
     # What there is to know besides is said.
     confirmed = ConfirmedQuestion("Which moons?", "2026-01-01")
     text = told(replace(ANSWER, confirmed=confirmed, cut_short="no time", interpretation="One."))
-    assert "**Confirmed** as the answer to: Which moons?" in text
-    assert "**Cut short:** no time; this is the best so far." in text and "\n\nOne.\n\n" in text
+    assert "**Confirmed** as the answer to: Which moons?" in text and "\n\nOne.\n\n" in text
+    assert "**Cut short:** no time; this is the best answer so far." in text
     # Readings are numbered.
     options = (Option("Io.", 1, QUERY), Option("All.", 2000, QUERY))
     text = told(Clarification("Which?", options, None))

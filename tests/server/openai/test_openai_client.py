@@ -193,10 +193,15 @@ def test_refusals_and_conversations(chat: OpenAI, served: str) -> None:
 @for_each(
     ("model", "body", "kind", "words"),
     [
-        ("gpt-4o", {}, openai.NotFoundError, "there is no model 'gpt-4o'; models are askgraph"),
-        ("askgraph@nope", {}, openai.NotFoundError, "graphs are space"),
+        (
+            "gpt-4o",
+            {},
+            openai.NotFoundError,
+            "there is no model 'gpt-4o'; available models: askgraph",
+        ),
+        ("askgraph@nope", {}, openai.NotFoundError, "available graphs: space"),
         ("askgraph", {"graph": "nope"}, openai.NotFoundError, "there is no graph 'nope'"),
-        ("askgraph", {"n": 2}, openai.BadRequestError, "only one answer is given"),
+        ("askgraph", {"n": 2}, openai.BadRequestError, "only one answer is available"),
         ("askgraph", {"language": "!"}, openai.BadRequestError, "language"),
         ("askgraph", {"messages": []}, openai.BadRequestError, "messages"),
     ],

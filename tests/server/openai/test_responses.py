@@ -120,12 +120,16 @@ def test_streams_and_further_responses(client: OpenAI, served: str) -> None:
 @for_each(
     ("body", "kind", "words"),
     [
-        ({"model": "gpt-5"}, openai.NotFoundError, "there is no model 'gpt-5'; models are askgr"),
-        ({"model": "askgraph@sky"}, openai.NotFoundError, "graphs are space"),
-        ({"model": "grasp"}, openai.BadRequestError, "no language model is named"),
-        ({"input": ""}, openai.BadRequestError, "the last message has to be the user's question"),
-        ({"input": []}, openai.BadRequestError, "the last message has to be the user's question"),
-        ({"input": 7}, openai.BadRequestError, "'input' has to be a text or a list, not 7"),
+        (
+            {"model": "gpt-5"},
+            openai.NotFoundError,
+            "there is no model 'gpt-5'; available models: askgr",
+        ),
+        ({"model": "askgraph@sky"}, openai.NotFoundError, "available graphs: space"),
+        ({"model": "grasp"}, openai.BadRequestError, "no language model is configured"),
+        ({"input": ""}, openai.BadRequestError, "the last message must be the user's question"),
+        ({"input": []}, openai.BadRequestError, "the last message must be the user's question"),
+        ({"input": 7}, openai.BadRequestError, "'input' must be text or a list, not 7"),
         ({"background": True}, openai.BadRequestError, "leave out 'background'"),
         (
             {"previous_response_id": "resp_none"},

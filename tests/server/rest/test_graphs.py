@@ -46,7 +46,7 @@ def test_the_graphs_and_their_picture(client: Visitor) -> None:
     ):
         response = client.get(f"/api/v1/graphs/nowhere{path}")
         assert response.status_code == 404, path
-        assert response.json()["detail"] == "there is no graph 'nowhere'; there are: space"
+        assert response.json()["detail"] == "there is no graph 'nowhere'; available: space"
 
 
 @for_each(
@@ -150,9 +150,9 @@ def test_things_and_their_values(client: Visitor) -> None:
 @for_each(
     ("iri", "status", "words"),
     [
-        ("Mars", 400, "is no IRI"),
-        ("http://x/> ?p ?o } #", 400, "is no IRI"),
-        ("http://x/a b", 400, "is no IRI"),
+        ("Mars", 400, "is not an IRI"),
+        ("http://x/> ?p ?o } #", 400, "is not an IRI"),
+        ("http://x/a b", 400, "is not an IRI"),
         ("\x00", 422, "NUL"),
     ],
 )

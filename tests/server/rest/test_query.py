@@ -144,8 +144,8 @@ def test_telling_queries_in_pieces(client: Visitor) -> None:
         (7, SPACE + "Mars", "no part 7"),
         (-1, SPACE + "Mars", "no part -1"),
         ("Neptune", SPACE + "Mars", "no part 'Neptune'"),
-        (2, "Mars", "'Mars' is no IRI"),
-        (2, "http://x/> . ?s ?p <http://y", "is no IRI"),
+        (2, "Mars", "'Mars' is not an IRI"),
+        (2, "http://x/> . ?s ?p <http://y", "is not an IRI"),
     ],
 )
 def test_a_swap_that_cannot_be_made_is_refused(

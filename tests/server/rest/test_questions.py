@@ -204,7 +204,7 @@ def test_the_methods_say_what_they_need_and_cost(client: Visitor) -> None:
     assert told["default"] == "graph-search" and methods["graph-search"]["usable"]
     assert methods["graph-search"]["questions"] >= 1 and methods["graph-search"]["money"] == 0
     assert methods["grasp"]["needs_model"]
-    assert "no language model is named" in methods["grasp"]["missing"]
+    assert "no language model is configured" in methods["grasp"]["missing"]
 
 
 QUESTION = "Which moons are larger than Mercury?"

@@ -158,11 +158,11 @@ CALLS = Choice("", calls=(ToolCall("1", "search_entity", "{}"),))
     ("step", "words"),
     [
         (Findings((MARS,)), "'Mars' is the entity 'Mars'"),
-        (Findings(()), "no word of it is known"),
+        (Findings(()), "no word of the question is known"),
         (Draft("PREFIX : <x>\nASK {\n}", 1.0), "considers: ASK { }"),
         (Draft("ASK {}", 1.0, "Is it?"), "considers: Is it?"),
         (Thought("two\nlines"), "two lines"),
-        (Prompt("write", ()), "tells a model (write)"),
+        (Prompt("write", ()), "prompts a model (write)"),
         (ModelTurn(CALLS, Usage()), "the model: calls search_entity"),
         (ModelTurn(Choice("It is Io."), Usage()), "the model: It is Io."),
         (ToolUse("search", {"q": "Io"}, Observation("found")), 'search("Io"): found'),

@@ -111,12 +111,12 @@ def test_a_value_is_written_as_the_old_one_was(
 @for_each(
     ("old", "new", "message"),
     [
-        (value("5", XSD_INTEGER), "many", "'many' is no whole number"),
+        (value("5", XSD_INTEGER), "many", "'many' is not a whole number"),
         (value("1969-07-20", XSD_DATE), "yesterday", "give a date, like 1969-07-20"),
         (value("1969", XSD_G_YEAR), "69", "give a year, like 1969"),
-        (NamedNode(SATURN), "Jupiter", "'Jupiter' is no IRI"),
-        (NamedNode(SATURN), "http://x/> . ?s ?p <http://y", "is no IRI"),
-        (NamedNode(JUPITER), SATURN, "the query does not hold"),
+        (NamedNode(SATURN), "Jupiter", "'Jupiter' is not an IRI"),
+        (NamedNode(SATURN), "http://x/> . ?s ?p <http://y", "is not an IRI"),
+        (NamedNode(JUPITER), SATURN, "the query does not contain"),
     ],
 )
 def test_what_does_not_fit_is_refused(old: NamedNode | Literal, new: str, message: str) -> None:

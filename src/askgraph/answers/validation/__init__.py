@@ -104,7 +104,7 @@ class Finding:
 
 
 _NAME_KINDS = frozenset({FaultKind.CLASS, FaultKind.PREDICATE, FaultKind.ENTITY})
-_MIN_TYPO_CHARACTERS = 4  # characters of a name below which one of them makes another word
+_MIN_TYPO_CHARACTERS = 4  # in shorter names, one changed letter makes another word
 
 
 def _is_nearly_equal(wrong: str, iri: str) -> bool:

@@ -168,7 +168,7 @@ def _list_steps(path: Predicate) -> tuple[PathStep, ...]:
 VariableSorts = Mapping[str, Sorts]
 """The sorts of variables by name; a missing variable may have any sort."""
 _MAX_ROUNDS = 50
-_MAX_LINKED_SORTS = 500  # sorts of one variable whose links are still looked at
+_MAX_LINKED_SORTS = 500  # variables with more sorts are not checked for links
 
 
 @dataclass(frozen=True)
@@ -301,7 +301,7 @@ def _resolve_claims(
         if intersection:
             typed = intersection
         elif typed is None or claim.source is None or _can_overlap(typed, claim.sorts, knowledge):
-            # A thing of several classes: each step has to fit one of them.
+            # A thing may have several classes; each step has to fit one of them.
             typed, several = (typed or frozenset()) | claim.sorts, True
         else:
             culprits.append(claim.source)

@@ -20,7 +20,7 @@ from askgraph.sparql.prefixes import PrefixMap, get_namespace, split_local_name
 from askgraph.sparql.vocabulary import RDF_TYPE, RDFS_RESOURCE, RDFS_SUB_CLASS_OF
 
 _KNOWLEDGE_CACHE: dict[NameIndex, Knowledge] = {}
-_MAX_CACHED_GRAPHS = 8  # graphs whose knowledge is kept
+_MAX_CACHED_GRAPHS = 8  # graphs whose knowledge is cached
 
 
 def load_graph_knowledge(graph: KnowledgeGraph) -> Knowledge:
@@ -165,9 +165,7 @@ def _freeze_links(links: Mapping[str, set[str]]) -> dict[str, Sorts]:
     return {sort: frozenset(reached) for sort, reached in links.items()}
 
 
-_TRUNCATED_SHARE = (
-    0.6  # how sure it is that a name does not exist which a bounded look did not find
-)
+_TRUNCATED_SHARE = 0.6  # certainty that a name is missing if a bounded search did not find it
 _UNCOUNTED_SHARE = 0.9  # the same of classes that are listed without a number of triples each
 _MIN_COMPLETE_SHARE = 0.995  # of the triples: the rest are roundings and changes between two counts
 
@@ -340,7 +338,7 @@ def find_similar_names(
     text = split_local_name(name) if is_iri else name
     words = " ".join(split_tokens(text[:_MAX_NAME_CHARACTERS]))
     if not any(len(word) > 2 and word[0].isalpha() for word in words.split()):
-        return ()  # codes and empty texts are like nothing else
+        return ()  # codes and empty texts have no similar names
     space = get_namespace(name) if is_iri else ""
     scores: dict[str, float] = {}
     for iri, candidate_name in _iterate_candidates(graph, words, scope):

@@ -267,7 +267,7 @@ class _StepMismatch:
             f"{', '.join(types[:_MAX_LISTED_SORTS])}, not {written_type}"
         )
         source_range = _locate_term(self.text, literal, self.constraint.pattern, self.knowledge)
-        # A store that compares numbers by value would find it.
+        # A store that compares numbers by value would match it.
         is_number = literal.datatype.value in NUMERIC_DATATYPES
         certainty_factor = (
             _NUMBER_CERTAINTY_FACTOR if is_number and use.datatypes & NUMERIC_DATATYPES else 1.0
@@ -358,7 +358,10 @@ def _check_class(
         if constraint.subclasses and knowledge.hierarchy is None:
             certainty = min(certainty, _ALTERNATIVE_PROBABILITY)
     else:
-        kind, message = FaultKind.SUBJECT, f"{name} has not what is asked of {constraint.subject}"
+        kind, message = (
+            FaultKind.SUBJECT,
+            f"{name} does not have the properties asked of {constraint.subject}",
+        )
         certainty = 0.9 * knowledge.completeness
     yield Finding(kind, message, source_range, constraint.cls, tuple(proposals), certainty)
 
@@ -419,7 +422,7 @@ def _format_sorts(sorts: Sorts | None, text: str, knowledge: Knowledge) -> str:
     sizes = {iri: knowledge.classes[iri].instances for iri in sorts if iri in knowledge.classes}
     ordered = sorted(sorts, key=lambda iri: (iri == UNTYPED, -sizes.get(iri, 0), iri))
     names = [
-        shorten_iri(sort, text, knowledge.prefixes) if sort else "what has no class"
+        shorten_iri(sort, text, knowledge.prefixes) if sort else "things without a class"
         for sort in ordered
     ]
     omitted_count = len(names) - _MAX_LISTED_SORTS
@@ -546,7 +549,7 @@ def known_iris(subject: CheckInput, /) -> Iterator[Finding]:
     for block, _, _ in walk_blocks(build_block(subject.tree, subject.services)):
         for pattern in block.patterns:
             if can_be_empty(pattern.predicate):
-                continue  # the path leads from anything to itself, known or not
+                continue  # the path connects every term to itself, even an unknown one
             ends = (pattern.subject, pattern.object)
             for term, span in zip(ends, pattern.spans[::2], strict=False):
                 if isinstance(term, NamedNode) and term.value not in checked_iris:

@@ -56,7 +56,7 @@ __all__ = ["filters", "structure", "syntax"]
 # How probably a finding is a fault.
 _PRODUCT_PROBABILITY = 0.6  # some questions need a product
 _COMPARISON_PROBABILITY = 0.4  # a product that compares with a named thing is often intended
-_CONSTANT_MARK = "="  # stands in a block that is about something named
+_CONSTANT_MARK = "="  # marks a block with a named constant
 _SUBQUERY_PROBABILITY = 0.4  # an unbound column of a sub-query does no harm
 
 
@@ -86,7 +86,7 @@ def _check_unbound(query: Query, text: str, *, certainty: float) -> Iterator[Fin
             if not is_bound:
                 yield Finding(
                     FaultKind.UNBOUND,
-                    f"nothing in the query gives {variable} a value",
+                    f"{variable} is never bound in the query",
                     find_variable(text, variable.value),
                     str(variable),
                     certainty=certainty,
@@ -165,8 +165,8 @@ def _check_group_joins(
         names = [", ".join(sorted(_format_names(block))[:3]) for block in blocks]
         yield Finding(
             FaultKind.UNJOINED,
-            "nothing joins " + " and ".join(names[:3]) + ": each solution of one meets all of the"
-            " other",
+            " and ".join(names[:3])
+            + " are not joined: every solution of one is combined with all of the other",
             term=names[1],
             certainty=_COMPARISON_PROBABILITY
             if _is_intended(blocks, selected_names)
@@ -249,8 +249,8 @@ def syntax(subject: CheckInput, /) -> Iterator[Finding]:
     """Yield undeclared prefixes, and the place where a query cannot be parsed."""
     if len(subject.text) > MAX_CHECKED_CHARACTERS:
         message = (
-            f"it has {len(subject.text):,} characters; at most "
-            f"{MAX_CHECKED_CHARACTERS:,} are looked at"
+            f"the query has {len(subject.text):,} characters; at most "
+            f"{MAX_CHECKED_CHARACTERS:,} are checked"
         )
         yield Finding(FaultKind.SYNTAX, message, certainty=UNCHECKED_PROBABILITY)
         return
@@ -286,7 +286,7 @@ def _check_syntax(subject: CheckInput, namespaces: Mapping[str, str]) -> Iterato
         except QueryError as error:
             yield Finding(FaultKind.SYNTAX, str(error), _locate_error(error, text))
             return
-    message = "it has what SPARQL 1.1 does not know, and was not looked at any further"
+    message = "the query uses syntax beyond SPARQL 1.1 and was not checked further"
     yield Finding(FaultKind.SYNTAX, message, certainty=UNCHECKED_PROBABILITY)
 
 
@@ -298,7 +298,7 @@ def _locate_error(error: QueryError, text: str) -> SourceRange | None:
     return get_range(text, (start, min(start + 1, len(text))))
 
 
-_MAX_PARSED_CHARACTERS = 5_000  # characters that pyoxigraph is given
+_MAX_PARSED_CHARACTERS = 5_000  # longer queries are not passed to pyoxigraph
 _MAX_JOINS = 40  # the fast one orders joins, in time that grows with their third power
 _MAX_UNIONS = 8
 _JOIN_MARKS = frozenset(".;,/[({")
@@ -406,7 +406,10 @@ class _ConditionChecker:
                 if tags and language_tag not in {tag.lower() for tag in tags}:
                     tag_list = ", ".join(sorted(tags)[:5])
                     message = f"no value of {variable} is in the language {right.value!r}"
-                    yield f"{message}: there are {tag_list}", tuple(map(Literal, sorted(tags)[:3]))
+                    yield (
+                        f"{message}; there are values in {tag_list}",
+                        tuple(map(Literal, sorted(tags)[:3])),
+                    )
 
     def check_type(self, variable: Variable, name: str, literal: Literal) -> Iterator[Reason]:
         sorts = self.get_datatypes(variable)
@@ -450,7 +453,7 @@ class _ConditionChecker:
 MIRRORED_OPERATORS = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
 _NONDETERMINISTIC_CALL = re.compile(
     r"\b(?:RAND|UUID|STRUUID|BNODE)\("
-)  # give another value at each call
+)  # these functions return a new value at each call
 
 
 @dataclass(frozen=True)
@@ -486,7 +489,10 @@ def find_contradictions(filters: Iterable[Filter]) -> Iterator[tuple[Filter, str
                     and _is_contradiction(bound, opposite, is_upper=is_upper)
                 ):
                     reported.add(bound.value)
-                    yield condition, f"{bound.value} cannot be {opposite.text} and {bound.text}"
+                    yield (
+                        condition,
+                        f"{bound.value} cannot be both {opposite.text} and {bound.text}",
+                    )
                 previous = tightest.get((bound.value, is_upper))
                 if previous is None or _is_tighter(bound, previous, is_upper=is_upper):
                     tightest[bound.value, is_upper] = bound

@@ -29,7 +29,7 @@ CHECKS = ("syntax", "structure", "known_iris", "schema", "filters")
 """The default checks, in the order of their findings."""
 
 _MAX_ROUNDS = 3
-_TOO_DEEP_MESSAGE = "it is nested too deeply, or has too long a condition, to be looked at"
+_TOO_DEEP_MESSAGE = "the query is nested too deeply, or has too long a condition, to be checked"
 
 
 def validate_query(
@@ -253,7 +253,7 @@ def apply_repairs(text: str, findings: Sequence[Finding]) -> tuple[str, tuple[Re
 
 
 _REPAIR_NOTES = {
-    FaultKind.DIRECTION: "a predicate was turned round",
+    FaultKind.DIRECTION: "a predicate was reversed",
     FaultKind.LANGUAGE: "a language tag was corrected",
     FaultKind.DATATYPE: "a datatype was corrected",
     FaultKind.CLASS: "the name of a class was corrected",

@@ -70,7 +70,9 @@ class Names:
         """
         self._replacements += 1
         if self._replacements > _MAX_REPLACEMENTS:
-            raise QuerySyntaxError("too many names stand for others to put it into words")
+            raise QuerySyntaxError(
+                "the query has too many names that stand for other names to describe it"
+            )
 
     def name_iri(self, iri: str) -> str:
         """Return the label of an IRI, or the words in it."""

@@ -76,7 +76,7 @@ def expand_wordings(
         chosen = english or [text for text in available if text.language == available[0].language]
     else:
         matching = [text for text in available if _has_language(text, language)]
-        # A text without a language may be in any.
+        # A text without a language tag may be in any language.
         chosen = matching or [text for text in available if text.language is None]
     if not chosen:
         languages = ", ".join(dict.fromkeys(text.language or "none" for text in available))
@@ -141,11 +141,11 @@ def _find_defect(question: GoldQuestion) -> str | None:
     if not question.text.strip():
         return "it has no text"
     if _SURROGATE.search(question.text):
-        return "its text holds half a surrogate pair, which is no character"
+        return "its text contains half of a surrogate pair, which is not a character"
     if not question.has_gold:
         return "it has neither a query nor answers"
     if question.sparql is not None and (form := _FORM.match(question.sparql)):
-        return f"a {form[1].upper()} query gives triples, which cannot be scored as rows"
+        return f"a {form[1].upper()} query returns triples, which cannot be scored as rows"
     return None
 
 
@@ -170,7 +170,7 @@ def load_json(path: Path) -> object:
     except json.JSONDecodeError as error:
         raise SetupError(f"{path}, line {error.lineno}: not JSON: {error.msg}") from error
     except (ValueError, RecursionError) as error:
-        raise SetupError(f"{path}: not JSON that can be read: {error}") from error
+        raise SetupError(f"{path}: cannot be read as JSON: {error}") from error
     return content
 
 
@@ -189,7 +189,7 @@ def iterate_json_list(path: Path, *, key: str | None = None) -> Iterator[tuple[s
 def number_records(path: Path, records: list[object]) -> Iterator[tuple[str, Record | str]]:
     """Yield records with their location; a record that is not an object yields a reason."""
     for number, record in enumerate(records, start=1):
-        item = record if isinstance(record, dict) else "it is no object"
+        item = record if isinstance(record, dict) else "it is not an object"
         yield f"{path}, item {number}", item
 
 
@@ -309,7 +309,7 @@ def parse_bindings(bindings: Sequence[object], variables: Sequence[str] = ()) ->
     names = dict.fromkeys(variables)
     for solution in bindings:
         if not isinstance(solution, dict):
-            raise UnusableItemError("a solution among its stored answers is no object")
+            raise UnusableItemError("a solution among its stored answers is not an object")
         names.update(dict.fromkeys(map(str, solution)))
     rows = [
         [_parse_term(solution.get(name)) for name in names]

@@ -75,7 +75,7 @@ def read_benchmark(
     reader: Benchmark = plugins.load("benchmark", name)()
     contents = reader.read(file, language=language)
     if not contents.questions and not contents.unreadable:
-        raise SetupError(f"{path} holds no questions in the format {name!r}")
+        raise SetupError(f"{path} contains no questions in the format {name!r}")
     return name.strip().lower().replace("-", "_"), contents
 
 
@@ -94,7 +94,7 @@ def read_questions(path: Path, *, need_gold: bool = False) -> tuple[GoldQuestion
             raise SetupError(f"{location}: {question}")
         if question.id in locations:
             raise SetupError(
-                f"{location}: the id {question.id!r} is taken by {locations[question.id]}"
+                f"{location}: the id {question.id!r} is already used by {locations[question.id]}"
             )
         if need_gold and not question.has_gold:
             raise SetupError(
@@ -104,7 +104,7 @@ def read_questions(path: Path, *, need_gold: bool = False) -> tuple[GoldQuestion
         locations[question.id] = location
         questions.append(question)
     if not questions:
-        raise SetupError(f"{path} holds no questions")
+        raise SetupError(f"{path} contains no questions")
     return tuple(questions)
 
 
@@ -132,9 +132,9 @@ def detect_format(path: Path) -> str:
             f"{path} may be {' or '.join(map(repr, matches))}: name its format, one of these"
         )
     if not head.strip() and not path.is_dir():
-        raise SetupError(f"{path} is empty: it holds no questions")
+        raise SetupError(f"{path} is empty: it contains no questions")
     raise SetupError(
-        f"{path} is of no format that is known; name its format, one of "
+        f"{path} has an unknown format; name its format, one of "
         f"{', '.join(plugins.list_names('benchmark'))}"
         f"{''.join(f'; {reason}' for reason in missing)}"
     )
@@ -173,7 +173,7 @@ def read_example_file(path: Path, *, format: str | None = None) -> ExampleCollec
     if format is None and path.name.endswith((".jsonl", ".jsonl.gz")) and _has_question_key(path):
         return ExampleCollection(read_examples(path))
     if path.is_dir() and not any(path.iterdir()):
-        raise SetupError(f"the folder {path} is empty: there are no examples to read in it")
+        raise SetupError(f"the folder {path} is empty: it contains no examples to read")
     format_name = (
         (format or (detect_format(path) if path.exists() else "")).lower().replace("-", "_")
     )

@@ -251,7 +251,7 @@ class LcQuad(JsonBenchmark):
     required_keys = frozenset({"corrected_question"})
     id_key = "_id"
     text_keys = ("corrected_question",)
-    query_keys = ("sparql_query", "query")  # in the files, and as the project's page says
+    query_keys = ("sparql_query", "query")  # the key in the files, and the one in the documentation
     graph = "dbpedia"
 
     def build_question(self, record: Record) -> GoldQuestion:
@@ -371,7 +371,7 @@ class Qald(JsonBenchmark):
             return tables[0] if tables else None
         variables = tables[0].variables
         if any(table.boolean is not None or table.variables != variables for table in tables):
-            raise UnusableItemError("it has several stored answers that do not go together")
+            raise UnusableItemError("its stored answers contradict each other")
         rows = tuple(row for table in tables for row in table.rows)
         terms = tuple(row for table in tables for row in table.terms)
         return ResultTable(variables, rows, terms=terms if len(terms) == len(rows) else ())
@@ -455,7 +455,7 @@ def _build_fact_pattern(subject: str, fact: Record) -> str:
     if not (isinstance(predicate, str) and _IRI.fullmatch(predicate)):
         raise UnusableItemError(f"'Predicate' must be an IRI, not {predicate!r}")
     if direction not in ("forward", "backward"):
-        raise UnusableItemError(f"'Direction' is forward or backward, not {direction!r}")
+        raise UnusableItemError(f"'Direction' must be forward or backward, not {direction!r}")
     if not (class_iri is None or (isinstance(class_iri, str) and _IRI.fullmatch(class_iri))):
         raise UnusableItemError(
             f"'Constraint' must be the IRI of a class or null, not {class_iri!r}"

@@ -95,7 +95,7 @@ def _convert_to_turtle(text: str, location: str) -> str:
                 end = token.end()
     if depth:
         line = text.count("\n", 0, token.start() if depth < 0 else end) + 1
-        raise SetupError(f"{location}, line {line}: a brace without its partner")
+        raise SetupError(f"{location}, line {line}: an unmatched brace")
     return "".join([*pieces, text[end:]])
 
 

@@ -74,7 +74,7 @@ def _iterate_questions(items: Iterable[Described], language: str | None) -> Iter
         if example.query is None and UNANSWERABLE_TAG not in example.keywords:
             raise UnusableItemError(NO_QUERY_MESSAGE)
         if not example.wordings:
-            raise UnusableItemError("no rdfs:comment to take the question from")
+            raise UnusableItemError("it has no rdfs:comment with the question")
         federation_tags = ("federated",) if example.federates_with else ()
         question = GoldQuestion(
             id=example.node.value,

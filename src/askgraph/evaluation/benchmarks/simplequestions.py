@@ -95,5 +95,5 @@ def _parse_freebase_name(path: str) -> str:
     """Return `m.0abc` for `www.freebase.com/m/0abc`."""
     match = re.fullmatch(r"www\.freebase\.com/(\w+(?:/\w+)+)", path)
     if match is None:
-        raise UnusableItemError(f"{path!r} is an identifier neither of Wikidata nor of Freebase")
+        raise UnusableItemError(f"{path!r} is neither a Wikidata nor a Freebase identifier")
     return match[1].replace("/", ".")

@@ -53,7 +53,7 @@ class Text2Sparql:
         try:
             content = yaml.safe_load(read_text(path))
         except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise SetupError(f"{path}: not YAML that can be read: {error}") from error
+            raise SetupError(f"{path}: cannot be read as YAML: {error}") from error
         if not isinstance(content, dict):
             raise SetupError(f"{path}: expected an object with 'dataset' and 'questions'")
         dataset, records = content.get("dataset"), content.get("questions")
@@ -87,7 +87,7 @@ class Text2Sparql:
 def _get_texts(record: Record) -> list[QuestionText]:
     question = record.get("question")
     if not isinstance(question, dict):
-        raise UnusableItemError("'question' must hold a text for each language")
+        raise UnusableItemError("'question' must have a text for each language")
     # YAML reads the language code `no` as a boolean.
     texts_by_language = {"no" if key is False else str(key): text for key, text in question.items()}
     return [

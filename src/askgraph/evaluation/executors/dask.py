@@ -10,7 +10,7 @@ __all__ = ["Dask"]
 
 Result = TypeVar("Result")
 
-THREAD_COUNT = 16  # a worker's; they wait for its event loop, which does the work
+THREAD_COUNT = 16  # per worker; the threads wait for its event loop, which does the work
 
 
 class Dask:

@@ -23,7 +23,9 @@ class Processes:
 
     def __init__(self, workers: int, address: str | None = None) -> None:
         if address is not None:
-            raise SetupError("processes run on this machine; they have no --address")
+            raise SetupError(
+                "--address does not apply to processes, which run on this machine: omit it"
+            )
         context = multiprocessing.get_context("spawn")
         connection, self._parent_connection = context.Pipe(duplex=False)
         self._pool = ProcessPoolExecutor(

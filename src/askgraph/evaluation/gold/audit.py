@@ -115,9 +115,9 @@ def _check_result(
     question: GoldQuestion, query: str, table: ResultTable, prefixes: Prefixes, tie: str | None
 ) -> Iterator[GoldFinding]:
     try:
-        check_query(query, prefixes=prefixes)  # by the grammar, whatever the engine takes
+        check_query(query, prefixes=prefixes)  # check the grammar, since engines may be lenient
     except QueryError as error:
-        prologue = "the engine takes it, but " if isinstance(error, QuerySyntaxError) else ""
+        prologue = "the engine accepts it, but " if isinstance(error, QuerySyntaxError) else ""
         yield GoldFinding.from_question(question, "not portable", f"{prologue}{error}")
     if question.unanswerable and table.get_values():
         yield GoldFinding.from_question(
@@ -195,8 +195,8 @@ def _is_all_zero(table: ResultTable) -> bool:
     return len(table.rows) == 1 and all(cell == ("number", 0) for cell in table.rows[0])
 
 
-EXTRA_ROWS = 100  # rows looked at after the cut
-MAX_PROBE_ROWS = 10_000  # rows looked at at all, if DISTINCT has to be applied here
+EXTRA_ROWS = 100  # rows to read after the limit
+MAX_PROBE_ROWS = 10_000  # maximum number of rows for a DISTINCT in this process
 TIE_KEY_PREFIX = "tie_key_"
 
 
@@ -227,7 +227,7 @@ async def find_tie(
                 if tie := probe.find_tie(result.rows):
                     return tie
     except (QueryError, TimedOut) as error:
-        return f"ties could not be looked for: {type(error).__name__}: {error}"
+        return f"ties could not be checked: {type(error).__name__}: {error}"
     return None
 
 

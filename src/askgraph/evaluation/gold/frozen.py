@@ -77,12 +77,13 @@ class FrozenGold:
         stored_hash = self.hashes.get(question.id)
         if stored_hash is None:
             raise SetupError(
-                f"{self.path} has no result for question {question.id!r}; freeze the benchmark anew"
+                f"{self.path} has no result for question {question.id!r}; freeze the "
+                "benchmark again"
             )
         if stored_hash != hash_query(question.sparql or ""):
             raise SetupError(
-                f"the gold query of question {question.id!r} is not the one whose result "
-                f"{self.path} holds; freeze it anew"
+                f"the gold query of question {question.id!r} has changed since its result "
+                f"was stored in {self.path}; freeze the benchmark again"
             )
 
 
@@ -95,7 +96,8 @@ def read_frozen_gold(path: Path) -> FrozenGold:
     lines = list(_iterate_lines(path))
     if not lines or lines[0][1].get("frozen") != HEADER["frozen"]:
         raise SetupError(
-            f"{path} holds no frozen gold; askgraph benchmark freeze writes such files"
+            f"{path} contains no frozen gold results; create such a file with: askgraph "
+            "benchmark freeze"
         )
     results: dict[str, ResultTable] = {}
     hashes: dict[str, str] = {}
@@ -110,7 +112,7 @@ def read_frozen_gold(path: Path) -> FrozenGold:
                 terms = _read_rows(f"{path}, line {number}", names, rows)
                 results[identity] = ResultTable.from_result(SelectResult(tuple(names), terms))
             case _:
-                raise SetupError(f"{path}, line {number}: no result of a gold query")
+                raise SetupError(f"{path}, line {number}: not a result of a gold query")
         hashes[identity] = query
     return FrozenGold(path, lines[0][1], results, hashes, errors)
 
@@ -196,7 +198,7 @@ def _read_rows(location: str, names: list[object], rows: object) -> tuple[Row, .
     try:
         quads = list(parse(triples, RdfFormat.N_TRIPLES, lenient=True))
     except SyntaxError as error:
-        raise SetupError(f"{location}: not a term of N-Triples: {error.msg}") from error
+        raise SetupError(f"{location}: not an N-Triples term: {error.msg}") from error
     terms = {text: quad.object for text, quad in zip(texts, quads, strict=True)}
     return tuple(tuple(None if text is None else terms[text] for text in row) for row in rows)
 

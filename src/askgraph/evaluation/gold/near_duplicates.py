@@ -30,10 +30,8 @@ BAND_COUNT, ROWS_PER_BAND_COUNT = (
     32,
     3,
 )  # texts that share half of their pieces meet with a probability of 0.99
-MAX_NEIGHBOUR_COUNT = (
-    30  # in a crowded bucket each text is compared with so many, in alphabetical order
-)
-MIN_SIGNATURE_SHARE = 0.4  # estimated share of common pieces below which two texts are not compared
+MAX_NEIGHBOUR_COUNT = 30  # comparisons per text in a large bucket, in alphabetical order
+MIN_SIGNATURE_SHARE = 0.4  # texts with a smaller estimated overlap are not compared
 
 Kind = Literal["same question", "same query", "similar question", "similar words"]
 
@@ -320,8 +318,9 @@ def split_folds(
         members.setdefault(label, []).append(index)
     if fold_count < 2 or len(members) < fold_count:
         raise SetupError(
-            f"{len(questions)} questions in {len(members)} groups of near-duplicates cannot be "
-            f"divided into {fold_count} folds; at least 2 folds, and a group for each, are needed"
+            f"{len(questions)} questions in {len(members)} groups of near-duplicates "
+            f"cannot be divided into {fold_count} folds: use at least 2 folds, and at most "
+            "as many as there are groups"
         )
     parts: list[list[int]] = [[] for _ in range(fold_count)]
     for group in sorted(
@@ -346,7 +345,8 @@ def split_leave_one_out(labels: Sequence[str]) -> tuple[DataSplit, ...]:
     names = tuple(dict.fromkeys(labels))
     if len(names) < 2:
         raise SetupError(
-            f"leaving one out needs at least two; all questions are of {', '.join(names) or 'none'}"
+            "leaving one out needs at least two groups of questions; available: "
+            f"{', '.join(names) or 'none'}"
         )
     return tuple(
         _build_split(

@@ -16,7 +16,7 @@ __all__ = ["rows"]
 
 MAX_MAPPING_COUNT = 120  # all of five columns to five, of three to six, of two to eleven
 MAX_ROW_PAIRS = 4_000_000  # of rows, matched at best; more are matched greedily
-MAX_SUBSET_COUNT = 200  # of as many columns, by which rows are matched greedily
+MAX_SUBSET_COUNT = 200  # subsets of columns to try for a greedy matching of rows
 MAX_COMPARED_ROW_PAIRS = 40_000_000  # pairs of rows, over all mappings that are tried beyond SURE
 MIN_MAPPING_COUNT = 6
 

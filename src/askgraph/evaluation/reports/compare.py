@@ -86,14 +86,14 @@ def select_side(run: EvaluationRun, *, method: str | None = None) -> ComparisonS
     """
     methods = sorted({record.method for record in run.records})
     if not methods:
-        raise SetupError(f"{run.name} holds no records yet")
+        raise SetupError(f"{run.name} has no records yet")
     if method is None and len(methods) > 1:
         raise SetupError(
-            f"{run.name} holds several methods; name one, as {run.name}:{methods[0]}; "
-            f"there are {', '.join(methods)}"
+            f"{run.name} has several methods; name one, as in {run.name}:{methods[0]}; "
+            f"available: {', '.join(methods)}"
         )
     if method is not None and method not in methods:
-        raise SetupError(f"{run.name} holds no method {method!r}; there are {', '.join(methods)}")
+        raise SetupError(f"{run.name} has no method {method!r}; available: {', '.join(methods)}")
     records = tuple(record for record in run.records if method in (None, record.method))
     return ComparisonSide(f"{run.name}:{method}" if method else run.name, run, records)
 
@@ -126,8 +126,8 @@ def compare_sides(
         )
         raise SetupError(
             f"{a.name} and {b.name} were scored against different gold, on "
-            f"{', '.join(map(repr, differing_ids[:MAX_NAMED_QUESTIONS]))}{suffix}; run one of "
-            "them again"
+            f"{', '.join(map(repr, differing_ids[:MAX_NAMED_QUESTIONS]))}{suffix}: run one "
+            "of them again"
         )
     answerable_keys = [key for key in common if not records_a[key][0].unanswerable]
     unanswerable_keys = [key for key in common if records_a[key][0].unanswerable]
@@ -164,7 +164,7 @@ def _group_by_question(side: ComparisonSide, metric: str) -> dict[str, list[Reco
         if metric not in record.scores:
             raise SetupError(
                 f"{side.name} has no score of the metric {metric!r} on {record.id!r}; "
-                f"there are {', '.join(sorted(record.scores)) or 'none'}"
+                f"available: {', '.join(sorted(record.scores)) or 'none'}"
             )
         groups.setdefault(f"{record.benchmark}\t{record.id}", []).append(record)
     return groups

@@ -27,7 +27,7 @@ from askgraph.sparql.parser import parse_tree
 from askgraph.trace import Usage
 
 Join = tuple[str, str, str]  # subject, predicate, object, a variable by its place in the query
-Use = tuple[str, tuple[str, ...]]  # an operator and the variables that it is given
+Use = tuple[str, tuple[str, ...]]  # an operator and its variables
 
 
 @dataclass(frozen=True)
@@ -181,20 +181,20 @@ class Failure(StrEnum):
     UNREADABLE = "unreadable query"
     ERROR = "error"  # all other errors, and an answer without a query
     ANSWERED = "answered though unanswerable"
-    LINKING = "no linking"  # nothing of gold's entities, values, predicates, classes
+    LINKING = "no linking"  # no entity, value, predicate or class of the gold query
     ENTITY = "wrong entity"  # an entity or value of gold is missing
     PREDICATE = "wrong predicate"  # one of gold is missing, and no operator or column explains it
     DIRECTION = "wrong direction"  # the same patterns, subject and object swapped somewhere
-    OPERATOR = "wrong operator"  # aggregate, limit, filter, negation, …, or what one is given
+    OPERATOR = "wrong operator"  # aggregate, limit, filter, negation, …, or its arguments
     SHAPE = "wrong shape"  # ASK for SELECT or the reverse, or other columns
     CLASS = "wrong class"  # a class of gold is missing, and it is no matter of joins
-    EMPTY = "empty"  # no rows, and none of the above
+    EMPTY = "empty"  # no rows, and no failure above
     PATTERN = "other patterns"  # the same things, otherwise joined; or other conditions
-    RESULT = "wrong result"  # nothing to compare: no gold query, or the queries are alike
+    RESULT = "wrong result"  # no gold query to compare with, or no difference from it
 
 
 FAILURES_BY_STATUS = {"refusal": Failure.REFUSED, "clarification": Failure.ASKED_BACK}
-VAGUE_FAILURES = (Failure.PATTERN, Failure.RESULT)  # these say less than that there are no rows
+VAGUE_FAILURES = (Failure.PATTERN, Failure.RESULT)  # less specific than an empty result
 
 
 def classify_failure(

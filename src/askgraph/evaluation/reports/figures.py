@@ -26,15 +26,13 @@ from askgraph.evaluation.runs import EvaluationRun
 
 Spec = dict[str, object]
 
-# Okabe and Ito's colours, which most people with colour vision deficiencies tell apart, without
-# black and yellow, which vanish on one of the two backgrounds; then the same with other shapes.
+# The palette of Okabe and Ito, which suits most colour vision deficiencies, without black and
+# yellow, which vanish on one of the two backgrounds; then the same colours with other shapes.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
 DASH_PATTERNS = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 ROW_HEIGHT_SIZE, PLOT_HEIGHT_SIZE = 20, 240  # pixels
-MAX_SHORT_NAME_CHARACTERS = (
-    14  # characters of a name, of which three stand beside each other on a small screen
-)
+MAX_SHORT_NAME_CHARACTERS = 14  # three such names fit side by side on a small screen
 
 CONFIG: Mapping[str, object] = json.loads(
     files("askgraph.evaluation.reports").joinpath("plots.json").read_text("utf-8")

@@ -110,7 +110,7 @@ def _draw_sections(
     runs: Sequence[EvaluationRun], *, metric: str, with_times: bool
 ) -> tuple[list[tuple[str, str]], list[str]]:
     """Return the sections with figures, each with its title, and the plots in them as JSON."""
-    try:  # altair, which the plots need, is of the extra `evaluation`
+    try:  # the plots need altair of the extra `evaluation`
         from askgraph.evaluation.reports.figures import build_sections
     except ModuleNotFoundError as error:
         raise to_missing_extra_error(error, "the HTML report") from error
@@ -152,8 +152,9 @@ def read_built_file(name: str) -> str:
         return (BUILD_FOLDER / name).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise SetupError(
-            "the HTML report needs the web page, which is not built: run `make page` (it needs "
-            "Node.js with npm), or install askgraph from a wheel; the other forms work without it"
+            "the HTML report needs the web page, which is not built: run `make page` (it "
+            "needs Node.js with npm), or install askgraph from a wheel; the other output "
+            "formats work without it"
         ) from None
 
 

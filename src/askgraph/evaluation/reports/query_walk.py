@@ -27,7 +27,7 @@ from askgraph.sparql.vocabulary import LABEL_PREDICATES, RDF_TYPE
 
 Triple = tuple[Term, str, Term]  # subject, predicate as text, object
 
-ROUND_COUNT = 6  # as far as a variable's neighbourhood is looked at
+ROUND_COUNT = 6  # radius of the compared neighbourhood of a variable
 
 
 def format_term_key(term: Term) -> str:

@@ -371,8 +371,8 @@ def _check_metric(run: EvaluationRun, metric: str) -> None:
         common_metrics = set.intersection(*(set(record.scores) for record in run.records))
         raise SetupError(
             f"{missing_count} of {len(run.records)} records of {run.name} have no score of "
-            "the metric "
-            f"{metric!r}; all have {', '.join(sorted(common_metrics)) or 'none'}"
+            f"the metric {metric!r}; choose one of "
+            f"{', '.join(sorted(common_metrics)) or 'none'}"
         )
 
 

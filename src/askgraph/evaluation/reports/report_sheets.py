@@ -48,7 +48,7 @@ from askgraph.evaluation.runs import GOLD_LINKS_MARK, EvaluationRun, QuestionDet
 from askgraph.evaluation.runs.scores import JUDGE_METRIC
 
 FURTHER_METRICS = ("exact_match", "flattened", "rows")  # metrics beside the main one
-MAX_DRAFTS = 3  # of a question whose story is told
+MAX_DRAFTS = 3  # drafts to list for one question
 MAX_ERROR_CHARACTERS = 200  # characters of an error that a table shows
 
 ROUNDS_NOTE = "Answered and failed count every round; sd is that of the mean, over rounds."
@@ -494,7 +494,7 @@ SHEET_BUILDERS: Mapping[str, Callable[[Sequence[EvaluationRun], str], Sheet]] = 
 
 Json = Mapping[str, object]
 
-MAX_MENTIONS = 12  # of the things that words were taken to mean, the likeliest
+MAX_MENTIONS = 12  # likeliest mentions to list
 
 
 def is_imperfect(record: Record) -> bool:

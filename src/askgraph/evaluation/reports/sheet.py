@@ -211,7 +211,7 @@ def _escape_latex(text: str) -> str:
     return " ".join(text.split()).translate(_LATEX_ESCAPES)
 
 
-GAP_CHARACTERS = 3, 2  # characters between two columns: if there is room, and if there is none
+GAP_CHARACTERS = 3, 2  # characters between two columns: normally, and in a tight space
 MAX_WORD_CHARACTERS = 16  # a text column is no narrower than its longest word, up to this
 
 _WORD_PATTERN = re.compile(r"\S*\s+|\S+")
@@ -230,7 +230,7 @@ def to_tables(sheet: Sheet, *, width: int) -> list[RenderableType]:
     blocks: list[RenderableType] = []
     rows = sheet.format_rows()
     tables, gap = fit_columns(sheet, width)
-    padding = (0, 1, 0, gap - 2)  # a space stands for the border between two columns
+    padding = (0, 1, 0, gap - 2)  # a space replaces the border between two columns
     for widths in tables:
         table = Table(box=box.SIMPLE_HEAD, padding=padding, pad_edge=False, show_edge=False)
         for index, size in widths.items():

@@ -335,7 +335,7 @@ class EvaluationRun:
                     yield QuestionDetail.from_json(line)
                 except TypeError as error:
                     raise SetupError(
-                        f"{self.folder / TRACES_FILE} holds no traces of a run: {error}"
+                        f"{self.folder / TRACES_FILE} contains no traces of a run: {error}"
                     ) from error
 
 
@@ -354,7 +354,7 @@ def read_run(folder: Path) -> EvaluationRun:
             record = Record.from_json(line)
         except TypeError as error:
             raise SetupError(
-                f"{folder / RECORDS_FILE} holds no records of a run: {error}"
+                f"{folder / RECORDS_FILE} contains no records of a run: {error}"
             ) from error
         records[record.key] = record
     return EvaluationRun(folder.name, tuple(records.values()), settings, folder)
@@ -370,9 +370,8 @@ def read_settings(folder: Path) -> Mapping[str, object]:
         text = (folder / SETTINGS_FILE).read_text(encoding="utf-8")
     except OSError as error:
         raise SetupError(
-            f"{folder} is no run of askgraph evaluate: cannot read {SETTINGS_FILE}: "
-            f"{error.strerror}. "
-            f"Make one with: askgraph evaluate BENCHMARK --out {folder}"
+            f"{folder} is not a run of askgraph evaluate: cannot read {SETTINGS_FILE}: "
+            f"{error.strerror}. Create one with: askgraph evaluate BENCHMARK --out {folder}"
         ) from error
     return parse_object(text, str(folder / SETTINGS_FILE))
 

@@ -206,7 +206,7 @@ async def _ask_once(
     except asyncio.CancelledError:
         if is_cancelling():
             raise
-        error = "the method failed: it cancelled itself"
+        error = "the method failed: it cancelled its own task"
     except Exception as failure:  # noqa: BLE001 - a method's bug costs its question, not the run
         error = f"the method failed: {failure!r}"
     duration = time.perf_counter() - start
@@ -253,7 +253,7 @@ async def _score_drafts(
 
 
 MAX_ROWS = 20
-MAX_TEXT_CHARACTERS = 8_000  # characters of a prompt, a reply or a tool's output that are kept
+MAX_TEXT_CHARACTERS = 8_000  # characters to store of a prompt, a reply or a tool's output
 
 
 def to_step_object(step: Step, *, max_rows: int = MAX_ROWS) -> Json:
@@ -306,7 +306,7 @@ def check_steps(steps: Sequence[object]) -> tuple[tuple[Step, ...], str | None]:
 
 def _find_defect(step: object) -> str | None:
     if not isinstance(step, Step):
-        return f"it gave a {type(step).__name__}, which is no step"
+        return f"it yielded a {type(step).__name__}, which is not a step"
     try:
         json.dumps(to_step_object(step), allow_nan=False)
     except (AttributeError, TypeError, ValueError) as error:
@@ -417,7 +417,9 @@ async def answer_all(
 def _check_answer_file(lines: LineFile, ids: set[str]) -> None:
     for identity, line in lines.lines.items():
         if identity not in ids or "status" not in line:
-            problem = "is no answer" if identity in ids else "belongs to another file of questions"
+            problem = (
+                "is not an answer" if identity in ids else "belongs to another file of questions"
+            )
             raise SetupError(
                 f"{lines.path} is in use: its line {identity!r} {problem}; "
                 "name another file, or delete this one"

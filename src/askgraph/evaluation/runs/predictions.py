@@ -75,7 +75,10 @@ def read_predictions(path: Path) -> tuple[Prediction, ...]:
         SetupError: With the line or item, for an invalid or repeated prediction.
     """
     if not path.exists():
-        raise SetupError(f"there is no file {str(path)!r}: name one as 'askgraph batch' writes it")
+        raise SetupError(
+            f"there is no file {str(path)!r}: name a file in the format that 'askgraph batch' "
+            "writes"
+        )
     locations: dict[tuple[str | None, int, str], str] = {}
     predictions: list[Prediction] = []
     records, read_record = _iterate_records(path)
@@ -88,13 +91,13 @@ def read_predictions(path: Path) -> tuple[Prediction, ...]:
             raise SetupError(f"{location}: {error}") from error
         if prediction.key in locations:
             raise SetupError(
-                f"{location}: there is a prediction for {prediction.id!r} already, "
+                f"{location}: {prediction.id!r} has a prediction already, at "
                 f"{locations[prediction.key]}; give them different 'method' or 'repeat'"
             )
         locations[prediction.key] = location
         predictions.append(prediction)
     if not predictions:
-        raise SetupError(f"{path} holds no predictions")
+        raise SetupError(f"{path} contains no predictions")
     return tuple(predictions)
 
 
@@ -130,13 +133,13 @@ def _read_line(record: Record) -> Prediction:
     error = get_text(record, "error")
     status = record.get("status", "answer" if sparql or answers else "refusal")
     if status not in STATUSES:
-        raise UnusableItemError(f"'status' is one of {', '.join(STATUSES)}, not {status!r}")
+        raise UnusableItemError(f"'status' must be one of {', '.join(STATUSES)}, not {status!r}")
     confidence = _get_number(record, "confidence")
     if confidence is not None and confidence > 1:
-        raise UnusableItemError(f"'confidence' is between 0 and 1, not {confidence}")
+        raise UnusableItemError(f"'confidence' must be between 0 and 1, not {confidence}")
     usage = record.get("usage") or {}
     if not isinstance(usage, dict) or not usage.keys() <= set(USAGE_FIELDS):
-        raise UnusableItemError(f"'usage' is an object with some of {', '.join(USAGE_FIELDS)}")
+        raise UnusableItemError(f"'usage' must be an object with some of {', '.join(USAGE_FIELDS)}")
     counts = {key: _get_number(usage, key) or 0 for key in USAGE_FIELDS}
     return Prediction(
         _get_id(record),
@@ -237,8 +240,8 @@ async def score_prediction(
     query = effective.sparql if effective.answers is None else None
     if query is not None and endpoint is None:
         raise SetupError(
-            f"the prediction for {effective.id!r} is a query and no answer: name the graph to run "
-            "it on with -g"
+            f"the prediction for {effective.id!r} is a query without an answer: name the "
+            "graph to run it on with -g"
         )
 
     async def load_prediction() -> ResultTable | None:

@@ -62,7 +62,7 @@ class RunBudget:
                 number = math.nan
             if name not in names or not number >= 0:
                 raise SetupError(
-                    f"the budget {text!r} is not understood; write one of "
+                    f"the budget {text!r} cannot be read; write one of "
                     f"{', '.join(sorted(names))}, '=' and a number, as in money=2.50"
                 )
             bounds[name] = number
@@ -75,7 +75,7 @@ class RunBudget:
             SetupError: Requests or seconds are limited too.
         """
         if math.inf > min(self.requests, self.seconds):
-            raise SetupError("the budget of a language model is in calls, tokens or money")
+            raise SetupError("the budget of a language model must be in calls, tokens or money")
         calls, tokens = (
             None if bound == math.inf else int(bound) for bound in (self.calls, self.tokens)
         )
@@ -122,14 +122,16 @@ class FolderLock:
         except OSError as error:
             raise to_setup_error(f"cannot write to {path.parent}", error) from error
         try:
-            import fcntl  # which Windows does not have
+            import fcntl  # not available on Windows
         except ImportError:
             return
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             self._file.close()
-            raise SetupError(f"another process is writing to {path.parent}") from error
+            raise SetupError(
+                f"another process is writing to {path.parent}: wait for it, or name another folder"
+            ) from error
         except OSError:  # a file system without locks
             return
 
@@ -163,7 +165,10 @@ async def evaluate(
     """
     by_key = {task.key: task for task in tasks}
     if len(by_key) < len(tasks):
-        raise SetupError("two questions of this run have the same benchmark, id and method")
+        raise SetupError(
+            "two questions of this run have the same benchmark, id and method: give them "
+            "different ids"
+        )
     run_settings = {**(settings or {}), "planned": len(tasks)}
     store = _RunFolder.open(folder) if folder else None
     try:
@@ -202,8 +207,9 @@ def _match_records(records: Iterable[Record], tasks: Mapping[str, Task]) -> dict
             continue
         if record.fingerprint != task.fingerprint:
             raise SetupError(
-                f"this folder holds a run with other settings, another graph or other questions "
-                f"({record.id!r} differs); name another folder, or delete this one"
+                "this folder contains a run with other settings, another graph or other "
+                f"questions ({record.id!r} differs); name another folder, or delete this "
+                "one"
             )
         finished[record.key] = record
     return finished
@@ -221,17 +227,17 @@ class _RunFolder:
     @classmethod
     def open(cls, folder: Path) -> "_RunFolder":
         if folder.exists() and not folder.is_dir():
-            raise SetupError(f"{folder} is a file; a run is a folder: name another one")
+            raise SetupError(f"{folder} is a file, but a run is a folder: name another")
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise to_setup_error(f"cannot make the folder {folder}", error) from error
+            raise to_setup_error(f"cannot create the folder {folder}", error) from error
         names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
         if (
             names - {SETTINGS_FILE, RECORDS_FILE, TRACES_FILE, EXAMPLES_FOLDER}
             and SETTINGS_FILE not in names
         ):
-            raise SetupError(f"{folder} is not empty and holds no run; name another folder")
+            raise SetupError(f"{folder} is not empty and is not a run; name another folder")
         with contextlib.ExitStack() as cleanup:
             lock = FolderLock(folder / ".lock")
             cleanup.callback(lock.release)
@@ -263,7 +269,9 @@ class _RunFolder:
             try:
                 yield Record.from_json(line)
             except TypeError as error:
-                raise SetupError(f"{self.lines.path} holds no records of a run: {error}") from error
+                raise SetupError(
+                    f"{self.lines.path} contains no records of a run: {error}"
+                ) from error
 
     def add(self, result: Done) -> None:
         self.traces.append(result.detail.to_json())

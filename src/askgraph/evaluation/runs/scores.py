@@ -228,7 +228,7 @@ def check_metric(metric: str, judge: LanguageModel | None) -> None:
         raise SetupError("the metric 'judge' is a language model: name it with --judge MODEL")
     names = {*load_metrics(), *([JUDGE_METRIC] if judge else [])}
     if metric not in names:
-        raise SetupError(f"no metric {metric!r}; there are {', '.join(sorted(names))}")
+        raise SetupError(f"no metric {metric!r}; available: {', '.join(sorted(names))}")
 
 
 async def _ask_judge(model: LanguageModel, question: str, detail: QuestionDetail) -> bool:

@@ -115,7 +115,7 @@ class Paper:
         for name in names:
             if name not in tables_by_name:
                 raise SetupError(
-                    f"{self.name} has no table {name!r}; there are {', '.join(tables_by_name)}"
+                    f"{self.name} has no table {name!r}; available: {', '.join(tables_by_name)}"
                 )
         return tuple(tables_by_name[name] for name in dict.fromkeys(names)) or self.tables
 

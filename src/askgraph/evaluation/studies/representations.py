@@ -111,8 +111,8 @@ def read_published_scores(path: Path) -> tuple[PublishedScore, ...]:
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SetupError(
-            f"the published scores {path} cannot be read: lines of JSON with exp, id, em and f1 "
-            f"are wanted ({type(error).__name__}: {error})"
+            f"the published scores {path} cannot be read: expected lines of JSON with exp, "
+            f"id, em and f1 ({type(error).__name__}: {error})"
         ) from error
 
 
@@ -191,10 +191,10 @@ def _parse_experiment(path: Path, number: int, table: Mapping[str, object]) -> E
         is_unknown = key not in Experiment.__dataclass_fields__ or key == "number"
         if is_unknown or not (isinstance(value, bool) if key not in kinds else value in kinds[key]):
             raise SetupError(
-                f"{path}: [[experiment]] {number}: {key} = {value!r} is wrong; there are "
-                f"individuals ({', '.join(INDIVIDUAL_BOUNDARIES)}), schema "
-                f"({', '.join(SCHEMA_BOUNDARIES)}), and "
-                "inverse, shortcuts and comments, true or false"
+                f"{path}: [[experiment]] {number}: {key} = {value!r} is not valid; "
+                f"available: individuals ({', '.join(INDIVIDUAL_BOUNDARIES)}), schema "
+                f"({', '.join(SCHEMA_BOUNDARIES)}), and inverse, shortcuts and comments, "
+                "true or false"
             )
     return Experiment(number, **table)  # type: ignore[arg-type]
 

@@ -133,25 +133,25 @@ def read_examples(path: Path) -> tuple[QueryExample, ...]:
         try:
             examples.append(_parse_example(json.loads(line)))
         except ValueError as error:
-            raise SetupError(f"{path}, line {number}: no example: {error}") from error
+            raise SetupError(f"{path}, line {number}: not an example: {error}") from error
     return tuple(example for example in examples if example.query)
 
 
 def _parse_example(record: object) -> QueryExample:
     """Parse an example from a record; its query may be empty."""
     if not isinstance(record, dict):
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     values = [record.get(key) for key in ("question", "sparql", "lang")]
     question, query, language = values
     if not all(isinstance(value, str | None) for value in values) or not question:
-        raise ValueError("a text 'question' is needed, and maybe texts 'sparql' and 'lang'")
+        raise ValueError("it needs a text 'question', and can have texts 'sparql' and 'lang'")
     tags = record.get("tags") or ()
     keywords = tuple(map(str, tags)) if isinstance(tags, list) else ()
     return QueryExample(question, query or "", language, keywords=keywords)
 
 
 Result = SelectResult | GraphResult | bool
-_MAX_EXACT_NUMBER = 2.0**53  # whole numbers above it are compared by their digits
+_MAX_EXACT_NUMBER = 2.0**53  # larger whole numbers are compared by their digits
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ def load_templates() -> Mapping[str, QuestionTemplate]:
 
 
 SAMPLE_ROWS = 50
-_FALSE_SHARE = 0.5  # the share of yes-or-no questions whose value is another thing's
+_FALSE_SHARE = 0.5  # share of yes-or-no questions with the value of another thing
 _MAX_SPACING_RATIO = 1.5  # numbers this close to each other, each once, only number things
 _MIN_CODE_DIGITS = 3
 _BOOLEAN_VALUES_COUNT = 2

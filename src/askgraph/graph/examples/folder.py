@@ -93,7 +93,7 @@ class ExampleFolder:
     def remove(self, stored: StoredExample) -> None:
         """Delete an example's file; raises `SetupError` if the file has several examples."""
         if sum(1 for _ in iterate_executables(stored.path)) > 1:
-            raise SetupError(f"{stored.path} holds several examples: take this one out by hand")
+            raise SetupError(f"{stored.path} contains several examples: remove this one by hand")
         stored.path.unlink()
 
     def _iterate_examples(self) -> Iterator[StoredExample]:
@@ -103,7 +103,7 @@ class ExampleFolder:
                 continue
             collection = read_shacl(path, prefixes=prefixes)
             for unread in collection.skipped:
-                raise SetupError(f"{unread.place}: {unread.reason}; mend it, or take it away")
+                raise SetupError(f"{unread.place}: {unread.reason}; fix or remove it")
             for number, example in enumerate(collection.examples, start=1):
                 name = path.stem if len(collection.examples) == 1 else f"{path.stem}#{number}"
                 yield StoredExample(name, path, example)
@@ -133,7 +133,7 @@ def _choose_stems(
     for example in examples:
         path = places.get(example.iri or "")
         if path in shared_paths:
-            raise SetupError(f"{path} holds several examples: take this one out by hand")
+            raise SetupError(f"{path} contains several examples: remove this one by hand")
         if path is not None:
             yield path.stem
             continue

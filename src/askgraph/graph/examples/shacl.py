@@ -249,7 +249,7 @@ def _build_example(item: ShaclExecutable) -> QueryExample | str:
         return "it has no query: none of sh:select, sh:ask, sh:construct, sh:describe"
     questions = [wording for wording in item.wordings if wording.text]
     if not questions:
-        return "it has no rdfs:comment to take the question from"
+        return "it has no rdfs:comment with the question"
     return QueryExample(
         questions[0].text,
         item.query,
@@ -264,7 +264,7 @@ def _build_example(item: ShaclExecutable) -> QueryExample | str:
     )
 
 
-# How an example came about, and the result by which a later one is compared.
+# The origin of an example, and its result for later comparisons.
 ORIGIN_PREDICATE = voc.DCTERMS + "type"
 ACCEPTED_PREDICATE = voc.DCTERMS + "dateAccepted"
 DERIVED_FROM_PREDICATE = voc.PROV + "wasDerivedFrom"

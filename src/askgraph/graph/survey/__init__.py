@@ -68,7 +68,7 @@ class SurveyFacts:
     parts: dict[str, Part] = field(default_factory=dict)
     cuts: list[str] = field(default_factory=list)
     properties: dict[str, str] = field(default_factory=dict)  # that have a predicate's names
-    types: dict[str, str] = field(default_factory=dict)  # own predicates by the standard ones
+    types: dict[str, str] = field(default_factory=dict)  # replacements of standard predicates
 
     def list_predicates(self) -> list[str]:
         """Return the predicates, the most frequent first."""
@@ -87,7 +87,7 @@ class SurveyFacts:
         cuts = list(self.cuts)
         if total is None:
             total = sum(self.triples.values())
-            cuts.append("the number of triples is the sum of what is known of its predicates")
+            cuts.append("the number of triples is the sum over the known predicates")
         predicates = tuple(_build_predicate(self, iri) for iri in self.list_predicates())
         predicates_by_class: dict[str, list[tuple[PredicateProfile, int]]] = defaultdict(list)
         for predicate in predicates:
@@ -196,9 +196,9 @@ _NAME_PREDICATES = v.LABEL_PREDICATES + v.ALTERNATIVE_LABEL_PREDICATES
 MIN_BATCH_SIZE = 20  # predicates or classes in one query, at least
 _BATCH_COUNT = 20  # queries for all of a big schema
 _MAX_BATCH_SIZE = 250
-SAMPLE_SIZE = 1_000  # triples or instances looked at if all are too many
+SAMPLE_SIZE = 1_000  # triples or instances to sample if there are too many
 MIN_SUM_SHARE = (
-    0.98  # of a sum, that its parts have to add up to: an endpoint may lose some in silence
+    0.98  # share of a total that its parts must reach: an endpoint may silently lose some
 )
 _MAX_PAGES = 20
 
@@ -239,7 +239,7 @@ async def select_pages(
         rows |= dict.fromkeys(reply.rows)
         if len(rows) >= max_rows:
             break
-        # A short page is the last one only if nothing cuts pages off.
+        # A short page is the last one only if the endpoint does not truncate pages.
         if not reply.rows or not reply.cut:
             return PagedRows(tuple(rows), is_complete=True)
         if len(rows) == previous_count:
@@ -324,5 +324,5 @@ async def list_graphs(session: QuerySession) -> tuple[GraphSizes, Part]:
         is_complete = names is not None and names.is_complete
         sizes = {iri: sizes.get(iri, 0) for iri in (*sizes, *(names.iris if names else ()))}
     graphs = tuple(sorted(sizes.items(), key=lambda item: (-item[1], item[0])))
-    note = "" if is_complete else "as many as the endpoint gives"
+    note = "" if is_complete else "as many as the endpoint returns"
     return graphs, Part(GRAPHS, len(graphs), len(graphs) if is_complete else None, note)

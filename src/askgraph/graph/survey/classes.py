@@ -95,7 +95,7 @@ async def _list_classes(session: QuerySession, facts: SurveyFacts) -> Part | Non
         facts.classes.setdefault(iri, 0)
     if listing.is_complete:
         return Part(CLASSES, len(facts.classes), len(facts.classes))
-    facts.cuts.append(f"classes beyond the {len(facts.classes):,} that the endpoint gives")
+    facts.cuts.append(f"classes beyond the {len(facts.classes):,} that the endpoint returns")
     return Part(CLASSES, len(facts.classes), None, "as many as the endpoint gives")
 
 
@@ -105,7 +105,7 @@ async def _sample_classes(session: QuerySession, facts: SurveyFacts) -> Part:
         "classes in a sample", f"SELECT ?c (COUNT(*) AS ?n) {{ {sample} }} GROUP BY ?c"
     )
     if reply is None:
-        return Part(CLASSES, 0, None, "the endpoint could not say")
+        return Part(CLASSES, 0, None, "the endpoint gave no answer")
     _record_sizes(facts, reply.rows)
     is_complete = sum(parse_count(row[1]) for row in reply.rows) < _SAMPLE_TRIPLES_COUNT and bool(
         reply.rows
@@ -125,15 +125,15 @@ def _record_sizes(facts: SurveyFacts, rows: Iterable[Row]) -> None:
 
 
 _SAMPLE_TEXTS_COUNT = 100
-_MIN_LABEL_BATCH_SIZE, _MAX_LABEL_BATCH_SIZE = 100, 500  # terms that are asked about together
-_LABEL_QUERIES_COUNT = 40  # that labels may cost, of schemas that are not too big
+_MIN_LABEL_BATCH_SIZE, _MAX_LABEL_BATCH_SIZE = 100, 500  # terms per query
+_LABEL_QUERIES_COUNT = 40  # queries for the labels of a schema of ordinary size
 
 
 async def collect_descriptions(session: QuerySession, facts: SurveyFacts) -> None:
     """Query labels, parents, inverses and declared transitivity of classes and predicates."""
     iris_by_holder = defaultdict[str, list[str]](
         list
-    )  # of names: a predicate's may be its property's
+    )  # sources of names: a predicate may take the name of its property
     for iri in (*facts.classes, *facts.list_predicates()):
         iris_by_holder[facts.properties.get(iri, iri)].append(iri)
     schema, standard_predicates = (
@@ -224,7 +224,7 @@ async def collect_without_counting(session: QuerySession, facts: SurveyFacts) ->
         facts.triples[predicate] = max(len(pairs), facts.triples.get(predicate, 0))
         facts.subjects[predicate] = len({s for s, _ in pairs})
         facts.objects[predicate] = len({o for _, o in pairs})
-    note = f"classes of more than {_INSTANCES_PER_CLASS} instances are known by so many of them"
+    note = f"classes of more than {_INSTANCES_PER_CLASS} instances are profiled from that many"
     facts.parts[PARTITIONS] = Part(PARTITIONS, complete_count, len(classes), note)
     facts.parts[COUNTS] = Part(COUNTS, 0, len(facts.triples), "the endpoint does not count")
     exact_count = sum(not partition.sampled for partition in facts.partitions.values())
@@ -307,7 +307,7 @@ def _count_rows(
 
 _SAMPLE_ENTITIES_COUNT, _MAX_ENTITIES = 300, 500
 _MIN_TYPED_SHARE = (
-    0.5  # of the things have a property that says what they are, of its ends are in an order
+    0.5  # share of things with a class property, and of its values that are in a hierarchy
 )
 
 _FORMS_QUERY = (

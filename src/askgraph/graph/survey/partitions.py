@@ -22,7 +22,7 @@ from askgraph.sparql.results import Row, to_plain_value
 
 _MAX_COUNTED_INSTANCES = 100_000  # instances that are counted together; a bigger class is sampled
 _SAMPLE_BATCH_SIZE = 5
-_RESERVED_SHARE = 0.3  # of the bound, for what is asked after this
+_RESERVED_SHARE = 0.3  # part of the bound reserved for later queries
 
 Key = tuple[str, str]
 
@@ -89,7 +89,7 @@ _COUNTS_QUERY = (
     "{ %s ?s ?p ?o } GROUP BY ?c ?p"
 )
 _TARGETS_QUERY = "SELECT ?c ?p ?t (COUNT(*) AS ?n) { %s ?s ?p ?o . ?o a ?t } GROUP BY ?c ?p ?t"
-# Not one query with OPTIONAL: Virtuoso 7 loses solutions of that one, and does not say so.
+# Avoid a single query with OPTIONAL: Virtuoso 7 silently loses solutions of it.
 _UNTYPED_QUERY = (
     f"SELECT ?c ?p (<{v.RDFS_RESOURCE}> AS ?t) (COUNT(*) AS ?n) {{ %s ?s ?p ?o . "
     "FILTER(!isLiteral(?o)) FILTER NOT EXISTS { ?o a ?any } } GROUP BY ?c ?p"
@@ -190,9 +190,8 @@ class _PartitionSurvey:
             facts.cuts.append(f"some predicates of {len(incomplete_classes):,} classes")
         if sampled_count := len(self.sampled_classes - self.counted_classes):
             notes.append(
-                f"{sampled_count:,} classes in samples of {SAMPLE_SIZE:,} instances: what "
-                "fewer than"
-                f" 3 in {SAMPLE_SIZE:,} have may be missing"
+                f"{sampled_count:,} classes in samples of {SAMPLE_SIZE:,} instances: "
+                f"predicates of fewer than 3 in {SAMPLE_SIZE:,} may be missing"
             )
             facts.cuts.append(f"predicates of {sampled_count:,} classes are those of samples")
         unknown_count = class_count - len(
@@ -200,7 +199,7 @@ class _PartitionSurvey:
         )
         if unknown_count:
             notes.append(
-                f"{unknown_count:,} classes were not asked about, or the endpoint could not say"
+                f"{unknown_count:,} classes were not queried, or the endpoint gave no answer"
             )
             facts.cuts.append(f"predicates of {unknown_count:,} classes")
         facts.parts[PARTITIONS] = Part(

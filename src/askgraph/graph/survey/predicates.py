@@ -23,8 +23,8 @@ from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, to_plain_value
 
 _MAX_PREDICATES = 25_000
-_RESERVED_SHARE = 0.8  # of the bound, for what is asked after this
-_MAX_FAILURES = 3  # failures in a row, after which counting is given up
+_RESERVED_SHARE = 0.8  # part of the bound reserved for later queries
+_MAX_FAILURES = 3  # consecutive failures after which counting stops
 _COUNT_TRIPLES = "(COUNT(*) AS ?n)"
 _COUNT_ALL = f"{_COUNT_TRIPLES} (COUNT(DISTINCT ?s) AS ?from) (COUNT(DISTINCT ?o) AS ?to)"
 _DISTINCT_RESERVED_SHARE = 0.6
@@ -88,8 +88,8 @@ async def _list_predicates(session: QuerySession, facts: SurveyFacts) -> Part:
         facts.triples.setdefault(to_plain_value(row[0]) or "", 0)
     if listing and listing.is_complete:
         return Part(PREDICATES, len(facts.triples), len(facts.triples))
-    facts.cuts.append(f"predicates beyond the {len(facts.triples):,} that the endpoint gives")
-    note = "as many as the endpoint gives" if facts.triples else "it could not say"
+    facts.cuts.append(f"predicates beyond the {len(facts.triples):,} that the endpoint returns")
+    note = "as many as the endpoint returns" if facts.triples else "it gave no answer"
     return Part(PREDICATES, len(facts.triples), None, note)
 
 
@@ -264,7 +264,7 @@ async def collect_end_samples(session: QuerySession, facts: SurveyFacts) -> None
 async def collect_ends(session: QuerySession, facts: SurveyFacts) -> None:
     """Count datatypes, languages, and classes of subjects and objects of all predicates."""
     for end in _ENDS:
-        # Count for all predicates at once, else for some at a time, else in samples of these.
+        # Count for all predicates at once, else in batches, else in samples.
         select = f"SELECT ?p {end.variables} (COUNT({end.expression}) AS ?n)"
         group = f"GROUP BY ?p {end.variables}"
         query = f"{select} {{ ?s ?p ?o . {end.pattern} }} {group}"

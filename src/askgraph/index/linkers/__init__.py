@@ -64,6 +64,6 @@ def create_linker(name: str, address: str = "") -> EntityLinker:
         return cast("EntityLinker", plugins.load("linker", "http")(address, form=name))
     if name not in plugins.list_names("linker"):
         available = ", ".join(sorted((*plugins.list_names("linker"), *HTTP_FORMATS)))
-        problem = f"no linker {name!r}" if name else "no linker is named"
-        raise SetupError(f"{problem}: 'linker' is a URL, or one of {available}")
+        problem = f"no linker {name!r}" if name else "the linker has no name"
+        raise SetupError(f"{problem}: 'linker' must be a URL or one of {available}")
     return cast("EntityLinker", plugins.load("linker", name)(address))

@@ -37,7 +37,7 @@ __all__ = ["HttpLinker"]
 _BUSY_STATUSES = frozenset({429, 502, 503, 504})
 _MAX_SPANS_COUNT = 200  # spans of a reply that are read
 _WIKIDATA_NAMESPACE = "http://www.wikidata.org/entity/"
-_WITHOUT_LINKER_HINT = "entities=linked does without a linker"
+_WITHOUT_LINKER_HINT = "entities=linked needs no linker"
 
 
 class HttpLinker:
@@ -51,10 +51,12 @@ class HttpLinker:
         try:
             url = httpx2.URL(self._address)
         except httpx2.InvalidURL as problem:
-            raise SetupError(f"the linker's address {address!r} is no URL: {problem}") from problem
+            raise SetupError(
+                f"the linker's address {address!r} is not a URL: {problem}"
+            ) from problem
         if url.scheme not in ("http", "https") or not url.host:
             raise SetupError(
-                f"the linker's address {address!r} is no http or https URL: say where it listens "
+                f"the linker's address {address!r} is not an http or https URL: set it "
                 "with the setting 'linker_address'"
             )
 
@@ -83,7 +85,7 @@ class HttpLinker:
         try:
             content: object = reply.json()
         except ValueError as error:
-            raise MalformedReply(f"the linker {self._address} replied with no JSON") from error
+            raise MalformedReply(f"the linker {self._address} did not reply with JSON") from error
         parsed = (
             self._parse_falcon(content, text)
             if self._form == "falcon"
@@ -96,10 +98,12 @@ class HttpLinker:
         """Yield the spans of a reply that have an id: linkers omit it for unknown things."""
         items = content.get("spans") if isinstance(content, dict) else content
         if not isinstance(items, list):
-            raise MalformedReply(f"the linker {self._address} replied with no list of spans")
+            raise MalformedReply(f"the linker {self._address} did not reply with a list of spans")
         for item in items[:_MAX_SPANS_COUNT]:
             if not isinstance(item, dict):
-                raise MalformedReply(f"the linker {self._address}: a span is no object: {item!r}")
+                raise MalformedReply(
+                    f"the linker {self._address}: a span is not an object: {item!r}"
+                )
             span = _from_refined(item) if self._form == "refined" else item
             iri = span.get("iri") or span.get("id")
             if isinstance(iri, str):
@@ -111,14 +115,15 @@ class HttpLinker:
             end = start + length
         score = item.get("score", 1.0)
         if not (isinstance(start, int) and isinstance(end, int) and isinstance(score, int | float)):
-            raise MalformedReply(f"the linker {self._address}: a span without its place: {item!r}")
+            raise MalformedReply(f"the linker {self._address}: a span has no position: {item!r}")
         return EntitySpan(start, end, self._expand_iri(iri), min(1.0, max(0.0, float(score))))
 
     def _parse_falcon(self, content: object, text: str) -> Iterator[EntitySpan]:
         """Yield the spans of Falcon, each at the first occurrence of its surface form."""
         if not isinstance(content, dict) or not any(_is_falcon_key(key) for key in content):
             raise MalformedReply(
-                f"the linker {self._address} replied with no entities_wikidata: it is no Falcon 2.0"
+                f"the linker {self._address} replied without entities_wikidata: it is not "
+                "Falcon 2.0"
             )
         for key, items in content.items():
             for item in (

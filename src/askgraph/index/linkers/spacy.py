@@ -18,7 +18,7 @@ from askgraph.index.linkers import EntitySpan
 
 __all__ = ["SpacyLinker"]
 
-_UNKNOWN_IDS = ("", "NIL")  # what spaCy says of a mention that its knowledge base does not know
+_UNKNOWN_IDS = ("", "NIL")  # spaCy's ids for a mention outside of its knowledge base
 
 
 class SpacyLinker:

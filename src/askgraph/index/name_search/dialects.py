@@ -32,7 +32,7 @@ from askgraph.index.name_search import (
 from askgraph.index.names import split_tokens
 from askgraph.sparql.vocabulary import WIKIBASE
 
-_MAX_WIKIBASE_COUNT = 50  # things that a Wikibase gives
+_MAX_WIKIBASE_COUNT = 50  # maximum number of hits from a Wikibase
 _QLEVER_NAMESPACE = "http://qlever.cs.uni-freiburg.de/builtin-functions/"
 _JENA_PREDICATE = "http://jena.apache.org/text#query"
 _LUCENE_SAIL_NAMESPACE = "http://www.openrdf.org/contrib/lucenesail#"
@@ -44,7 +44,7 @@ _PARAMETER_PREDICATE = "<http://www.bigdata.com/rdf#serviceParam>"
 _MAX_REQUESTS_COUNT = 4
 _BUSY_STATUSES = frozenset({429, 502, 503, 504})
 _REQUEST_HEADERS = {"User-Agent": "askgraph (questions over SPARQL)", "Accept": "application/json"}
-_MARKUP_PATTERN = re.compile(r"</?[A-Za-z]+>")  # what matched stands in <B>
+_MARKUP_PATTERN = re.compile(r"</?[A-Za-z]+>")  # matches are wrapped in <B>
 
 
 class PlainNames(SparqlNameSearch):
@@ -98,7 +98,7 @@ class JenaNames(SparqlNameSearch):
 class Rdf4jNames(SparqlNameSearch):
     """Items with all words in one text; if there is one naming property, only in that."""
 
-    servers: ClassVar = ("graphdb",)  # their replies are alike
+    servers: ClassVar = ("graphdb",)  # their replies have the same form
 
     def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
         """Return the pattern for items whose texts contain all of these words."""
@@ -161,7 +161,9 @@ class WikibaseNames(SparqlNameSearch):
     def __init__(self, settings: NameSettings) -> None:
         super().__init__(settings)
         if not settings.location:
-            raise SetupError("the search 'wikibase' has to know its wiki: write wikibase:HOST")
+            raise SetupError(
+                "the search 'wikibase' needs the name of its wiki: write wikibase:HOST"
+            )
 
     def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
         """Return the pattern for the items that the wiki finds, with their names."""
@@ -192,7 +194,7 @@ class HttpNameSearch(ABC):
     def __init__(self, settings: NameSettings) -> None:
         self.settings = settings
         if not settings.location.startswith(("http://", "https://")):
-            raise SetupError("this search has to know its address: write NAME:https://…")
+            raise SetupError("this search needs an address: write NAME:https://…")
 
     async def is_available(self, endpoint: SelectEndpoint, text: str) -> bool:
         """Return whether the search finds an existing name by its text."""
@@ -239,7 +241,7 @@ class HttpNameSearch(ABC):
                     try:
                         content: object = reply.json()
                     except ValueError as error:
-                        raise MalformedReply(f"{location} replied with no JSON") from error
+                        raise MalformedReply(f"{location} did not reply with JSON") from error
                 items = list(self.parse_items(content, tags[0]))
                 allowed = (item for item in items if not within or {*within} & {*item.classes})
                 return list(allowed)[:limit]

@@ -55,9 +55,8 @@ def load_query(key: str, graph: str | None = None) -> str:
     """
     if graph is not None and graph not in list_graphs():
         raise SetupError(
-            f"no index queries for {graph!r}; there are some for {', '.join(list_graphs())}, "
-            "and those "
-            "for any graph"
+            f"there are no index queries for {graph!r}; available: "
+            f"{', '.join(list_graphs())}, and 'default' for any graph"
         )
     return (_QUERIES / (graph or "default") / f"{key}.rq").read_text(encoding="utf-8")
 
@@ -145,9 +144,8 @@ def find_columns(names: Sequence[str], source: str) -> Mapping[str, int]:
     if invalid or missing:
         column_list = ", ".join(names)
         raise SetupError(
-            f"{source}: the columns are {column_list!r}; there must be 'iri' and 'label', and "
-            "may be "
-            "'score', 'synonyms' and 'infos'"
+            f"{source}: the columns are {column_list!r}; 'iri' and 'label' are required, "
+            "'score', 'synonyms' and 'infos' are optional"
         )
     return {name: position for position, name in enumerate(names)}
 
@@ -158,7 +156,7 @@ def parse_row(cells: Sequence[str], columns: Mapping[str, int], row_name: str) -
     try:
         number = float(score or 0)
     except ValueError as error:
-        raise SetupError(f"{row_name}: the score {score!r} is no number") from error
+        raise SetupError(f"{row_name}: the score {score!r} is not a number") from error
     label = cells[columns["label"]]
     synonyms = tuple(name for name in _split_cell(cells, columns, "synonyms") if name != label)
     return Resource(
@@ -255,7 +253,9 @@ def _read_quads(paths: Sequence[Path]) -> Iterator[Quad]:
         uncompressed_path = path.with_suffix("") if is_compressed else path
         rdf_format = RdfFormat.from_extension(uncompressed_path.suffix.removeprefix("."))
         if rdf_format is None:
-            raise SetupError(f"{path}: no RDF format has the ending {uncompressed_path.suffix!r}")
+            raise SetupError(
+                f"{path}: no RDF format has the file extension {uncompressed_path.suffix!r}"
+            )
         try:
             with path.open("rb") as raw:
                 file = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if is_compressed else raw

@@ -67,10 +67,10 @@ from askgraph.trace import (
 __all__ = ["Dfsl"]
 
 CHOICE_RULES = ("first", "largest", "vote")
-_AGREED_CONFIDENCE = 0.8  # what is believed of a result that all hypotheses agree on
-_FLIPPED_WEIGHT = 0.3  # the weight of a query that was made from another one
+_AGREED_CONFIDENCE = 0.8  # confidence in a result on which all hypotheses agree
+_FLIPPED_WEIGHT = 0.3  # weight of a query derived from another one
 _FLIPPED_CONFIDENCE_FACTOR = 0.6  # of the belief in an answer, where no model wrote its query
-_MAX_BEAM_TOKENS = 600  # a beam search may go on so long, whatever its best beams have come to
+_MAX_BEAM_TOKENS = 600  # a beam search may continue up to this length, regardless of its best beams
 PAPER_PRESET = PaperPreset(
     "D'Abramo, Dynamic Few-Shot Learning, arXiv 2407.01409",
     {
@@ -330,7 +330,7 @@ class _DfslRun:
         for query, weight in queries.items():
             seconds_left = self.account.remaining_seconds
             if seconds_left is not None and seconds_left <= 0:
-                problems.append("the time for the question is over")
+                problems.append("the time limit of the question was reached")
                 break
             try:
                 hypotheses.append(await self.run_hypothesis(query, weight))
@@ -358,7 +358,7 @@ class _DfslRun:
             self.context, prepare_query(self.context, query).query, rows=self.method.rows
         )
         if isinstance(query_run.result, GraphResult):
-            raise QueryError("the query gives triples, and an answer is rows, or yes or no")
+            raise QueryError("the query returns triples, but an answer must be rows, or yes or no")
         return QueryHypothesis(query_run.query, query_run.result, weight)
 
     async def answer(
@@ -432,7 +432,10 @@ def choose_hypothesis(
         SetupError: there is no such rule.
     """
     if rule not in CHOICE_RULES:
-        raise SetupError(f"hypotheses are chosen by {', '.join(CHOICE_RULES)}, not by {rule!r}")
+        raise SetupError(
+            f"the rule for choosing hypotheses must be one of {', '.join(CHOICE_RULES)}, not "
+            f"{rule!r}"
+        )
     candidates = [hypothesis for hypothesis in hypotheses if hypothesis.size] or list(hypotheses)
     if not candidates:
         return None

@@ -150,9 +150,7 @@ async def get_given_terms(context: Context, *, ends: bool = False) -> QuestionTe
     """
     given_iris = context.question.given
     if given_iris is None:
-        raise SetupError(
-            "links are to be given, but none came with the question; links=linked finds them"
-        )
+        raise SetupError("the question has no given links; find them with links=linked")
     labels = await fetch_labels(context, given_iris)
     relations = {predicate.iri: predicate for predicate in context.graph.profile.predicates}
     relation_iris = await find_relations(context, given_iris)

@@ -158,7 +158,8 @@ class Guided(FallbackSettings):
         self._check_visibility()
         if self.ask_from > self.answer_from:
             raise SetupError(
-                f"'ask_from' is at most 'answer_from' ({self.answer_from:g}), not {self.ask_from:g}"
+                f"'ask_from' must be at most 'answer_from' ({self.answer_from:g}), not "
+                f"{self.ask_from:g}"
             )
         check_fractions(self, "sure_from", "answer_from", "ask_from")
 
@@ -170,10 +171,10 @@ class Guided(FallbackSettings):
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph, or with a query that may join several."""
         if not graphs:
-            raise ValueError("no graph was given")
+            raise ValueError("no graph is given: name at least one")
         limits = ToolLimits(timeout=self.query_seconds)
         if self.examples and not is_replaying():
-            from askgraph.methods.shared.examples import replace_examples  # most methods name none
+            from askgraph.methods.shared.examples import replace_examples  # most methods have none
 
             graphs = replace_examples(graphs, self.examples)
         question_graphs = QuestionGraphs.from_graphs(question, graphs, limits)
@@ -197,27 +198,26 @@ class Guided(FallbackSettings):
             return
         if self.interpret:
             raise SetupError(
-                f"to say an answer in words the model is shown its rows: leave out interpret=true, "
-                f"or say sees=everything instead of {self.sees}"
+                "a model sees the rows of an answer to phrase it: omit interpret=true, or "
+                f"set sees=everything instead of {self.sees}"
             )
         if self.detail == "written":
             raise SetupError(
-                "a model that writes is shown the names of things as they are: leave out "
-                f"detail=written, or say sees=everything instead of {self.sees}"
+                "a model that writes queries sees the real names of things: omit "
+                f"detail=written, or set sees=everything instead of {self.sees}"
             )
         if self.embedder:
             raise SetupError(
-                f"a server of embeddings is sent the question as it is: leave out embedder="
-                f"{self.embedder!r}, or say sees=everything"
+                "an embedding server receives the unmasked question: omit "
+                f"embedder={self.embedder!r}, or set sees=everything"
             )
         methods_with_model = [
             name for name, method in self.others.items() if getattr(method, "model", None)
         ]
         if methods_with_model:
             raise SetupError(
-                f"the method {methods_with_model[0]!r} shows its model everything: it cannot "
-                "be consulted with "
-                f"sees={self.sees}"
+                f"the method {methods_with_model[0]!r} shows everything to its model: it "
+                f"cannot be consulted with sees={self.sees}"
             )
 
 
@@ -376,7 +376,7 @@ class _GuidedRun:
             for name, model in [("model", method.model), *method.further.items()]:
                 voice_account = BudgetAccount(
                     ModelBudget()
-                )  # voices speak at once: each knows what it cost itself
+                )  # voices run concurrently, so each tracks its own cost
                 charged_model = method.charge(model, self.account, voice_account)
                 conversation = Conversation(
                     charged_model, voice_account, list(messages), options=options

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 MAX_EXPLAINED_CANDIDATES = 3
 """Candidates of a graph at most that count when words of the question are explained."""
-_CLUSTER_SEARCH_FACTOR = 3  # times as many clusters are looked at as candidates are shown
+_CLUSTER_SEARCH_FACTOR = 3  # clusters to inspect per shown candidate
 _REMOTE_TIMEOUT_SECONDS = 3.0  # seconds for the results of candidates of a graph that is elsewhere
 _MAX_SCORE_GAP, _MIN_GAP_CONFIDENCE = 0.6, 0.4
 """A candidate whose score is further below the best one is hidden, from this confidence on."""
-_NEXT_CHANCE_RATIO = 0.5  # of what is believed of a candidate, for the one after it
+_NEXT_CHANCE_RATIO = 0.5  # confidence factor from one candidate to the next
 Item = TypeVar("Item")
 
 
@@ -181,7 +181,7 @@ async def search_candidates(
     if sees != "everything":
         from askgraph.methods.tools.masking import (
             TermMasker,
-        )  # few questions are asked under a veil
+        )  # few questions need masking
 
         linked = [
             (item.linked.context.graph, item.linked.linked_question) for item in found_candidates

@@ -41,11 +41,9 @@ Reply again, in the same form: mended, or with "query": "same" if you keep to wh
 _CONFIRM_REFUSAL_MESSAGE = """\
 Are you sure? Candidate 1 uses the words of the question like this and has a result. If the graph
 still holds no answer, say so again."""
-_MIN_RIVAL_CONFIDENCE = (
-    0.5  # what graph search believes of a candidate that is worth a question back
-)
+_MIN_RIVAL_CONFIDENCE = 0.5  # minimum confidence of a candidate worth a clarification
 MIN_CHECKED_CONFIDENCE = 0.75  # the chance of an answer that a check has chosen, at least
-_MAX_LOOKUP_CONFIDENCE = 0.6  # and of one that was looked up, at most
+_MAX_LOOKUP_CONFIDENCE = 0.6  # maximum confidence in a looked-up candidate
 _UNUSABLE_REASON = "the model's replies could not be used"
 _MAX_DECLINED_CONFIDENCE = (
     0.3  # the most that is believed of an answer that a model declined to give
@@ -130,7 +128,7 @@ class Panel:
         """Let the model look things up, and keep the answer or the reason why there is none."""
         async with aclosing(run_lookup_turns(conversation, toolbox, turns=self.turns)) as items:
             async for item in items:
-                # Keep what a lookup came to: an answer, or the reason why there is none.
+                # Keep the outcome of a lookup: an answer, or the reason why there is none.
                 if isinstance(item, Answer) and (
                     self.answer is None or not item.is_empty or self.answer.is_empty
                 ):
@@ -205,7 +203,7 @@ async def run_lookup_turns(
         BudgetSpent: the budget is used up.
         ServiceError: the model fails.
     """
-    from askgraph.methods.shared.exploration import parse_answer_call  # few questions come to this
+    from askgraph.methods.shared.exploration import parse_answer_call  # few questions need it
 
     conversation.tools = toolbox.schemas
     conversation.options = {**conversation.options, "schema": None}
@@ -267,7 +265,7 @@ async def decide_outcome(
     ):
         return clarification
     if panel.refusal_reason:
-        # The model's reason, with the best attempt, little believed: its own, or graph search's.
+        # Give the model's reason with the best attempt, at low confidence.
         best_attempt = panel.answer
         if best_attempt is None and not candidates.is_follow_up:
             search_outcome = await get_search_outcome(candidates, asks_back=True)

@@ -296,7 +296,7 @@ def _format_candidate(
     )
 
 
-_MAX_DIFFERENCES = 4  # patterns and conditions by which a candidate is told from another
+_MAX_DIFFERENCES = 4  # patterns and conditions that distinguish candidates
 
 
 def describe_query_difference(query: Query, best_query: Query, writer: TermWriter) -> str:
@@ -399,7 +399,7 @@ _TOLERANT_REPLY_SCHEMA: Mapping[str, object] = {
     },
 }
 _VARIABLE = re.compile(r"[?$]?(\w+)\Z")
-_SAME_REPLY = "same"  # the reply of a model that keeps to what it said
+_SAME_REPLY = "same"  # the reply of a model that keeps its decision
 
 
 @dataclass(frozen=True)
@@ -440,7 +440,7 @@ def parse_reply(choice: Choice, candidate_count: int) -> GuidedReply:
         return GuidedReply(same=True)
     structured = parse_structured(choice, _TOLERANT_REPLY_SCHEMA)
     if isinstance(structured, InvalidReply):
-        # A query outside of any object, and which of its columns its first line says; else a fault.
+        # The reply may be a bare query, with the answer columns in its first line.
         parsed_query = parse_query(choice.text)
         if parsed_query is None:
             return GuidedReply(problem=structured.feedback)

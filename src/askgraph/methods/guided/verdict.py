@@ -31,11 +31,9 @@ from askgraph.trace import Answer, record_or_replay
 _NO_EARLIER_REPLY = "There is nothing before this that could stay the same."
 _UNCLEAR_ALTERNATIVES = "You ask back, but not between two of the candidates: decide yourself."
 _UNSEEN_RESULT = "You have not seen this result yet: look whether it is what the question asks for."
-_MIN_SURE_CONFIDENCE = (
-    0.7  # what a model says of a query whose result it need not see, if that is plain
-)
-_MAX_USUAL_ROWS = 1_000  # rows from which on a result that nobody has seen is odd
-_MIN_CONTRADICTION_CONFIDENCE = 0.9  # the chance of a candidate that another result contradicts
+_MIN_SURE_CONFIDENCE = 0.7  # comment of a model on a query whose result it need not see
+_MAX_USUAL_ROWS = 1_000  # fewest rows that make an unseen result suspicious
+_MIN_CONTRADICTION_CONFIDENCE = 0.9  # probability of a candidate that another result contradicts
 _MAX_RESULT_ROWS = 6  # rows of a result that is doubted
 _BIAS_WEIGHT = 0.8
 _WEIGHTS = {
@@ -48,7 +46,7 @@ _WEIGHTS = {
     "misfit": -1.2,
     "revised": -0.5,
 }
-_MAX_COUNTED_FINDINGS = 2  # the third finding tells no more than two do
+_MAX_COUNTED_FINDINGS = 2  # a third finding adds no information
 
 
 @dataclass(frozen=True)
@@ -259,7 +257,7 @@ class ReplyJudge:
         ]
         is_seen = same_number and (
             answer.boolean is None or reply.chosen
-        )  # yes is given by many a query
+        )  # many queries return yes
         is_unseen = reply.written is not None and not is_seen and not signs.empty and bool(chances)
         if (
             is_unseen

@@ -51,15 +51,11 @@ _CHECK_SCHEMA: Mapping[str, object] = {
     "additionalProperties": False,
 }
 _SEARCH_METHOD = "graph-search"
-_MIN_RUNNER_UP_RATIO = (
-    0.2  # of the chance of the best answer, from which the next one is nearly as good
-)
+_MIN_RUNNER_UP_RATIO = 0.2  # share of the best answer's probability that counts as nearly as good
 _MIN_WEIGHT, _MAX_WEIGHT = 0.001, 0.97  # no source is worse or better
-_WRONG_ANSWER_COUNT = 8  # wrong answers that a source errs between, all told
+_WRONG_ANSWER_COUNT = 8  # assumed number of wrong answers that a source may give
 _SOURCE_CORRELATION_RATIO = 0.5  # how much the opinions of one source correlate
-_EMPTY_RESULT_WEIGHT = (
-    0.25  # of the chance that an answer is right, what is left where it has no rows
-)
+_EMPTY_RESULT_WEIGHT = 0.25  # probability factor for an answer without rows
 _CLARIFICATION_WEIGHT = 0.5  # of the confidence in the best answer of a method that asks back
 Item = TypeVar("Item")
 
@@ -284,7 +280,9 @@ class VotingPanel(Panel):
         except TimeoutError as problem:
             if account is None or deadline is None:
                 raise
-            raise account.build_error("seconds", "the time for the question is over") from problem
+            raise account.build_error(
+                "seconds", "the time limit of the question was reached"
+            ) from problem
 
     async def _ask_voice(self, voice: Voice) -> AsyncGenerator[Step | Opinion, None]:
         """Yield the replies of a voice and its opinions; its failure does not end the run."""
@@ -440,5 +438,5 @@ async def _forward_stream(
             async for item in stream:
                 queue.put_nowait((item,))
     finally:
-        # the task is done when this is read, with its error if it has one
+        # the task is done here; reading it raises its error
         asyncio.get_running_loop().call_soon(queue.put_nowait, ())

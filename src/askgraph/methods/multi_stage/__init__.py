@@ -204,7 +204,7 @@ class MultiStage(SpendingSettings):
                 f"writer={self.writer} needs a language model: name one with the setting 'model'"
             )
         if "reason" in (self.entities, self.predicates) and self.model is None:
-            raise SetupError("to reason needs a language model: name one with the setting 'model'")
+            raise SetupError("reasoning needs a language model: name one with the setting 'model'")
         check_interpretation(self)
         if "outside" in (self.entities, self.predicates):
             create_linker(self.linker, self.linker_address)
@@ -256,7 +256,7 @@ class _MultiStageRun:
             yield await self.build_findings(linked_context, usable_predicates)
         listed = (*self.entities, *usable_predicates)
         if not listed:
-            self.outcome = Refusal("Nothing in the graph goes by the words of the question.")
+            self.outcome = Refusal("Nothing in the graph is named by the words of the question.")
             return
         yield Thought(reach)
         if is_refused(self.method.filter, reach):
@@ -508,8 +508,8 @@ class _MultiStageRun:
         return await choose_answer(self.context, query_runs, answer_from=self.method.answer_from)
 
 
-_DEFAULT_CONFIDENCE = 0.6  # what is believed of a query whose writer does not say
-_NEXT_QUERY_CONFIDENCE_RATIO = 0.8  # what is left of that for each query before it
+_DEFAULT_CONFIDENCE = 0.6  # confidence in a query whose writer reports none
+_NEXT_QUERY_CONFIDENCE_RATIO = 0.8  # confidence factor for each earlier query
 
 
 @dataclass(frozen=True)

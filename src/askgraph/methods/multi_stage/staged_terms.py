@@ -110,8 +110,7 @@ async def list_given_terms(
     given_iris = linked_context.context.question.given
     if given_iris is None:
         raise SetupError(
-            "entities or predicates are to be given, but none came with the question; "
-            "'linked' finds them"
+            "the question has no given entities or predicates; find them with 'linked'"
         )
     classes = {class_profile.iri for class_profile in linked_context.context.graph.profile.classes}
     relations = await find_relations(linked_context.context, given_iris)
@@ -250,11 +249,11 @@ def _find_span_positions(linked_context: LinkedContext, span: EntitySpan) -> tup
 
 
 _PICK_SCORE = 0.9  # how sure a pick counts
-_CANDIDATE_SEARCH_FACTOR = 10  # times as many candidates are looked at where some may be left out
+_CANDIDATE_SEARCH_FACTOR = 10  # candidates to inspect per result where some may be dropped
 _MAX_SYNONYMS, _MAX_DESCRIPTION_CHARACTERS = (
     3,
     160,
-)  # of a candidate that are shown; of its description so many characters
+)  # items to show of a candidate; characters of its description
 _PICK_LINE = re.compile(
     r"^[\s>*_#`-]*PICK(?:ED|S)?\b[\s*_`]*(?:[:=-]|(?=[\d\[]))(.*)$", re.IGNORECASE | re.MULTILINE
 )

@@ -55,9 +55,9 @@ from askgraph.trace import (
     record_or_replay_steps,
 )
 
-_MAX_SHORTENED_CHARACTERS = 240  # characters that are left of a result
+_MAX_SHORTENED_CHARACTERS = 240  # characters that a shortened result keeps
 _SHORTENED_TOKENS_SHARE = (
-    0.75  # of what is allowed: shortening at every turn would spoil the prompt cache
+    0.75  # share of the limit: shortening at every turn would invalidate the prompt cache
 )
 
 
@@ -111,7 +111,7 @@ class Conversation:
     choices: list[Choice] = field(default_factory=list)
     _result_positions: set[int] = field(
         default_factory=set
-    )  # places of those written as plain text
+    )  # positions of calls written as plain text
 
     def to_prompt(self, purpose: str) -> Prompt:
         """Return the first messages and the tools as a step."""
@@ -185,7 +185,7 @@ class Conversation:
         ]
         last_messages = (
             self.messages[assistant_positions[-1] :] if assistant_positions else ()
-        )  # ids may come again in later turns
+        )  # ids may repeat in later turns
         answered_ids = {m.call for m in last_messages if isinstance(m, ToolResult)}
         calls = self.choices[-1].calls if self.choices else ()
         return [ToolResult(c.id, c.name, "not run") for c in calls if c.id not in answered_ids]

@@ -19,7 +19,7 @@ from askgraph.search.tokenize import TokenizedQuestion, tokenize
 from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.trace import Answer, ConfirmedQuestion, Question, Thought, Usage
 
-_TIMEOUT_SECONDS = 60.0  # as long as the query may take when it is confirmed
+_TIMEOUT_SECONDS = 60.0  # the time limit of the query at its confirmation
 
 
 async def answer_from_confirmed(

@@ -43,18 +43,18 @@ MATCH_MODES = ("form", "question", "terms", "masked")
 alone, questions with the names of entities and relations, or masked questions.
 """
 
-_MIN_SAME_QUESTION_SCORE = 0.97  # similarity from which an example is the question itself
+_MIN_SAME_QUESTION_SCORE = 0.97  # minimum similarity of an example that equals the question
 _MASK_TEXT = "<thing>"
 _Key: TypeAlias = tuple[tuple[QueryExample, ...], str]
 _MAX_UNINDEXED_EXAMPLES = 1_000  # examples that are compared without an index on disk
-_MAX_POOL_EXAMPLES = 200  # examples of a graph that are looked at more closely
+_MAX_POOL_EXAMPLES = 200  # examples of a graph to compare in detail
 _RANK_FUSION_WEIGHT = 60  # of reciprocal-rank fusion
 _ANSWERING_FORMS = ("SELECT", "ASK")  # of queries that answer questions
 _ORIGINS_BY_TRUST = ("confirmed", "written", "generated")
 _MIN_PREFERRED_RATIO = (
-    0.7  # of the similarity of the nearest, from which a preferred example goes before it
+    0.7  # share of the nearest example's similarity that a preferred example needs to come first
 )
-_MIN_DUPLICATE_SCORE = 0.7  # similarity of two wordings from which they teach the same
+_MIN_DUPLICATE_SCORE = 0.7  # minimum similarity of two redundant wordings
 _MAX_PER_SKELETON_COUNT = 2  # examples of one skeleton that are shown while there are others
 
 
@@ -334,7 +334,7 @@ def load_examples(location: str) -> tuple[QueryExample, ...]:
         raise SetupError(f"cannot read the examples {location!r}: {error.strerror}") from error
     examples = _read_examples(path, modification_time)
     if not examples:
-        raise SetupError(f"no question with its query stands in {location!r}")
+        raise SetupError(f"{location!r} contains no question with a query")
     return examples
 
 
@@ -463,7 +463,7 @@ def _collect_candidates(
         for text in texts
         for hit in index.search(text, limit=max(_MAX_POOL_EXAMPLES, limit))
     }
-    if len(numbers) < 2 * limit:  # too few share a word: any teach how queries look here
+    if len(numbers) < 2 * limit:  # too few share a word: any example shows the form of queries here
         numbers |= set(range(0, len(examples), max(1, len(examples) // (2 * limit))))
     ordered = sorted(
         numbers, key=lambda number: (_ORIGINS_BY_TRUST.index(examples[number].origin), number)

@@ -39,12 +39,12 @@ NOTE_MODES = ("off", "read", "keep")
 _MAX_EXECUTED_CONFIDENCE = (
     0.4  # the most that is believed of a query that was run, but never answered with
 )
-_MIN_ANSWER_CONFIDENCE = 0.35  # the least with which an attempt passes for an answer
+_MIN_ANSWER_CONFIDENCE = 0.35  # minimum confidence of an attempt to be the answer
 _MAX_REJECTED_CONFIDENCE = (
     0.3  # the most that is believed of an attempt that the model did not answer with
 )
 _PROPOSAL_CONFIDENCE_FACTOR = (
-    0.9  # of what graph search believes of its candidate, which the model passed over
+    0.9  # confidence factor of a candidate of graph search that the model ignored
 )
 _CODE_BLOCK = re.compile(r"```(?:sparql)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 
@@ -107,7 +107,7 @@ class Attempts:
     last_answer: Answer | None = None
     last_execution: ToolUse | None = None
     proposal: Answer | None = None
-    unseen_iris: tuple[str, ...] = ()  # IRIs of the last answer that nothing had shown
+    unseen_iris: tuple[str, ...] = ()  # IRIs of the last answer that no tool had shown
     is_proposed: bool = False  # whether the last answer is one of graph search's candidates
     _candidates: str = ""
     _shown_iris: set[str] = field(default_factory=set)
@@ -177,7 +177,7 @@ def _can_answer(query: str) -> bool:
     try:
         return parse_tree(query).form in ("SELECT", "ASK")
     except QuerySyntaxError:
-        return bool(query)  # of an endpoint with a dialect of its own
+        return bool(query)  # queries of an endpoint with its own dialect
 
 
 def _normalize(query: str) -> str:
@@ -340,7 +340,7 @@ class Exploration(ABC):
             elif best.confidence >= _MIN_ANSWER_CONFIDENCE:
                 outcome = replace(best, cut_short=reason)
             else:
-                outcome = Refusal(f"No sure answer was found: {reason}.", best)
+                outcome = Refusal(f"No confident answer was found: {reason}.", best)
             for use in fallback.uses:
                 yield use
         seconds = time.perf_counter() - start_time

@@ -54,7 +54,7 @@ def get_index(
         return None
     try:
         index = _open_index(folder, embedder)
-    except SetupError:  # damaged, or of another version: it is built anew
+    except SetupError:  # damaged or of another version: rebuild it
         return None
     _HYBRID_INDICES.setdefault(graph.names, {})[content, embedder] = source, index
     return index
@@ -156,8 +156,8 @@ def parse_bm25(text: str) -> Bm25Parameters:
         slash = ""
     if not slash or not (parameters.k1 >= 0 and 0 <= parameters.b <= 1):
         raise SetupError(
-            f"BM25 is set as K1/B, with K1 of 0 or more and B between 0 and 1, as 1.2/0.75; "
-            f"not {text!r}"
+            "BM25 must be written as K1/B with K1 of 0 or more and B between 0 and 1, such "
+            f"as 1.2/0.75, not {text!r}"
         )
     return parameters
 

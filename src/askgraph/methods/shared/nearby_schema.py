@@ -37,8 +37,8 @@ from askgraph.sparql.vocabulary import RDFS_SUB_CLASS_OF, SCHEMA_NAMESPACES
 
 _RANK_FUSION_WEIGHT = 60  # of reciprocal-rank fusion
 _MAX_NEAR_PREDICATES = 10  # predicates near the question
-_MAX_INDEXED_CLASSES = 5_000  # classes that are indexed, the largest ones
-_MAX_INDEXED_PREDICATES = 20  # of a class, by whose names it is found
+_MAX_INDEXED_CLASSES = 5_000  # number of classes to index, largest first
+_MAX_INDEXED_PREDICATES = 20  # instances of a class to index by name
 _MAX_DESCRIPTION_CHARACTERS = 300  # characters of a description
 _MAX_NAMED_PREDICATES = (20, 10, 4)  # predicates of the short forms
 
@@ -203,7 +203,7 @@ async def format_schema_list(
 
 _SHAPE_LENGTHS = (14, 10, 6, 3)  # lines of one shape
 _MAX_VALUE_CHARACTERS = 40  # characters of all values of a property
-_MIN_GOOD_LINK_SCORE = 0.9  # the score of a link by which words name something well
+_MIN_GOOD_LINK_SCORE = 0.9  # minimum score of a good link
 _MAX_RELATED_CLASSES = 3  # classes above, or with the same instances
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from askgraph.graph.descriptions import DatasetDescription
     from askgraph.methods.tools.masking import TermMasker
 
-_MAX_MESSAGE_TOKENS = 4_000  # tokens of the message, unless the room is larger
+_MAX_MESSAGE_TOKENS = 4_000  # tokens of the message, unless the context allows more
 _SHARES: Mapping[str, float] = {
     "before": 0.15,
     "descriptions": 0.05,
@@ -66,8 +66,8 @@ _HEADINGS = {
     "names": "Perhaps named:",
     "candidates": "Candidates:",
 }
-_CLASS_SEARCH_FACTOR = 2  # times as many classes are looked at as are shown
-_STABLE_TOKENS_SHARE = 0.55  # of the room, for what is the same for all questions
+_CLASS_SEARCH_FACTOR = 2  # classes to inspect per shown class
+_STABLE_TOKENS_SHARE = 0.55  # share of the space for text that is the same for all questions
 _HEADING_TOKENS = 60  # tokens of headings and blank lines
 
 _WORDS_BY_FIELD: Mapping[str, str] = {
@@ -150,7 +150,7 @@ async def build_message(
     texts = [question.text, *parts]
     if masker is not None:
         content = replace(content, examples=0, listed=True)
-    # By the place of a graph, its whole schema, if that has room: the same for each question.
+    # The whole schema by the position of a graph, if it fits; it is the same for every question.
     has_several_graphs = graphs.has_several
     full_schemas: dict[int, str] = {}
     if content.has_names:

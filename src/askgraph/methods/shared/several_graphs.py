@@ -235,12 +235,12 @@ _ANSWER_LINE = re.compile(
 _FIRST_CONFIDENCE, _REVISED_CONFIDENCE = (
     0.75,
     0.6,
-)  # what is believed of a query, written at once or after a revision
-_FINDING_PENALTY = 0.2  # what is taken off for a query that the validator calls wrong
+)  # confidence in a query, at once or after a revision
+_FINDING_PENALTY = 0.2  # confidence penalty for a query with validation errors
 _MAX_FINDINGS = 5  # findings of one query
-_MAX_PROPOSALS = 3  # names instead of a wrong one
+_MAX_PROPOSALS = 3  # replacements per wrong name
 _MAX_LABELLED_ROWS = 200  # rows
-_MAX_FEEDBACK_CHARACTERS = 2_000  # characters of what is told
+_MAX_FEEDBACK_CHARACTERS = 2_000  # characters of an observation
 
 
 @dataclass(frozen=True)
@@ -335,7 +335,7 @@ class QueryTrials:
         validated_query = await self._check(parsed, graphs)
         from askgraph.sparql.rewrite.canonical import (
             canonicalize_query,
-        )  # for queries that come again
+        )  # for repeated queries
 
         prefixes = validated_query.graph.context.graph.prefixes.namespaces
         key = (

@@ -31,9 +31,9 @@ from askgraph.trace import Answer, Observation
 
 __all__ = ["answer", "cancel"]
 
-_ALL_COLUMNS = "*"  # what a method says for a model that could not name any
+_ALL_COLUMNS = "*"  # default of a method if the model names none
 _DEFAULT_CERTAINTY = 0.7
-_MIN_SURE_CERTAINTY = 0.95  # what a model says of a result that it need not see
+_MIN_SURE_CERTAINTY = 0.95  # comment of a model on a result it need not see
 _EMPTY_RESULT_WEIGHT = 0.5
 _MAX_ANSWER_CHARACTERS = 300
 _REVIEW_HINT = "If that is what was asked for, answer with the same query again; else mend it."
@@ -153,7 +153,7 @@ async def _show_unread_result(
     if isinstance(query_run.result, SelectResult) and not set(answer_columns) <= set(
         query_run.result.variables
     ):
-        return None  # which is told when the answer is built
+        return None  # reported when the answer is built
     if has_been_read(context, query_run, answer_columns) or not _record_refusal(
         context, "result", query_run.query
     ):

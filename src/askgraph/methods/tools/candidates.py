@@ -41,8 +41,8 @@ from askgraph.sparql.vocabulary import RDF_TYPE, SCHEMA_NAMESPACES
 
 _MAX_CANDIDATES = 5
 _MAX_CLUSTERS = 10
-_MAX_SCORE_GAP = 0.4  # score below the best from which a candidate is not worth its tokens
-_PARTIAL_MATCH_WEIGHT = 0.7  # of the confidence where words of the question are left over
+_MAX_SCORE_GAP = 0.4  # candidates further below the best score are not shown
+_PARTIAL_MATCH_WEIGHT = 0.7  # confidence factor if words of the question are unused
 _MAX_ROWS = 1000  # that are fetched of each candidate
 _MIN_RUN_COUNT = 3  # candidates that are run in any case
 _MAX_QUERY_SOLUTIONS, _MAX_TOTAL_SOLUTIONS = (
@@ -53,19 +53,19 @@ _QUERY_COST_SOLUTIONS, _PATH_COST_SOLUTIONS, _FILTER_COST_RATIO = (
     150,
     1_000,
     10,
-)  # what a query costs, and a path, and times a filter
+)  # cost of a query, of a path, and factor of a filter
 _BATCH_SIZE = 8  # queries to a graph that is elsewhere
 _COMPLETION_NOTE = (
     "completed"  # the note of a candidate with a condition more than it was grown with
 )
-_MIN_LINK_SCORE = 0.5  # the score of a link whose name is put into a candidate
+_MIN_LINK_SCORE = 0.5  # minimum score of a link to complete a candidate with
 _MAX_BASE_CANDIDATES, _MAX_COMPLETIONS, _MAX_TRIED_COMPLETIONS = (
     6,
     2,
     12,
-)  # candidates that are completed, those that come of it, tried
+)  # candidates to complete, completions to try
 _MAX_SUBJECTS = 20_000  # nodes that have a property with the value, at most
-_COMPLETION_PENALTY = 1e-3  # what the score of a completed candidate is below the first one's
+_COMPLETION_PENALTY = 1e-3  # score gap between a completed candidate and the first one
 _ROW_TRUNCATION = Truncation("askgraph", f"only the first {_MAX_ROWS:,} rows are looked at")
 
 
@@ -161,9 +161,7 @@ def _is_extension(extension: QueryCandidate, base: QueryCandidate) -> bool:
     base_patterns, extension_patterns = (
         Counter(map(get_predicate, _list_patterns(part_sets))) for part_sets in (base, extension)
     )
-    is_grouped = bool(
-        base.tree.group_by
-    )  # a column more says nothing of a row that stands for many
+    is_grouped = bool(base.tree.group_by)  # an extra column says nothing about an aggregated row
     if not (
         base_patterns < extension_patterns or (is_grouped and base_patterns == extension_patterns)
     ):
@@ -340,7 +338,7 @@ async def run_distinct(
         keep_empty: whether to include empty results.
     """
     if quick_only:
-        # The clusters without those further down whose queries are expected to take long together.
+        # Drop lower clusters whose queries are expected to take too long together.
         profiles = {item.iri: item for item in context.graph.profile.predicates}
         affordable, work = [], 0.0
         for rank, cluster in enumerate(ranked):
@@ -358,7 +356,7 @@ async def run_distinct(
     end_time = None if seconds is None else time.perf_counter() + seconds
     results_by_key: dict[object, CandidateResult] = {}
     row_sets = set[object]()
-    size = 1 if context.graph.arrays is not None else _BATCH_SIZE  # a graph here runs one at a time
+    size = 1 if context.graph.arrays is not None else _BATCH_SIZE  # one by one on a local graph
     for at in range(0, len(ranked), size):
         batch = (_run_cluster(context, cluster, end_time) for cluster in ranked[at : at + size])
         for item in await asyncio.gather(*batch):

@@ -213,7 +213,7 @@ def format_neighbourhood(neighbourhood: TermNeighbourhood, writer: TermWriter) -
         ]
         if entries:
             lines.append(f"{head}: {_join_some(entries)}")
-    # What instances have in fact, most first; what is declared is not said twice.
+    # Properties of the instances, most frequent first, without repeating declared ones.
     for inverse, head, arrow in ((False, "instances have", "→"), (True, "lead to instances", "←")):
         declared = {
             iri
@@ -249,7 +249,7 @@ _MAX_VALUES = 3  # values shown of a predicate
 _MAX_OPENED_PER_PREDICATE = 3  # nodes opened of a predicate
 _MAX_OPENED_NODES = 15  # nodes opened in all
 _MAX_STATEMENTS_PER_NODE = 6  # statements shown of an opened node
-_MIN_STATEMENTS_PER_NODE = 2  # statements, at least, that make a node worth opening
+_MIN_STATEMENTS_PER_NODE = 2  # minimum number of statements to expand a node
 _MAX_PREDICATES_BEYOND = 15  # predicates named of nodes that are not opened
 _MAX_LINES = 25
 _NAME_PREDICATES = (*v.LABEL_PREDICATES, *v.ALTERNATIVE_LABEL_PREDICATES, *v.DESCRIPTION_PREDICATES)
@@ -467,9 +467,7 @@ def format_edges(
     Predicates that are one property (see `askgraph.graph.names`) share one line.
     """
     shown_edges = [edge for edge in edges if edge.predicate != v.RDF_TYPE or edge.inverse]
-    ranks = {
-        iri: at for at, iri in enumerate(_NAME_PREDICATES)
-    }  # names first, the usual ones before
+    ranks = {iri: at for at, iri in enumerate(_NAME_PREDICATES)}  # names first, common ones before
     shown_edges.sort(key=lambda edge: (edge.inverse, ranks.get(edge.predicate, len(ranks))))
     lines: list[str] = []
     omitted: list[str] = []

@@ -32,8 +32,8 @@ from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import Term
 from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
 
-_MAX_CLASSES_PER_NODE = 20  # classes of one node that are looked at
-_MAX_EDGES = 5_000  # of all nodes together, each way
+_MAX_CLASSES_PER_NODE = 20  # classes of one node to inspect
+_MAX_EDGES = 5_000  # edges of all nodes together, per direction
 _QUERY_FAILURES = (TimedOut, ErrorReply, MalformedReply)
 
 
@@ -208,7 +208,7 @@ _MAX_NAMES = 5
 _MAX_NAME_CHARACTERS = 60  # characters of all other names of a hit together
 _TRIVIAL_INFOS = frozenset({"class", "property"})
 _MAX_HINTS = 4
-_MAX_HITS_BEFORE_LITERALS = 3  # things, of which no values are looked for besides
+_MAX_HITS_BEFORE_LITERALS = 3  # for things, no values are searched in addition
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ async def search_graph(context: Context, text: str, sort: Sort) -> list[SearchHi
         hits = search_index(graph, sort, text, max_hits)
         if sort == "entities" and len(hits) <= min(_MAX_HITS_BEFORE_LITERALS, max_hits - 1):
             hits += search_index(graph, "literals", text, max_hits - len(hits))
-        hits.sort(key=lambda hit: not is_named(hit.item))  # what only a comment says comes last
+        hits.sort(key=lambda hit: not is_named(hit.item))  # hits in comments only come last
         return list(map(to_search_hit, hits))
 
     return await asyncio.to_thread(search_indices)
@@ -278,7 +278,7 @@ class HitFormatter:
     def format_entity(self, hit: SearchHit) -> str:
         """Return the line of an entity or a literal."""
         if isinstance(hit.term, Literal):
-            text = self.writer.write_literal(hit.term)  # as a query has to write it
+            text = self.writer.write_literal(hit.term)  # as written in a query
             if len(hit.term.value) > self.context.limits.clip:
                 text += " (clipped; match a part of it by CONTAINS)"
             return _join_parts(text, self._format_subject(hit.term), hit.note)
@@ -445,7 +445,7 @@ async def format_entities(
     types = [iri for items in classes.values() for iri in items]
     writer = await _build_writer(context, hits, [*types, *hint_predicates, *subjects.values()])
     all_classes = {node: frozenset(items) for node, items in facts.types.items()}
-    # The hints of each hit, without those that a hit of the same class before it has.
+    # The hints of each hit, without those of an earlier hit of the same class.
     previous_hints: set[tuple[tuple[str, ...], str, bool]] = set()
     new_hints: dict[str, Sequence[IncidentPredicate]] = {}
     for node in (str(item.term) for item in hits):

@@ -197,7 +197,7 @@ def list_local_groups(arrays: GraphArrays, pattern: TriplePattern) -> Iterator[P
             sources, targets = arrays.subjects[start:end], arrays.objects[start:end]
         if len(sources):
             iri = arrays.get_predicate_iri(number)
-            # Of classes the rarest tells most: the superclasses of all are the most connected.
+            # Prefer rare classes: general superclasses are connected to everything.
             yield PredicateTriples(
                 iri, len(sources), _select_pairs(arrays, sources, targets, rare=iri == RDF_TYPE)
             )

@@ -16,24 +16,22 @@ from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
 
 _MAX_READINGS = 3  # shown of the same words
-_MAX_OTHER_FORMS = (
-    2  # and so many more ways in which they are stored: a code, what a people is called after
-)
+_MAX_OTHER_FORMS = 2  # and additional stored forms: a code, the origin of a people's name
 _MAX_LINKS = 8
 _MIN_FULL_NAME_SCORE = (
     0.9  # the score of a link to a name that the words hold, but for a small word
 )
 _MAX_SEARCHES = 3  # stretches of words that are searched
 _MAX_HITS_PER_SEARCH = 2
-_MAX_COUNTED_NAMES = 500  # names that are looked at to tell how many hold some words
+_MAX_COUNTED_NAMES = 500  # names to inspect to estimate how many contain some words
 _MAX_HUBS, _MAX_DEGREE = (
     2,
     2_000,
-)  # nodes that link things, and edges at a thing up to which it is tried
+)  # link nodes, and maximum edges of a thing to try
 _MIN_FUZZY_CHARACTERS, _MIN_FUZZY_SCORE = (
     5,
     75,
-)  # letters of a word that may be written wrongly, and how alike it is then
+)  # minimum letters of a word with a typo, and its minimum similarity
 
 
 def select_links(linked: LinkedQuestion) -> list[Link]:

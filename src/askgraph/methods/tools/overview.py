@@ -27,7 +27,7 @@ from askgraph.trace import Observation
 
 __all__ = ["find_examples", "find_similar_examples", "overview", "shape_of"]
 
-_MAX_FULL_SCHEMA_TOKENS = 500  # tokens of a schema that is shown whole
+_MAX_FULL_SCHEMA_TOKENS = 500  # tokens of a schema that is shown in full
 
 
 async def overview(

@@ -190,7 +190,7 @@ async def explain_unseen_iris(context: Context, iris: tuple[str, ...]) -> Render
         ServiceError: the endpoint fails.
     """
     first_iris = iris[:_MAX_DESCRIBED_IRIS]
-    # The two smallest classes of each IRI that is no predicate: they tell most.
+    # The two smallest classes of each IRI that is not a predicate: they are the most specific.
     profile = context.graph.profile
     predicates = {predicate.iri for predicate in profile.predicates}
     sizes = {cls.iri: cls.instances for cls in profile.classes}
@@ -231,7 +231,7 @@ async def _fetch_types(context: Context, iris: list[str]) -> dict[str, list[str]
             query, timeout=context.limits.timeout, limit=_MAX_FETCHED_CLASSES * _MAX_DESCRIBED_IRIS
         )
     except QueryError:
-        return {}  # an endpoint that cannot take such a query tells no classes
+        return {}  # an endpoint that cannot run this query gives no classes
     types_by_iri: dict[str, list[str]] = {}
     for instance, cls in result.rows:
         if isinstance(instance, NamedNode) and isinstance(cls, NamedNode):

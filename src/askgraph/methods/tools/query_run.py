@@ -72,7 +72,7 @@ async def execute_query(context: Context, query: str, *, rows: int) -> QueryExec
         The execution. If the query fails, an observation with the position of the fault and the
         nearest valid names, or with the failure of the service.
     """
-    from askgraph.methods.tools.query_faults import (  # for a model's eyes alone
+    from askgraph.methods.tools.query_faults import (  # only for a language model
         explain_failure,
         explain_fault,
     )
@@ -155,7 +155,7 @@ async def _build_remark(context: Context, query_run: QueryRun) -> RenderedText:
             else RenderedText("")
         )
     except ServiceError:
-        return RenderedText("")  # the result is there; what its names mean is a courtesy
+        return RenderedText("")  # the result is complete without the meaning of its names
     known_text = f"first named here: {known_remark.text}" if known_iris else ""
     text = "\n".join(part for part in (unknown_remark.text, known_text) if part)
     return RenderedText(text, (*unknown_remark.iris, *known_remark.iris))

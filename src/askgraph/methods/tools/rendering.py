@@ -40,7 +40,7 @@ _PLAIN_DATATYPES = (
 _GAP_MARK = "…"
 _MAX_TABLE_CHARACTERS = 3_500  # characters
 _MIN_CLIP_CHARACTERS = 30
-_LONG_IRI_CHARACTERS = 40  # characters of an IRI, in place of which its label is shown
+_LONG_IRI_CHARACTERS = 40  # IRIs longer than this are replaced by their labels
 
 
 @dataclass

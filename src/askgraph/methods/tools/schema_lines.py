@@ -37,13 +37,13 @@ from askgraph.sparql.prefixes import get_local_name, get_namespace
 from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES, SCHEMA_NAMESPACES
 
 _MAX_CLASSES = 20
-_MAX_NEAR_PREDICATES = 45  # predicates told with their ends
-_MIN_NEAR_PREDICATES = 15  # of them, where words lead to fewer
-_MAX_TYPED_PREDICATES = 12  # of them, with type and values
+_MAX_NEAR_PREDICATES = 45  # predicates to list with their ends
+_MIN_NEAR_PREDICATES = 15  # number of those if words match fewer
+_MAX_TYPED_PREDICATES = 12  # number of those with type and values
 _MAX_FAR_PREDICATES = 40  # further predicates, by name
-_MAX_SMALL_CLASS_INSTANCES = 8  # instances of a class up to which all are told
+_MAX_SMALL_CLASS_INSTANCES = 8  # list all instances of classes up to this size
 _MAX_LISTED_INSTANCES = 20  # of all small classes together
-_MIN_NAME_SCORE = 0.9  # the score of a link by which words name a class or property well
+_MIN_NAME_SCORE = 0.9  # minimum score of a good link to a class or property
 _USUAL_PREDICATES = (v.RDF_TYPE, *v.LABEL_PREDICATES)
 
 
@@ -251,7 +251,7 @@ def _is_informative(iri: str) -> bool:
 _MAX_LISTED_VALUES, _MIN_USES_PER_VALUE = (
     6,
     3,
-)  # values up to which all are shown, and how often each is used, at least
+)  # show all values up to this number if each has at least this many uses
 _VALUES_CACHE: WeakKeyDictionary[GraphArrays, dict[str, tuple[str, ...]]] = WeakKeyDictionary()
 _TIME_OPERATORS = ("now", "past", "during", "ongoing", "before", "after")
 _MAX_SPANS = 4
@@ -454,8 +454,8 @@ def _format_unit(unit: Unit) -> str:
 
 
 HEADING = "Schema: each class with its number of instances: its properties, → class of the object"
-_MAX_TERMS = 200  # classes and properties of a graph that is told whole, at most
-_MAX_SUBJECT_CLASSES = 3  # classes of a predicate that is told alone
+_MAX_TERMS = 200  # maximum classes and properties of a graph to list in full
+_MAX_SUBJECT_CLASSES = 3  # classes to list for a single predicate
 _MAX_VARIANTS = 3  # other predicates shown that are the same property
 
 

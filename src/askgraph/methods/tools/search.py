@@ -54,16 +54,16 @@ __all__ = [
     "search_property_of_entity",
 ]
 
-_MAX_INDEX_HITS = 50  # hits of an index that are ranked together with what it does not know
-_MAX_TESTED_HITS = 200  # hits of the whole graph that are tried where candidates are too many
-_MAX_SCANNED_CANDIDATES = 5_000  # candidates among which nodes without a name are looked for
+_MAX_INDEX_HITS = 50  # hits of an index to rank with terms outside of it
+_MAX_TESTED_HITS = 200  # hits of the whole graph to try if there are too many candidates
+_MAX_SCANNED_CANDIDATES = 5_000  # candidates to search for unnamed nodes
 _SAMPLE_SIZE = 20
 _MAX_NODE_TEXTS = 4
-_PREFIX_SCORE, _TYPO_SCORE = 0.75, 0.5  # the score of a word that is begun, or a letter off
+_PREFIX_SCORE, _TYPO_SCORE = 0.75, 0.5  # score of a prefix, or a word with one wrong letter
 _MIN_TYPO_CHARACTERS = 4
 _MAX_QUOTED_CHARACTERS = 60
 _MAX_QUERY_CHARACTERS = 500
-_MAX_ALTERNATIVES = 5  # candidates shown where none matches
+_MAX_ALTERNATIVES = 5  # candidates to show if none matches
 _SEARCH_VARIABLE = Variable("search")
 
 
@@ -298,7 +298,7 @@ def score_keywords(search: str, texts: Sequence[Sequence[str]]) -> list[float]:
     keywords = tuple(dict.fromkeys(_split_words(search)))
 
     def match_exactly(keyword: str, words: Sequence[str]) -> float:
-        # A script without spaces has a sentence for a word: any part of it may be meant.
+        # In a script without spaces, a word may be a whole sentence: match any part of it.
         has_substrings = not keyword.isascii()
         is_prefix = any(
             word.startswith(keyword) or (has_substrings and keyword in word) for word in words
@@ -465,7 +465,7 @@ async def search_autocomplete(
     except QuerySyntaxError as problem:
         raise QueryError(f"{problem}; write it as SELECT ?search WHERE {{ … }}") from problem
     if tree.form != "SELECT":
-        raise QueryError(f"a SELECT query is wanted, not {tree.form}")
+        raise QueryError(f"expected a SELECT query, not {tree.form}")
     if _SEARCH_VARIABLE not in set(find_variables(tree.where)):
         raise QueryError("no pattern uses ?search: write it where the thing looked for would stand")
     patterns = (node for node in walk(tree.where) if isinstance(node, Pattern))

@@ -106,15 +106,17 @@ async def resolve_object(context: Context, text: str) -> NamedNode | Literal:
         return NamedNode(await resolve_iri(context, plain))
     match = _QUOTED_LITERAL.fullmatch(plain)
     if match is None:
-        raise QueryError(f"{plain[:80]!r} is no literal: write it as in SPARQL, quotes escaped")
+        raise QueryError(
+            f"{plain[:80]!r} is not a literal: write it as in SPARQL, with escaped quotes"
+        )
     value, language, datatype = unescape(match[1]), match[2], match[3]
     if language:
         try:
             return Literal(value, language=language)
         except ValueError as problem:
-            raise QueryError(f"{language!r} is no language: write a tag such as en or pt-BR") from (
-                problem
-            )
+            raise QueryError(
+                f"{language!r} is not a language tag: write one such as en or pt-BR"
+            ) from problem
     return (
         _build_typed_literal(value, datatype, context.graph.prefixes)
         if datatype
@@ -135,9 +137,9 @@ def _build_typed_literal(value: str, datatype: str, prefixes: PrefixMap) -> Lite
     try:
         return Literal(value, datatype=NamedNode(prefixes.expand(datatype)))
     except (KeyError, ValueError) as problem:
-        raise QueryError(f"{datatype!r} is no datatype: write prefix:name or <http://…>") from (
-            problem
-        )
+        raise QueryError(
+            f"{datatype!r} is not a datatype: write prefix:name or <http://…>"
+        ) from problem
 
 
 def _parse_iri(text: str, prefixes: PrefixMap) -> str | None:
@@ -177,7 +179,7 @@ async def _explain_missing_iri(context: Context, text: str, sort: NameScope) -> 
             f"unknown{hint}{await _suggest_nearest(context, local, sort)}"
         )
     return (
-        f"{quoted_text} is no IRI: write prefix:name or "
+        f"{quoted_text} is not an IRI: write prefix:name or "
         f"<http://…>{await _suggest_nearest(context, text, sort)}"
     )
 

@@ -51,15 +51,12 @@ def parse_tool_set(name: str) -> tuple[str, ...]:
     parts = [part.strip() for part in name.split(",") if part.strip()]
     tools = tuple(dict.fromkeys(tool for part in parts for tool in TOOL_SETS.get(part, (part,))))
     if not tools:
-        raise SetupError(
-            f"no tools are named: write a set ({', '.join(TOOL_SETS)}) or names of tools"
-        )
+        raise SetupError(f"name the tools: a set ({', '.join(TOOL_SETS)}) or names of tools")
     for tool in tools:
         if tool not in plugins.list_names("tool"):
             raise SetupError(
-                f"no set of tools {name!r}: there are {', '.join(TOOL_SETS)}, or name tools "
-                "with commas "
-                f"between: {', '.join(plugins.list_names('tool'))}"
+                f"there is no set of tools {name!r}; available: {', '.join(TOOL_SETS)}; or "
+                f"name tools, separated by commas: {', '.join(plugins.list_names('tool'))}"
             )
     return tools
 
@@ -172,7 +169,7 @@ class GraphToolbox:
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._run_call(call)) for call in calls]
-        except ExceptionGroup as problems:  # the others were stopped: nothing goes on unseen
+        except ExceptionGroup as problems:  # the other calls were cancelled
             raise problems.exceptions[0] from None
         results = [task.result() for task in tasks]
         for use, context in results:
@@ -242,7 +239,7 @@ def _list_query_iris(query: str, prefixes: PrefixMap) -> tuple[str, ...]:
     """Return the IRIs in an earlier query of the conversation, which the model has seen."""
     try:
         return list_query_iris(admit_query(query, prefixes=prefixes.namespaces).text)
-    except QueryError:  # of another graph, whose prefixes are not known here
+    except QueryError:  # from another graph, whose prefixes are unknown here
         return ()
 
 

@@ -34,13 +34,11 @@ from askgraph.sparql.serializer import render_query
 from askgraph.trace import Question
 
 _STANDARD_NAMESPACES = (voc.RDF, voc.RDFS, voc.XSD)
-_MIN_PROBABILITY = 0.01  # a chance that is said to be smaller is said as this
-_NEXT_QUERY_RATIO = 0.8  # what is left of the chance for each query that is believed more
+_MIN_PROBABILITY = 0.01  # lower bound of a reported probability
+_NEXT_QUERY_RATIO = 0.8  # probability factor for each better query
 _SEED_KINDS = (ItemKind.ENTITY, ItemKind.VALUE)
-_MIN_TERM_SCORE = (
-    0.5  # the score from which a term is meant although no word of the question is its name
-)
-_TERM_USE_WEIGHT = 0.3  # what a candidate gains by using all that others than its words speak for
+_MIN_TERM_SCORE = 0.5  # minimum score of a term that no word of the question names
+_TERM_USE_WEIGHT = 0.3  # bonus of a candidate that uses all terms with support beyond its words
 
 
 @dataclass(frozen=True)
@@ -178,7 +176,7 @@ def _take_distinct(queries: Iterator[str], n: int) -> Iterator[str]:
 MAX_CLUSTERS = 6
 """Clusters of candidates that are read at most."""
 
-_LABEL_TIME_SHARE = 0.5  # of the time left, for the labels of a remote graph
+_LABEL_TIME_SHARE = 0.5  # part of the remaining time for the labels of a remote graph
 
 
 async def list_terms_of_queries(

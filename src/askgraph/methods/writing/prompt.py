@@ -163,7 +163,9 @@ def _replace_variable_with_mark(query: str, references: References) -> str:
     """Return the second query with references, and the mark `IT` instead of the variable `?IT`."""
     text = references.encode_query(query, keep_variables=(IT,))
     if f"?{IT}" not in text:
-        raise QuerySyntaxError(f"the query that goes on does not name ?{IT}, what it goes on from")
+        raise QuerySyntaxError(
+            f"the second query does not use ?{IT}, the column of the first query"
+        )
     return text.replace(f"?{IT}", IT)
 
 

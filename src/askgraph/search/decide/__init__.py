@@ -45,12 +45,10 @@ from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Answer, Option
 
-_MAX_RIVAL_SCORE_DIFFERENCE = 0.2  # a rival whose score is so near is one
-_DEFAULT_MARGIN_SCORE = 0.5  # the margin of a result that has no rival: being alone proves little
+_MAX_RIVAL_SCORE_DIFFERENCE = 0.2  # maximum score difference to a rival
+_DEFAULT_MARGIN_SCORE = 0.5  # margin of a result without rivals, which proves little
 _LANGUAGES_WITH_CAPITAL_NOUNS = frozenset(["de"])
-_MAX_LINK_SCORE_DIFFERENCE = (
-    0.05  # a link may be so much worse and still be as good a reading of its words
-)
+_MAX_LINK_SCORE_DIFFERENCE = 0.05  # score difference up to which links are equally good readings
 _MAX_EVIDENCE = (
     ("faults", 0.0),
     ("left_out", 0.0),
@@ -74,9 +72,9 @@ _NUMERIC_OPERATORS = frozenset("more_than less_than between".split())
 """Operators whose words are mere prepositions unless a number or date follows."""
 _MIN_FORM_LENGTH, _MAX_ENDING_LENGTH = 3, 2
 """Minimum common letters of two forms of a word, and maximum extra letters of the longer."""
-_MIN_COMPOUND_PART_LENGTH = 5  # letters that a word has at least by which a compound ends
+_MIN_COMPOUND_PART_LENGTH = 5  # minimum length of the last word of a compound
 _GROUP_OPERATORS, _TOTAL_OPERATORS = ("each", "yearly"), ("count", "sum")
-_MAX_COUNT_NOUN_WORDS = 2  # so many words after "how many" may name the number that it asks for
+_MAX_COUNT_NOUN_WORDS = 2  # words after "how many" that may name the number
 
 
 def collect_evidence(
@@ -510,8 +508,8 @@ def choose_outcome(confidence: float, thresholds: Thresholds | None = None) -> O
 
 
 _MIN_ORDER_NAME_SCORE = 0.5  # an order is named by words from this similarity on
-_MAX_OPTIONS_COUNT = 4  # so many readings are asked about
-_MAX_PREFIX_WORDS = 6  # so many words of a reading are said first
+_MAX_OPTIONS_COUNT = 4  # readings that a clarification question offers
+_MAX_PREFIX_WORDS = 6  # words to show first for a reading
 
 
 def choose_options(answers: Sequence[Answer]) -> tuple[Option, ...]:
@@ -657,13 +655,15 @@ def read_trees(path: Path) -> BoostedTrees:
         names = tuple(table["evidence"])
         mismatched = sorted(set(names) ^ EVIDENCE)
         if mismatched:
-            raise ValueError(f"each evidence must be there once; see {', '.join(mismatched)}")
+            raise ValueError(
+                f"each kind of evidence must occur once; check {', '.join(mismatched)}"
+            )
         trees = tuple(_parse_tree(tree, len(names)) for tree in table["trees"])
         return BoostedTrees(names, _parse_number(table["start"]), trees)
     except (OSError, KeyError, AttributeError, TypeError, ValueError) as problem:
         raise SetupError(
-            f"{str(path)!r} holds no model of confidence ({problem}); "
-            f"make it anew with tools/calibrate.py --write"
+            f"{str(path)!r} is not a confidence model ({problem}); create it again with "
+            "tools/calibrate.py --write"
         ) from problem
 
 
@@ -672,7 +672,7 @@ def _parse_tree(node: object, evidence_count: int) -> Tree:
         return _parse_number(node)
     at, bound, below, above = node
     if at not in range(evidence_count):
-        raise ValueError(f"there is no evidence {at!r}")
+        raise ValueError(f"unknown evidence {at!r}")
     return (
         at,
         _parse_number(bound),
@@ -683,7 +683,7 @@ def _parse_tree(node: object, evidence_count: int) -> Tree:
 
 def _parse_number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{value!r} is no number")
+        raise ValueError(f"{value!r} is not a number")
     return float(value)
 
 
@@ -718,7 +718,9 @@ class CalibrationCurve:
             for a, b in pairwise(self.knots)
         )
         if not (self.knots and is_within and is_rising):
-            raise ValueError("the knots of a curve must rise, with chances between 0 and 1")
+            raise ValueError(
+                "the knots of a curve must increase, with probabilities between 0 and 1"
+            )
 
     def __call__(self, confidence: float) -> float:
         """Return the probability for a confidence, never 0 or 1.
@@ -757,8 +759,8 @@ def read_curve(path: Path) -> CalibrationCurve:
         return CalibrationCurve(tuple(_parse_knot(entry) for entry in table["knots"]))
     except (OSError, KeyError, TypeError, ValueError) as problem:
         raise SetupError(
-            f"{str(path)!r} holds no curve of confidences ({problem}); "
-            f"make it anew with tools/calibrate.py --write"
+            f"{str(path)!r} is not a confidence curve ({problem}); create it again with "
+            "tools/calibrate.py --write"
         ) from problem
 
 

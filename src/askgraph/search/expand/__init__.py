@@ -173,11 +173,11 @@ class Penalty:
     STEP: Final = 1.0  # a step that no word names
     OBVIOUS_STEP: Final = 0.4
     """Such a step if it is named after the class it leads to, and the question names the class."""
-    BRIDGE_STEP: Final = 0.6  # such a step to or from a node that only holds others together
-    SEVERAL_LINKS: Final = 0.15  # on top, if a node has several such links
+    BRIDGE_STEP: Final = 0.6  # such a step to or from a node that only connects others
+    SEVERAL_LINKS: Final = 0.15  # in addition, if a node has several such links
     FURTHER_STEP: Final = 0.6  # each further step of a shortcut: less than a step of its own
     DEEP_STEP: Final = 0.4  # a predicate walked more than once, downwards
-    RETURN_STEP: Final = 0.8  # a step back along the predicate by which one came
+    RETURN_STEP: Final = 0.8  # a step back along the same predicate
     WRONG_CLASS: Final = 2.0
     """A noun that is also a class, applied to instances of another class: worse than a guess."""
     REDUNDANT_CLASS: Final = 1.5
@@ -185,9 +185,9 @@ class Penalty:
     WRONG_DIRECTION: Final = 1.5
     """An origin taken for a destination, or the other way round."""
     VALUE_PREDICATE: Final = 0.5  # the predicate of a value that is not a time
-    DATE_PREDICATE: Final = 0.3  # the predicate of a date: dates are looked for where they are
-    SPAN_END: Final = 0.4  # the same if it is an end: the start is meant more often
-    UNDATED_YEAR: Final = 0.9  # a year found if no dates are
+    DATE_PREDICATE: Final = 0.3  # the predicate of a date: dates are searched at their own place
+    SPAN_END: Final = 0.4  # the same for an end date: the start is meant more often
+    UNDATED_YEAR: Final = 0.9  # a year if there are no dates
     AND_AS_OR: Final = 0.9  # two things joined by "and" taken as alternatives
     ENUMERATED_NUMBERS: Final = 0.5  # two numbers joined by "and" taken as alternatives
     OR_ALTERNATIVES: Final = 0.0  # joined by "or" they are
@@ -195,20 +195,20 @@ class Penalty:
     """A class, or the subjects of a predicate, if no word names the answer."""
     NOT_OF_CLASS: Final = 0.6
     """A negative answer on a thing's class, against 1 for any other pattern."""
-    DISTANT_STEP: Final = 0.3  # each step on the way to a property that is shown from afar
+    DISTANT_STEP: Final = 0.3  # each step to a distant property that is shown
     UNNAMED_DATE: Final = 0.6  # a date shown for "when" that no word names
     OTHER_OWNER: Final = 0.6
     """A measure of another thing than the one named right after its word."""
     KEY_FOR_CLASS: Final = 1.2  # words of a class taken for the number that refers to it
     CLASS_AS_PREDICATE: Final = 0.1  # words of a class taken for a predicate of the same name
-    OTHER_PREDICATE: Final = 0.1  # each other predicate of the sort that is asked for
+    OTHER_PREDICATE: Final = 0.1  # each other predicate of the requested sort
 
 
 class GainWeight:
     """Gains of a pattern beside the weights of the words that it uses."""
 
     FUNCTION_WORD: Final = 0.1  # a function word within a name: "very" of "very large"
-    OPERATOR: Final = 0.6  # an operator that found its argument; about a word that is not rare
+    OPERATOR: Final = 0.6  # an operator with its argument; about one common word
     NAME_WORD: Final = 0.8
     """A word for "name", as a share of its weight: names are shown in any case."""
     NUMBER_WORD: Final = 0.6  # a number in letters, as a share: "one" is often no number
@@ -217,7 +217,7 @@ class GainWeight:
     REPEATED_CLASS: Final = 0.3  # a class whose words the last step has used for the same thing
     EXACT_CLASS: Final = 1.05  # a class called exactly so, as a factor
     INDEFINITE: Final = 0.05  # on top, after "no", "each" or "how many"
-    PROMINENCE: Final = 0.04  # each tenfold of what the graph says of a thing, as a share
+    PROMINENCE: Final = 0.04  # share for each tenfold of a thing's number of statements
 
 
 MAX_TOKENS_BESIDE: Final = 3
@@ -225,4 +225,4 @@ MAX_TOKENS_BESIDE: Final = 3
 MAX_TOKENS_NEAR: Final = 4  # the same with a verb between
 MAX_TOKENS_APART: Final = 5  # the same with a verb of two words between
 MAX_TOKENS_FAR: Final = 6  # the same with a short clause between
-MAX_TOKENS_ACROSS: Final = 8  # the same with a phrase between that has an "of" of its own
+MAX_TOKENS_ACROSS: Final = 8  # the same with a phrase in between that has its own "of"

@@ -52,9 +52,7 @@ _MIN_STEP_PENALTY = 0.5
 """Approximate minimum penalty of a step that no word names; less would have to be obvious."""
 _MIN_NEW_WEIGHT_RATIO = 0.6
 """A predicate may repeat used words if its new words have this ratio of their weight."""
-_NAME_INDEPENDENT_SHARE = (
-    0.35  # the share of a link's worth that does not hang on how well the name fits
-)
+_NAME_INDEPENDENT_SHARE = 0.35  # share of a link's value that is independent of the name's fit
 _MAX_CACHED_SET_SIZE = 1000
 """Steps from sets up to this size are cached; larger sets rarely occur again."""
 _MIN_OWN_WORD_SCORE: Final = 0.99
@@ -62,9 +60,7 @@ _MIN_OWN_WORD_SCORE: Final = 0.99
 _MAX_STEPS = 4  # steps of a pattern in a row
 _MAX_UNNAMED_STEPS, _MAX_UNNAMED_STEPS_NAMELESS = 2, 3
 """Steps before an unnamed one; one more from a node without a name."""
-_MAX_UNNAMED_SET_SIZE = (
-    2000  # nodes of an answer set from which only a first step may be one that no word names
-)
+_MAX_UNNAMED_SET_SIZE = 2000  # from larger answer sets, only the first step may be unnamed
 _MAX_LINKS_PER_PREDICATE = 3  # readings of the words that name one predicate
 _MAX_COMPARED_SIZE, _SAMPLE_SIZE = 32, 16
 """Smaller answer sets are compared entirely, larger ones by a sample of this size."""
@@ -274,13 +270,13 @@ class BeamSearch:
     ) -> Iterator[PartialMatch]:
         is_symmetric = is_mirrored(self.schema, predicate)
         if is_symmetric and inverse and predicate in self.get_predicates(state.ids):
-            return  # the same step as the other way round
+            return  # the same step in the other direction
         is_return = any(
             edge.predicate == predicate and (is_symmetric or edge.inverse == inverse)
             for edge, _ in state.node.edges
         )
         if is_return and self.schema.is_one_to_one((predicate, inverse)):
-            return  # that leads to where it came from, and to nothing else
+            return  # it leads only back to its origin
         links = [] if is_return else self._get_step_links(state, predicate, inverse)
         if (not links and named_only) or (
             is_literal and self._is_wrong_code_predicate(state, predicate)
@@ -429,7 +425,7 @@ class BeamSearch:
         if is_literal:
             quantity = state.node.quantity
             if state.node.link is not None and state.node.link.code:
-                return 0.0  # the code tells its predicate
+                return 0.0  # the code determines its predicate
             if quantity is None or quantity.days is None:
                 return Penalty.VALUE_PREDICATE
             is_dated = self.schema.get_sort(predicate) in (
@@ -451,7 +447,7 @@ class BeamSearch:
         if any(
             is_one_relation(predicate_before, predicate, state.ids) for predicate_before in previous
         ):
-            return 0.0  # the rest of a relation that goes by one name
+            return 0.0  # the rest of a relation with a single name
         if self.schema.is_named_after_class(predicate, objects, self.classes_in_question):
             return Penalty.OBVIOUS_STEP
         is_bridge = self.schema.is_nary(ids) or self.schema.is_nary(state.ids)
@@ -544,9 +540,7 @@ _OPERATORS_WITHOUT_NAMES = frozenset(
     "top distinct or and both not".split()
 )
 """Operators whose words do not name things."""
-EXPANSION_TIME_SHARE = (
-    0.5  # the share of the seconds for searching after which nothing more is grown
-)
+EXPANSION_TIME_SHARE = 0.5  # share of the search time after which no state is expanded
 _FULL_NAME_SHARE = 0.9  # from this similarity on all of a name is there, but for a bent word
 
 
@@ -604,24 +598,22 @@ _MAX_SEED_STEPS = 3  # steps from a seed before states are joined
 _POOL_SIZE_FACTOR, _JOINED_SIZE_FACTOR, _EXPANDED_SIZE_FACTOR = 4, 2, 6
 """Beam widths retained of expanded seeds, of joined states, and of both after expansion."""
 _MIN_ALTERNATIVE_SHARE: Final = 0.6  # a name beside "or" is one alternative from this similarity on
-_ABBREVIATION_SCORE: Final = 0.6  # how well a word fits a value that is what is left of it
+_ABBREVIATION_SCORE: Final = 0.6  # score of a word for a value that is its remainder
 _MAX_LINKS_PER_SIDE = 4  # readings of each side of "or"
 _MAX_PATTERNS_PER_SIDE = 24  # patterns of each side of "or"
-_MIN_HEAD_SCORE = 0.7  # the first noun names a class so well that all that is found is of it
-_MAX_TOKENS_BEFORE_OR, _MAX_TOKENS_AFTER_OR = 2, 4  # tokens that a name may be away from "or"
+_MIN_HEAD_SCORE = 0.7  # minimum score for the first noun to be the class of the answer
+_MAX_TOKENS_BEFORE_OR, _MAX_TOKENS_AFTER_OR = 2, 4  # maximum tokens between a name and "or"
 _MAX_CONSTANTS = 50
 """Constants for one number; more would only differ in spelling."""
 _EXACT_NAME_SHARE: Final = 0.95  # a class is called exactly so from this similarity on
 _MAX_NAMESAKES_COUNT, _MAX_PROMINENCE_RATIO = 6, 3
 """Things of one name are alternatives up to this number and this ratio of edges."""
-_MAX_DENIED_STEPS = 2  # steps of a pattern that a thing may fail to fit
+_MAX_DENIED_STEPS = 2  # steps of a pattern that a thing may miss
 _MAX_STATES_PER_WORDS = 8  # states joined that use the same words
 _MAX_WORDS_AFTER_NOT = 4  # words of content after "not" within which what it denies is named
-_MAX_NAME_SCORE_DIFFERENCE = 0.05  # how much worse a name may fit and still be called the same
-_MAX_APPOSITION_WORDS = 2  # function words between a name and the place that tells it apart
-_MAX_SMALL_SET_SIZE = (
-    64  # sets of so few nodes are told to have none in common faster as sets of Python
-)
+_MAX_NAME_SCORE_DIFFERENCE = 0.05  # score difference up to which names count as equal
+_MAX_APPOSITION_WORDS = 2  # function words between a name and the place that distinguishes it
+_MAX_SMALL_SET_SIZE = 64  # up to this size, Python sets are faster at finding disjoint nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -1200,7 +1192,7 @@ def _join_pair(
         )  # "who"
         is_same_step = (first.predicate, first.inverse) == (second.predicate, second.inverse)
         if is_same_step and search.schema.is_one_to_one((first.predicate, first.inverse)):
-            return None  # what they lead to is the same, too
+            return None  # their objects are the same, too
         is_same_step = is_same_step or search.schema.is_one_relation(
             first.predicate, second.predicate, ids
         )

@@ -57,16 +57,16 @@ from askgraph.sparql.vocabulary import GEO, SCHEMA_NAMESPACES
 
 StepPath = tuple[tuple[int, bool], ...]
 
-_MAX_CACHED_SETS_COUNT = 50_000  # of so many sets of nodes it is kept if they have names
+_MAX_CACHED_SETS_COUNT = 50_000  # node sets to cache whether they have names
 _SAMPLE_SIZE, _WIDE_SAMPLE_SIZE, _WIDEST_SAMPLE_SIZE = 20, 50, 200
 """Sample sizes: for names, for the predicates of a kind, for the surroundings."""
-_MAX_FIRST_STEPS = 12  # first steps that are gone on from when looking for what is around
+_MAX_FIRST_STEPS = 12  # first steps to continue from when exploring the neighbourhood
 _MAX_MEAN_OBJECTS_COUNT: Final = (
     1.02  # objects a subject has in the mean if it has one, but for mistakes
 )
 _MAX_UNITS_COUNT = 200
-_SPREAD_SAMPLE_SIZE = 400  # so many nodes, spread over all, say which predicates there are
-_COPY_SAMPLE_SIZE = 16  # so many nodes say whether a predicate repeats another one
+_SPREAD_SAMPLE_SIZE = 400  # nodes to sample for the available predicates
+_COPY_SAMPLE_SIZE = 16  # nodes to sample to detect a redundant predicate
 _PREFIX_LENGTH = 4
 """Letters of a word searched for in all names, before the matching ones are read."""
 _DESCRIPTION_PREDICATES = frozenset(v.DESCRIPTION_PREDICATES)
@@ -186,7 +186,7 @@ class Schema:
         """Whether the first object of each predicate is a class, of shape (predicates,)."""
         assert self.type_predicate is not None
         starts, ends = self.graph.predicate_offsets[:-1], self.graph.predicate_offsets[1:]
-        flags: NDArray[np.bool_] = starts == ends  # a predicate of no triple is like any other
+        flags: NDArray[np.bool_] = starts == ends  # without triples it equals any predicate
         first_objects = self.graph.objects[starts[~flags]]
         flags[~flags] = np.isin(
             first_objects, self.graph.get_ends(self.type_predicate, inverse=True)
@@ -706,10 +706,10 @@ def sample_evenly(ids: Ids) -> Ids:
     return ids if len(ids) <= _SPREAD_SAMPLE_SIZE else ids[:: len(ids) // _SPREAD_SAMPLE_SIZE]
 
 
-_CLASS_SAMPLE_SIZE = 20  # so many nodes tell the classes of all
-_MAX_OBJECT_CLASSES = 4  # so many classes of what a predicate leads to, the most frequent ones
+_CLASS_SAMPLE_SIZE = 20  # nodes to sample for the classes of all
+_MAX_OBJECT_CLASSES = 4  # number of classes at the end of a predicate, most frequent first
 
-_MIN_YEARS_VALUE, _MAX_YEARS_VALUE = 1000, 2100  # whole numbers between these may all be years
+_MIN_YEARS_VALUE, _MAX_YEARS_VALUE = 1000, 2100  # whole numbers in this range may be years
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "person": ("persons", "bodies"),
@@ -719,16 +719,14 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 }
 """The kinds of things for each question word."""
 _NAME_SHARE = 0.9  # the share of a name that a question word and the other words hold together
-_QUESTION_WORD_SHARE = 0.6  # the same if the question word alone stands for the name
+_QUESTION_WORD_SHARE = 0.6  # the same if only the question word names it
 _QUESTION_WORD_SCORE = (
-    0.1  # the quality of a question word: it brings next to nothing, but the step is no guess
+    0.1  # quality of a question word: nearly nothing, but the step is not a guess
 )
 _SYNONYM_SCORE = 0.75
 """Quality of a synonym, and of a word with the same beginning: "lanzado", "lanzamiento"."""
-_MIN_BEGINNING_LENGTH = (
-    5  # so many letters that words of one root begin with: the kind tells the rest
-)
-_MIN_WORD_SCORE = 0.7  # words at least so alike stand for each other
+_MIN_BEGINNING_LENGTH = 5  # common first letters of words with one root: the kind decides the rest
+_MIN_WORD_SCORE = 0.7  # minimum similarity of words with the same meaning
 _TIME_SHARE = 0.3
 """Predicates are read until this share of the time is gone; a later question starts again."""
 _DATE_SORTS = (ValueKind.DATE, ValueKind.YEAR, ValueKind.TEXT_DATE)
@@ -949,16 +947,14 @@ def _is_answer_predicate(schema: Schema, number: int, question_word: str) -> boo
     return sort is ValueKind.TEXT and bool(kinds & get_predicate_kinds(schema, number))
 
 
-TruthTerms = tuple[
-    str, str
-]  # what says yes and what says no, as terms; empty if the data have none
+TruthTerms = tuple[str, str]  # terms for yes and for no; empty if the data have none
 
 _MAX_TRUTH_CODES_COUNT: Final = (
     6  # codes of one predicate at most: how each of two is written differs little
 )
 _MIN_REVERSED_SHARE: Final = 0.6
 """Minimum share of links that also lead back for a relation to be symmetric."""
-_MIN_LINKS_COUNT = 4  # so many links at least say anything about their share
+_MIN_LINKS_COUNT = 4  # minimum number of links for a meaningful share
 _MAX_PREPOSITION_WORDS = (
     4  # words from a preposition to the name that it is about: "from the airport of"
 )
@@ -984,10 +980,10 @@ def get_truth_terms(schema: Schema, predicate: int) -> TruthTerms | None:
 
 
 _MAX_CODE_LENGTH = 4  # signs of a code at most that a description explains
-_MAX_EXPLAINED_CODES_COUNT = 40  # so many codes of one predicate, at most, may be explained
+_MAX_EXPLAINED_CODES_COUNT = 40  # maximum number of codes of one predicate with an explanation
 _EXPLANATION = re.compile(r"(?<![\w-])\w{1,4}['\"]?(\)|\s*[=:–-]\s*[^\W\d])")
 """A pattern that every explanation of a code matches; other descriptions are skipped."""
-_MAX_INITIALS_LENGTH = 5  # initials are so many at most
+_MAX_INITIALS_LENGTH = 5  # maximum number of initials
 
 
 @remember

@@ -53,9 +53,7 @@ _MIN_NAME_SHARE: Final = {
     ItemKind.VALUE: 0.8,
 }
 """Minimum share of a name that words must cover; highest for values, which are numerous."""
-_MIN_SEARCH_SHARE: Final = (
-    0.3  # the share at which the index is asked for names: below all of the above
-)
+_MIN_SEARCH_SHARE: Final = 0.3  # minimum score of names from the index, below all of the above
 _MIN_LOOSE_SEARCH_SHARE: Final = 0.4  # the same for names that only abbreviations find
 _MAX_LINKS: Final = {
     ItemKind.ENTITY: 6,
@@ -64,9 +62,7 @@ _MAX_LINKS: Final = {
     ItemKind.VALUE: 8,
 }
 """Links per stretch of words; predicates often share a name."""
-_MIN_SCORE_RATIO: Final = (
-    0.55  # a link is kept if it has so much of the best one's score on the same words
-)
+_MIN_SCORE_RATIO: Final = 0.55  # share of the best link's score on the same words that a link needs
 _MAX_PREPOSITION_WORDS: Final = 6
 _PREPOSITION_PENALTY_FACTOR: Final = 0.6
 """A verb's preposition follows within `_MAX_PREPOSITION_WORDS`; else this factor applies."""
@@ -75,7 +71,7 @@ _FULL_NAME_SHARE: Final = 0.9  # from this similarity on all of a name is there,
 _INFLECTED_NAME_PENALTY, _INFLECTED_PART_PENALTY = 0.1, 0.4
 """Penalties for words in another form than in a thing's full name, and in a part of one."""
 _CODE_SCORE: Final = 0.9  # how well a word fits the code that data write for it
-_ALL_WORDS_SHARE: Final = 0.99  # the share of a name from which on none of its words is missing
+_ALL_WORDS_SHARE: Final = 0.99  # share of a name that counts as all of its words
 _MIN_EXACT_WORD_SCORE: Final = 0.85
 """A partial name needs one word of this quality: not all of them may be mere relatives."""
 _THING_KINDS = (ItemKind.ENTITY, ItemKind.VALUE)
@@ -90,19 +86,19 @@ _EXCLUDED_MATCHES: Final = {
 
 _EXACT_SCORE, _JOINED_SCORE, _TYPO_SCORE, _SYNONYM_SCORE, _SHORT_SCORE = 1.0, 0.95, 0.8, 0.75, 0.8
 """Qualities: the word itself, joined or split, misspelt, a synonym, abbreviated."""
-_INFLECTED_SCORE: Final = 0.95  # the quality of a word with an ending of its language more or less
+_INFLECTED_SCORE: Final = 0.95  # quality of a word that differs by an ending of its language
 _RELATED_SCORE: Final = 0.9
 """Quality of a word with the same long beginning, before the penalty for each letter."""
 _LONGER_WORD_SCORE: Final = 0.8
 """The same if one word is the other with a few more letters, however short it is."""
-_LETTER_PENALTY: Final = 0.05  # what each letter takes that only one of two words of a root has
+_LETTER_PENALTY: Final = 0.05  # penalty for each letter that only one of two words of a root has
 _FIRST_PART_SCORE, _QUESTION_FIRST_PART_SCORE = 0.6, 0.7
 """Quality of a compound that begins with the question's word, and of the opposite."""
 _MIN_ROOT_LENGTH = 5  # letters that words of one root share at least
 _MIN_STEM_LENGTH = 4  # the same if one of them is no longer than that
 _MAX_ENDING_LENGTH = 4  # letters of an ending at most
 _MIN_ROOT_SHARE: Final = 0.6  # the share of the longer word that two words of one root have more of
-_MAX_FUZZY_WORD_LENGTH = 60  # a longer word is looked up only as it is
+_MAX_FUZZY_WORD_LENGTH = 60  # a longer word is looked up without inflection
 
 
 @dataclass(frozen=True)
@@ -300,7 +296,7 @@ def _build_links(
         how = {hit[0]: hows[hit] for hit in hits_in_run}
         matched_rarity = sum(quality * index.get_rarity(word) for word, quality in words.items())
         similarity = min(1.0, matched_rarity / match.length)
-        # The share of words in another form than in a thing's name: "moons" is less the Moon.
+        # The share of words in another form than in the name: "moons" fits the Moon less.
         if match.name.kind not in _THING_KINDS:
             inflected_share = 0.0
         else:

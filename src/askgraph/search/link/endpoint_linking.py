@@ -23,14 +23,10 @@ from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import to_plain_value
 
-_MAX_TEXTS: Final = 12  # stretches of words that are asked for at most
-_MAX_SPAN_WORDS: Final = (
-    6  # words of a stretch at most, those without a meaning of their own included
-)
-_MAX_FUNCTION_WORDS_BETWEEN: Final = (
-    3  # words without a meaning of their own that may stand between two of a name
-)
-_MAX_THINGS_PER_TEXT: Final = 20  # things that are asked for of one text
+_MAX_TEXTS: Final = 12  # maximum number of spans to query
+_MAX_SPAN_WORDS: Final = 6  # maximum number of words of a span, including function words
+_MAX_FUNCTION_WORDS_BETWEEN: Final = 3  # function words allowed between two words of a name
+_MAX_THINGS_PER_TEXT: Final = 20  # things to query for one text
 _MAX_NAMESAKES: Final = 6
 """Things of one name that a question may mean; of more, only the likeliest are retained."""
 _MAX_INSPECTED_NAMESAKES, _MAX_MENTIONED_NAMES, _MATCH_WEIGHT = 200, 20, 1_000

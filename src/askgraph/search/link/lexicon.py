@@ -161,7 +161,7 @@ def _open_lexicon() -> mmap.mmap:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-_INITIALED_WORD_COUNTS: Final = range(3, 6)  # names of so many words are called by their initials
+_INITIALED_WORD_COUNTS: Final = range(3, 6)  # minimum number of words of a name with initials
 WordMatch = tuple[int, float, str]
 """The number of a word in the index, how well it matches, and how it is related."""
 SCHEMA_ONLY_MATCHES: Final = frozenset(
@@ -190,12 +190,12 @@ _MIN_RELATION_WEIGHTS: Final = {
 """Minimum weight of relatives."""
 _NAME_RELATIONS: Final = frozenset(("synonym", "derivation", "doer", "hypernym", "hyponym"))
 """Relations by which a word may name a class or predicate."""
-_FARTHEST_FACTOR: Final = 0.6  # what is left of it for the farthest
+_FARTHEST_FACTOR: Final = 0.6  # factor for the farthest
 _COUNTRY_CODE_SCORE: Final = 0.83
 """Quality of a country's other names and codes: always a full name, never a part of one."""
 _MAX_RARITY_DIFFERENCE: Final = 1e-3  # between rarities that are taken for equal
-_MAX_RELATED_WORDS = 4  # so many relatives of one word at most that a graph's names have
-_MIN_SCALE_WEIGHT = 0.3  # the weight below which a noun is not that of the scale
+_MAX_RELATED_WORDS = 4  # maximum number of related words in a graph's names
+_MIN_SCALE_WEIGHT = 0.3  # minimum weight of the noun of a scale
 
 
 @dataclass(frozen=True)
@@ -438,14 +438,14 @@ _KNOWN_WORD_SCORE: Final = (
     0.62  # the same of the first four or more letters if they are a word, too
 )
 _INITIALS_SCORE: Final = 0.72
-_MIN_FULL_WORD_LENGTH = 4  # a word that is shortened has so many letters at least
-_MAX_INITIALED_WORDS = 5  # so many words have initials at most
+_MIN_FULL_WORD_LENGTH = 4  # minimum length of a word with an abbreviation
+_MAX_INITIALED_WORDS = 5  # maximum number of words with initials
 _VOWELS = frozenset("aeiouy")
-_MAX_CODE_TEXTS = 20  # so many texts at most are one code, written otherwise
+_MAX_CODE_TEXTS = 20  # maximum number of texts that write one code differently
 _WORD = re.compile(r"[^\W\d_]+")
 _MAX_ABBREVIATION_LENGTH = 5  # letters of an abbreviation at most
 _AFTER_LETTERS = "{"  # sorts after all letters without accents
-_MAX_INSPECTED_NAMES = 50  # so many names that hold a word are looked at for how they write it
+_MAX_INSPECTED_NAMES = 50  # names with a word to inspect for its spelling
 
 
 def find_abbreviations(word: str, index: NameIndex) -> Iterator[WordMatch]:

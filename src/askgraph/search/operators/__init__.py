@@ -67,14 +67,12 @@ from askgraph.sparql.vocabulary import (
     WIKIBASE_PREFERRED,
 )
 
-_MAX_SCORE_GAP = (
-    0.5  # a partial match is given up if it can only come so far behind the best candidate
-)
-_COMPLETION_BONUS = 0.3  # what finishing may add to a score besides words: about two doubts fewer
-_MIN_DOMAIN_SCORE = 0.6  # a predicate named so well stands for its subjects if nothing else does
+_MAX_SCORE_GAP = 0.5  # partial matches that stay further behind the best candidate are dropped
+_COMPLETION_BONUS = 0.3  # score that completion may add besides words: about two penalties fewer
+_MIN_DOMAIN_SCORE = 0.6  # minimum score of a predicate that stands for its subjects
 _VALUE_QUESTION_WORDS = ("date", "year", "place", "person")
 """Question words that ask for a value even if no other word names it."""
-_MAX_DISTANT_STATES = 20  # so many of the best states may have predicates that lie afar
+_MAX_DISTANT_STATES = 20  # number of best states that may have distant predicates
 
 
 @dataclass(frozen=True)
@@ -516,7 +514,7 @@ def choose_columns(query: QueryBuilder) -> None:
     for vertex in repeated_vertices:
         shown_variables.append(query.choose_name_variable(vertex))
         query.shown_words |= 1 << min(vertex.name_positions)
-    # "When …" that names no date: that of what was found is shown. So with places and persons.
+    # "When …" without a named date shows the date of the result; likewise places and persons.
     if (
         query.operators.asks not in _VALUE_QUESTION_WORDS
         or shown_variables
@@ -663,7 +661,7 @@ def _is_root_shown(
     if query.root.term in query.draft.group_keys:
         attached, root = query.draft.edge_variables, query.root.term
         at_root = {value for key, value in attached.items() if key[0] == root}
-        at_root |= {  # keys of what is at the root
+        at_root |= {  # keys at the root
             value for key, value in attached.items() if attached.get((root, *key[1:])) == key[0]
         }
         return not (has_shown and any(value in at_root for _, value in query.projections))
@@ -766,7 +764,7 @@ def finalize_candidate(query: QueryBuilder) -> QueryCandidate | None:
         return None
     ids = query.get_vertex_ids(query.root)
     if not len(ids):
-        return None  # what was hung on the pattern does not go together
+        return None  # the attached parts contradict each other
     if query.is_grouped and len(draft.columns) == 1 and not draft.order and not draft.having:
         draft.group_keys = []
     values = () if draft.is_ask else (*draft.columns, *(key for key, _ in draft.order))

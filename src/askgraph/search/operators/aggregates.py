@@ -56,8 +56,8 @@ AGGREGATE_FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimu
 
 
 _FULL_PERCENT = 100.0  # all, in percent
-BY_SHOWN_NOTE = "by_shown"  # the note that the rows are grouped by what is shown
-FEW_NOTE = "few"  # the note that groups have at most so many of something, or fewer than so many
+BY_SHOWN_NOTE = "by_shown"  # notes that rows are grouped by the shown columns
+FEW_NOTE = "few"  # notes that groups have at most, or fewer than, a number of something
 
 
 def order_groups(query: QueryBuilder, operator: Operator, *, descending: bool) -> bool:
@@ -451,7 +451,7 @@ def _is_named_before_slot(vertex: Vertex, slot: Slot) -> bool:
     return first < slot.first or (first == slot.first and slot.first == slot.last)
 
 
-_MIN_DATE_SCORE = 0.6  # the word "year" is so much of a date's name that this very date is meant
+_MIN_DATE_SCORE = 0.6  # minimum score of "year" to mean this date
 _MEASURING_OPERATORS = (
     *("count", "average", "sum", "minimum", "maximum"),
     *("most", "fewest", "superlative", "lasting", "measure"),
@@ -619,7 +619,7 @@ def _count_values(query: QueryBuilder, operator: Operator, slot: Slot) -> bool:
             return False
         if _has_plural_name(query, attachment):
             return apply_aggregate(query, operator, "SUM")
-        is_distinct = True  # the section, the room: each has its number
+        is_distinct = True  # a section or a room has a number
     variable = query.attach_and_consume(attachment)
     query.draft.columns.append(build_aggregate("COUNT", variable, distinct=is_distinct))
     return True

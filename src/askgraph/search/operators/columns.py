@@ -33,11 +33,11 @@ from askgraph.sparql import Call, Element, Filter, Group
 
 _MAX_OWNER_DISTANCE = 9
 """Maximum number of words between a property and its owner: "name and date of birth of the …"."""
-_MIN_OWNER_SCORE = 0.8  # a place is named so well, or nothing is said of it
-_MAX_LABEL_NODES = 5  # so many things say whether the labels of all are numbers
+_MIN_OWNER_SCORE = 0.8  # minimum score of a place to report on
+_MAX_LABEL_NODES = 5  # things to sample for whether labels are numbers
 _NOUN_OPERATORS = ("count", "average", "sum", "minimum", "maximum", "most", "fewest", "superlative")
 """Operators that have their own noun: "the name and the number of reservations"."""
-_MIN_PREDICATE_SCORE = 0.9  # a predicate called so well by the words for a name is what they mean
+_MIN_PREDICATE_SCORE = 0.9  # minimum score of a predicate for the words for a name
 _TEXT_KINDS = {"place": "places", "person": "persons"}
 """Kind of thing whose name a text holds, by what the question word asks for."""
 

@@ -71,9 +71,7 @@ from askgraph.search.tokenize.question_operators import (
 from askgraph.search.tokenize.word_lists import get_shared_words
 from askgraph.sparql import Call, Pattern, Term
 
-_MAX_TEXT_VALUES = (
-    20_000  # up to so many values are looked at for the text; of more it is taken to be there
-)
+_MAX_TEXT_VALUES = 20_000  # values to search for the text; with more, it is assumed to occur
 
 
 def apply_text_condition(query: QueryBuilder, operator: Operator, function: str) -> bool:
@@ -221,9 +219,9 @@ def _find_text_bearers(
 
 
 _DATE_VALUE_SORTS = DATE_SORTS
-_MAX_DATATYPE_VALUES = 500  # values that are looked at for what datatypes they are of
-_MIN_NAME_SCORE = 0.95  # a number belongs to a thing's name that is so well said
-_MAX_AGGREGATE_DISTANCE = 2  # so many words after a comparison an average is what is compared with
+_MAX_DATATYPE_VALUES = 500  # values to sample for their datatypes
+_MIN_NAME_SCORE = 0.95  # minimum score of a name that contains a number
+_MAX_AGGREGATE_DISTANCE = 2  # maximum words between a comparison and the average it refers to
 _COMPARABLE_SORTS = (*NUMERIC_SORTS, *_DATE_VALUE_SORTS)
 
 

@@ -47,7 +47,8 @@ from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Expression
 
-_MAX_ORDER_DISTANCE = 8  # so many words apart "descending" still says how something is sorted
+_EXTREMES = ("maximum", "minimum")  # also "highest" and "largest", of anything
+_MAX_ORDER_DISTANCE = 8  # maximum words between "descending" and the sorted term
 
 
 def apply_extreme_value(query: QueryBuilder, operator: Operator, *, is_maximum: bool) -> bool:
@@ -365,7 +366,7 @@ def _order_by_count(query: QueryBuilder, operator: Operator, descending: bool) -
     ):
         query.consume_attachment(attachment)  # "the most customers", where each has its number
         return _count_per_earlier_value(query, operator, query.root.term, descending)
-    # Whether the most of a property is the value that most have: nothing has several of it.
+    # Whether "most" means the most frequent value: nothing has several values.
     if attachment.inverse:
         is_shared_value = False
     elif _is_frequency_operator(query, operator):
@@ -477,7 +478,7 @@ def _count_linked_things(
     ]
     slot = query.find_next_slot(operator.last, MAX_TOKENS_NEAR)
     if slot is not None and slot.first <= min(vertex.name_positions) + 1:
-        return False  # "payment method": a property of what the first word names
+        return False  # "payment method" is a property of the thing that the first word names
     if not variables or not isinstance(vertex.term, Variable):
         return False
     query.group_by(vertex)
@@ -598,7 +599,13 @@ def apply_sorting(query: QueryBuilder, operator: Operator, *, descending: bool) 
         return "order" in query.notes  # "sorted by age, oldest first"
     value = _find_sort_value(query, operator)
     if value is None:
-        return operator.measure is None and _order_by_count(query, operator, descending)
+        measure = operator.measure
+        if measure is None and _order_by_count(query, operator, descending):
+            return True
+        if measure is not None and measure.date_names:
+            return False
+        query.notes.append("order_shown_desc" if descending else "order_shown")
+        return True
     variable, is_date = value
     is_reversed = is_date and operator.measure is not None
     query.draft.order.append((_build_sort_key(query, variable), descending != is_reversed))
@@ -613,6 +620,9 @@ def _find_sort_value(query: QueryBuilder, operator: Operator) -> tuple[Variable,
     """
     measure, sorts = operator.measure, NUMERIC_SORTS + DATE_SORTS
     next_slot = query.find_next_slot(operator.last, MAX_TOKENS_BESIDE)
+    marks = query.operators.get_operators("sort_mark")
+    if next_slot is not None and any(mark.mask & next_slot.mask for mark in marks):
+        next_slot = None  # "first" is no first flight
     attachment = query.find_attachment(next_slot, sorts=sorts)
     if attachment is not None and _can_measure(query, attachment, measure):
         is_time = is_time_value(query.schema, attachment.predicate, measure)
@@ -620,8 +630,11 @@ def _find_sort_value(query: QueryBuilder, operator: Operator) -> tuple[Variable,
     slot = query.find_previous_slot(operator.first, MAX_TOKENS_APART)
     attachment = query.find_attachment(slot, sorts=(*sorts, ValueKind.TEXT))
     words = (*measure.property_names, *measure.date_names) if measure is not None else ()
-    is_measured = attachment is not None and has_name_word(
-        query.schema, attachment.predicate, words
+    phrase = query.question.folded_words[operator.first : operator.last + 1]
+    is_general = any(phrase in query.question.word_list.operators[name] for name in _EXTREMES)
+    is_measured = attachment is not None and (
+        has_name_word(query.schema, attachment.predicate, words)
+        or (is_general and slot is not None and slot.last + 1 == operator.first)
     )
     if measure is not None and not is_measured:
         for words, word_sorts in (

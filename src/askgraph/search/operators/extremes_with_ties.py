@@ -28,10 +28,10 @@ from askgraph.search.query_pieces import (
 from askgraph.search.tokenize import to_bit_mask
 from askgraph.sparql import Call, Element, Expression, Filter, Group, Query, transform
 
-_MAX_VALUES = 20_000  # of more values it is not looked up if several share the highest
+_MAX_VALUES = 20_000  # with more values, ties for the highest are not checked
 
 
-_MIN_TIED_GROUPS = 2  # so many groups share the most, at least, if some do
+_MIN_TIED_GROUPS = 2  # minimum number of groups in a tie
 
 
 def keep_ties(query: QueryBuilder) -> None:
@@ -215,9 +215,7 @@ def _keep_largest_groups(query: QueryBuilder, key: Call, *, descending: bool) ->
     group, counted_variable = draft.group_keys[0], get_value_variable(key)
     counts = _count_groups(query, group, counted_variable)
     if len(counts) and counts.max() == 1:
-        query.unknown += (
-            Penalty.WRONG_CLASS
-        )  # there is one of it in each group: nothing has the most
+        query.unknown += Penalty.WRONG_CLASS  # each group has exactly one, so none has the most
         return
     other_columns = [
         column for column in draft.columns if isinstance(column, Variable) and column != group
@@ -312,7 +310,7 @@ def _count_groups(
     query: QueryBuilder, group: Variable, counted_variable: Variable
 ) -> NDArray[np.int64]:
     """Return the distinct count of each group, shape (groups,); empty if it is hard to compute."""
-    # What goes together at two ends of the pattern; None if it is too much, or not plain.
+    # The pairs at two ends of the pattern; None if there are too many, or they are unclear.
     start = _locate_variable(query, counted_variable)
     end = _locate_variable(query, group)
     (vertex, value), (target, key) = start, end
@@ -338,7 +336,7 @@ def _count_groups(
     if pairs is None:
         return np.zeros(0, dtype=np.int64)
     keys = pairs[0].astype(np.int64) << 32 | pairs[1]
-    keys.sort(kind="stable")  # most come in order
+    keys.sort(kind="stable")  # most arrive sorted
     is_first = np.diff(keys, prepend=-1) != 0
     counts = np.bincount(keys[is_first] & 0xFFFFFFFF)
     return counts[counts > 0]

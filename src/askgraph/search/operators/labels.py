@@ -20,6 +20,7 @@ from askgraph.sparql import Call, Filter, Term
 
 _MIN_LINK_SCORE = 0.6  # words name the thing or the class so well
 _MAX_LINKS = 3  # so many things and classes are tried
+_LANGUAGE_OPERATORS = 3  # a word for a label beside a language that it has means nothing else
 _MAX_WORDS_BETWEEN = 6  # so many words lie between a language and a word for a label
 
 
@@ -54,12 +55,12 @@ def detect_label_request(reading: TokenizedQuestion) -> LabelRequest | None:
         language = load_language_names().get(word)
         if language is None or reading.tokens[at].quote is not None:
             continue
-        is_told_in = at > 0 and (words[at - 1],) in phrases["in"]
+        is_in_language = at > 0 and (words[at - 1],) in phrases["in"]
         nearest = min(labels, key=lambda label: abs(label - at), default=None)
         if nearest is None or abs(nearest - at) > _MAX_WORDS_BETWEEN:
             continue
-        if nearest == at + 1 or is_told_in or reading.is_stop(nearest - 1):
-            positions = {at, nearest, *([at - 1] if is_told_in else [])}
+        if abs(nearest - at) == 1 or is_in_language:
+            positions = {at, nearest, *([at - 1] if is_in_language else [])}
             before = words[max(0, at - 2) : at]
             is_missing = any((item,) in phrases["without"] for item in before)
             if is_missing:
@@ -176,7 +177,8 @@ def _build_candidate(
 ) -> QueryCandidate | None:
     if not isinstance(column, Variable):
         return None
-    gain = search.compute_gain(link, 0) + search.sum_weights(request.words) + GainWeight.OPERATOR
+    gain = search.compute_gain(link, 0) + search.sum_weights(request.words)
+    gain += GainWeight.OPERATOR * (_LANGUAGE_OPERATORS if request.language else 1)
     state = PartialMatch(node, link.mask | request.words, gain, patterns=1, anchored=True)
     return QueryCandidate(
         draft.to_query(),

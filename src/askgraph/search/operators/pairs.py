@@ -31,8 +31,8 @@ from askgraph.sparql import Call, Expression, Term, Values
 from askgraph.sparql.elapsed import build_elapsed_time
 
 _MIN_LINK_SCORE = 0.45  # words name a thing so well, or a class
-_MAX_WORDS_BETWEEN = 9  # so many words may stand between the two
-_MAX_READINGS = 2  # so many readings of a name are tried, and so many properties
+_MAX_WORDS_BETWEEN = 9  # maximum words between the two
+_MAX_READINGS = 2  # readings of a name to try, and properties
 
 PairOperation = Literal["which", "-", "/", "+"]
 

@@ -573,10 +573,10 @@ DATE_SORTS = (ValueKind.DATE, ValueKind.YEAR, ValueKind.TEXT_DATE)
 NAME_FIT_WEIGHT = 0.9
 """Weight of a fitting name; below 1, so that a near vertex wins over a better name."""
 DEPTH_PENALTY = 0.25  # each step from the root; a guessed one costs twice that
-SORT_WEIGHT = 0.5  # a foreign key; gained by a predicate of the sort that is asked for
+SORT_WEIGHT = 0.5  # a foreign key; bonus of a predicate of the requested sort
 
-_MAX_START_NODES = 400  # from so many nodes, spread over all, a path has to lead on
-_MAX_NEAR_LINKS, _MAX_DISTANT_LINKS = 16, 8  # so many of a slot's links are tried near by, and afar
+_MAX_START_NODES = 400  # nodes to sample from which a path must continue
+_MAX_NEAR_LINKS, _MAX_DISTANT_LINKS = 16, 8  # links of a slot to try nearby and far away
 
 _DistantPredicate = tuple[float, int, tuple[Edge, ...], int, Link]
 """A distant predicate: its cost, the rank of its link, the steps to it, its number, its link."""
@@ -783,18 +783,16 @@ def _score_link(link: Link) -> float:
     return link.score * link.quality
 
 
-_REVERSED_PENALTY = 0.35  # a predicate that is read backwards, other than its name says
-_OTHER_OWNER_PENALTY = (
-    0.5  # a predicate of another thing than the one whose property the words say it is
-)
-_PENALTY_WEIGHT = 0.3  # what a doubt about a noun costs a place, less than it costs the whole query
+_REVERSED_PENALTY = 0.35  # a predicate read against the direction of its name
+_OTHER_OWNER_PENALTY = 0.5  # a predicate of another thing than the one in the words
+_PENALTY_WEIGHT = 0.3  # weight of a penalty for a place, below that for the whole query
 
 _MAX_PREDICATE_NODES, _MAX_NAME_NODES, _MAX_NARY_NODES = 300, 200, 50
 """Number of nodes to sample: for the predicates of a vertex, for names, for kinds of nodes."""
 _LASTING_KINDS = frozenset(("persons", "bodies", "places"))
 """Kinds of things whose own dates are not the dates of events around them."""
 _MIN_KEY_SCORE = (
-    0.9  # words that fit a predicate so well name it, and not only the class of what it leads to
+    0.9  # minimum score of words to name a predicate and not only the class of its objects
 )
 _COMPARATORS = {
     ">": np.greater,

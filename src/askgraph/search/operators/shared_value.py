@@ -350,7 +350,7 @@ def negate_conditions(query: QueryBuilder) -> None:
     ):
         return
     if query.draft.negations:
-        query.unknown += Penalty.WRONG_CLASS  # the condition is on what is denied
+        query.unknown += Penalty.WRONG_CLASS  # the condition is on the denied part
     elif not operator.mask & query.used and _negate_component(
         query, operator, query.filters_by_operator[later_operators[0]]
     ):

@@ -46,12 +46,12 @@ from askgraph.sparql import Call, Group, Term, Values
 from askgraph.sparql.elapsed import build_elapsed_time
 from askgraph.sparql.vocabulary import XSD_DATE
 
-_MAX_WORD_DISTANCE = 5  # a step named so few words before a number is what the number is of
-_MAX_AGE_YEARS = 200  # no age that is compared is so great: it is a year, or of what has no age
+_MAX_WORD_DISTANCE = 5  # maximum words between a step and its number
+_MAX_AGE_YEARS = 200  # larger numbers are no ages but years, or of things without an age
 _DAY_SECONDS, _YEAR_SECONDS = (
     86_400.0,
     31_557_600.0,
-)  # the seconds of units that a duration is asked for in
+)  # seconds of the units for durations
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +226,7 @@ def convert_shown_numbers(query: QueryBuilder) -> None:
             (token, _convert_variable(query, variable, unit))
             for token, variable in query.projections
         ]
-        columns = [  # the highest, mean … in another unit; counts have none
+        columns = [  # the highest, mean … in another unit; counts have no unit
             column
             if isinstance(column, Variable) or get_function(column) == "COUNT"
             else build_aggregate(

@@ -46,14 +46,14 @@ from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.sparql import Bind, Call, Filter, Group, Nested, Path, Pattern, Query, Union, Values
 
-_MIN_CLASS_SCORE = 0.7  # a class named so well is one that the answer may be of
+_MIN_CLASS_SCORE = 0.7  # minimum score of a class for the answer
 _HEAD_CLASS_SCORE = 1.4
 """Value of the feature `head` for an answer of the class that the first word names; a step: 1."""
-_MAX_NAMESAKE_SCORE_GAP = 0.05  # how much worse a name may fit and still be called the same
+_MAX_NAMESAKE_SCORE_GAP = 0.05  # score difference up to which names count as equal
 _MAX_SCORE_GAP = (
     1.0  # a candidate whose score is so far behind the best one's is next to never right
 )
-_MIN_CANDIDATES = 12  # so many candidates are returned however far they are behind
+_MIN_CANDIDATES = 12  # candidates to return regardless of their scores
 _VALUE_QUESTION_WORDS = ("number", "date", "year")
 """Question words that ask for a sort of values, with which a candidate can agree."""
 
@@ -501,9 +501,7 @@ class FeatureWeights:
         for table in (self.weights, *self.graphs.values()):
             mismatched = sorted(set(table) ^ set(FEATURES))
             if mismatched:
-                raise ValueError(
-                    f"one weight for each feature is needed; see {', '.join(mismatched)}"
-                )
+                raise ValueError(f"each feature needs one weight; check {', '.join(mismatched)}")
             if not all(_is_number(weight) for weight in table.values()):
                 raise ValueError("a weight must be a finite number")
 
@@ -532,8 +530,8 @@ def read_ranking(path: pathlib.Path) -> FeatureWeights:
         return FeatureWeights(table["weights"], table.get("graphs", {}))
     except (OSError, KeyError, TypeError, AttributeError, ValueError, OverflowError) as problem:
         raise SetupError(
-            f"{str(path)!r} holds no weights of a ranking ({problem}); "
-            f"a file like it is made with tools/ranking.py --write"
+            f"{str(path)!r} contains no ranking weights ({problem}); create such a file "
+            "with tools/ranking.py --write"
         ) from problem
 
 
@@ -656,7 +654,7 @@ class _NodeSetKeys:
 
 
 _MAX_REFINEMENT_ROUNDS = (
-    4  # so many times what is said of a variable's neighbours is added to what is said of it
+    4  # rounds in which a variable takes over the description of its neighbours
 )
 
 _COMPARED_FIELDS: dict[Any, tuple[str, ...]] = {
@@ -666,7 +664,7 @@ _COMPARED_FIELDS: dict[Any, tuple[str, ...]] = {
 """Fields of each node class that define its value."""
 
 _EXTREME_FUNCTIONS = frozenset(["MIN", "MAX"])
-_SELF_COLOUR = -7  # the colour of a variable within what is said of it
+_SELF_COLOUR = -7  # colour of a variable in its own description
 
 
 @dataclass(frozen=True, slots=True)
@@ -723,7 +721,7 @@ def compute_result_signature(candidate: QueryCandidate) -> object:
     other_parts += [_build_part("group", element) for element, _ in query.group_by]
     other_parts += [_build_part("having", element) for element in query.having]
     if not _is_row_count_relevant(query):
-        # The patterns without those that hang on the root alone, and nothing else on them.
+        # The patterns without leaves attached to the root.
         used_variables = {element for part in other_parts for element in part.variables} - {root}
         pattern_variables = [(element, set(element.variables) - {root}) for element in patterns]
         root_neighbours = {

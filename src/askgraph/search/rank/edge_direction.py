@@ -18,8 +18,8 @@ from askgraph.search.tokenize.word_lists import get_shared_words
 from askgraph.sparql import Pattern, Query, walk
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-_MIN_OWN_WORD_QUALITY = 0.95  # words of such quality are a relation's own, but for an ending
-_MAX_FUNCTION_WORDS = 2  # function words between a verb and what it is about
+_MIN_OWN_WORD_QUALITY = 0.95  # minimum quality of a relation's own words, apart from an ending
+_MAX_FUNCTION_WORDS = 2  # function words between a verb and its object
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def count_needless_steps(
         if isinstance(term, Variable) and occurrences[term] == 1 and term not in other_variables
     ]
     type_triples = [entry for entry in patterns if get_predicate(entry) == RDF_TYPE]
-    single_step_types = [  # its class is said, and one step
+    single_step_types = [  # the class and one step are given
         entry
         for entry in type_triples
         if isinstance(entry.subject, Variable)

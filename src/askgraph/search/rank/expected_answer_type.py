@@ -50,8 +50,8 @@ from askgraph.sparql.serializer import to_tree
 from askgraph.sparql.vocabulary import LABEL_PREDICATES, NUMERIC_DATATYPES, RDF_TYPE
 
 AGGREGATE_OPERATORS = ("average", "sum", "minimum", "maximum")
-_MIN_LINK_SCORE = 0.7  # links from this score on say what a noun means
-_MAX_SCORE_GAP = 0.15  # a link that is so little worse may be meant as well
+_MIN_LINK_SCORE = 0.7  # minimum score of a link for the meaning of a noun
+_MAX_SCORE_GAP = 0.15  # score difference up to which a link may be meant as well
 
 
 class ContentRun(NamedTuple):
@@ -498,9 +498,9 @@ def derive_expected_answer(linked: LinkedQuestion) -> ExpectedAnswer:
 _NAME_OPERATORS = ("superlative", "sum", "top")
 _ORDER_OPERATORS = ("order", "ascending", "descending", "most_first", "least_first")
 _CALCULATION_OPERATORS = ("average", "sum", "minimum", "maximum", "difference", "ratio")
-_MAX_REQUEST_WORDS = 3  # so many words after a verb may say that it opens a request
+_MAX_REQUEST_WORDS = 3  # words after a verb that may mark it as a request
 _EXTREME_OPERATORS = ("superlative", "most", "fewest", "maximum", "minimum")
-_MIN_NAME_SIMILARITY = 0.9  # words so like a name are it
+_MIN_NAME_SIMILARITY = 0.9  # minimum similarity of words to a name
 _KIND_BY_QUESTION_WORD: dict[str, AnswerKind] = {
     "person": "who",
     "place": "where",

@@ -168,9 +168,9 @@ def _expand_variables(
 
 
 _MIN_SURE_SCORE = 0.85  # links from this score on surely name a thing
-_MIN_COLUMN_NAME_SCORE = 0.4  # below this no word names what is shown
-_UNKNOWN_CLASS_SCORE = 0.5  # how well a thing is named of which no class is known
-_MIN_CLASS_SCORE = 0.7  # links from this score on say that a noun is a class
+_MIN_COLUMN_NAME_SCORE = 0.4  # below this score, no word names the shown column
+_UNKNOWN_CLASS_SCORE = 0.5  # score of a thing of unknown class
+_MIN_CLASS_SCORE = 0.7  # minimum score of a link for a noun to be a class
 _EXTREME_OPERATORS = ("minimum", "maximum", "most", "fewest", "superlative")
 _NUMBER_PATTERN = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
@@ -365,7 +365,7 @@ def _number_missing(context: FaultContext) -> bool:
         for quantity in context.proposal.question.quantities
         if quantity.value is not None and quantity.value != 1
     ]
-    if context.tree.limit is not None:  # so many percent of all are so many rows
+    if context.tree.limit is not None:  # a percentage of all is a number of rows
         quantities = [
             quantity
             for quantity in quantities

@@ -55,17 +55,15 @@ from askgraph.search.tokenize.word_lists import NO_KINDS, Kinds
 from askgraph.sparql import Bind, Call, Pattern, Query, Term
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-_BODY_FOR_PERSON_SCORE = 0.4  # how well a body fits where a person is asked for: "who" may mean it
-_UNKNOWN_KIND_SCORE = (
-    -0.5
-)  # a thing of unknown kind, in a graph that has things of the kind that is asked for
-_YEAR_NUMBER_SCORE = 0.9  # how well whole numbers that may be years fit where a time is asked for
+_BODY_FOR_PERSON_SCORE = 0.4  # score of an organisation for "who"
+_UNKNOWN_KIND_SCORE = -0.5  # a thing of unknown kind in a graph with things of the requested kind
+_YEAR_NUMBER_SCORE = 0.9  # score of whole numbers that may be years for "when"
 _MAX_OPENING_WORDS = 3
 """Number of words among which a question opens with a form of "do": "what did", "what all does"."""
 _POSSIBLE_COLUMN_SCORE = 0.5  # a column that a noun may ask for
-_MAX_END_CLASSES = 3  # so many classes tell what a predicate leads from or to
-_MAX_FEW_ROWS, _FEW_ROWS_PENALTY = 3, 0.5  # a few rows where one is asked for are half a misfit
-_SINGLE_ROW_PENALTY = 0.3  # one row where several are asked for is less: there may be no more
+_MAX_END_CLASSES = 3  # classes that describe the ends of a predicate
+_MAX_FEW_ROWS, _FEW_ROWS_PENALTY = 3, 0.5  # a few rows instead of one are half a mismatch
+_SINGLE_ROW_PENALTY = 0.3  # one row instead of several counts less: there may be only one
 _OWN_COLUMN_NOTES = frozenset((LISTED_NOTE, PAIRED_NOTE, "share", "describe"))
 """Notes of candidates with columns that no noun of the question names."""
 _AGGREGATE_FUNCTIONS = {"average": "AVG", "sum": "SUM", "minimum": "MIN", "maximum": "MAX"}

@@ -334,7 +334,7 @@ class _QuantityParser:
         )
         return Quantity(at, at, self.words[at], None, days) if is_range else None
 
-    # Times told from today
+    # Times relative to today
 
     def parse_relative_time(self, at: int) -> Quantity | None:
         """Parse "last year", "two months ago", "tomorrow".
@@ -447,7 +447,7 @@ _POWER = r"(?<![\w.,])\d+(?:\.\d+)?[eE][+-]?\d+(?![\w-])"
 _DOTTED = r"(?<!\w)(?:[A-Z]\.){2,}(?:[A-Z](?!\w))?"
 _WORD = re.compile(rf"{_POWER}|{_DOTTED}|[^\W_]+(?:[.,]\d+)*", re.UNICODE)
 _PARTS = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+", re.UNICODE)
-_QUOTED = re.compile(  # none goes beyond the next mark of its kind, so that it ends soon
+_QUOTED = re.compile(  # no quotation crosses the next mark of its kind, which bounds the search
     r"\"([^\"]+)\"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|(?<!\w)['‘]([^'‘’]+)['’](?!\w)"
 )
 _MAX_TOKENS = 120
@@ -636,9 +636,7 @@ def tokenize(text: str, language: str | None = None) -> TokenizedQuestion:
     )
 
 
-_MIN_TYPO_LENGTH = (
-    6  # a word of so many letters, or one more, may be an operator's with a letter wrong
-)
+_MIN_TYPO_LENGTH = 6  # minimum length of a word, or of the operator's word, for a one-letter typo
 
 
 def _correct_operator_typo(token: QuestionToken, words: WordList) -> QuestionToken:

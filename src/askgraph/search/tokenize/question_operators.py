@@ -427,11 +427,9 @@ def _is_text_containment(reading: TokenizedQuestion, at: int) -> bool:
     return (having or word in texts["contains"]) and is_about_text(reading, at, having=having)
 
 
-_MAX_POLITE_WORDS = 3  # so many words after "can" may say whom a request is for
-_MAX_WORDS_BEFORE_NAME = (
-    6  # so many words on stands the word for a name in "first, middle and last names"
-)
-_TEXT_PRIORITY = 4  # before all other operators that a word may be: it is known by what follows
+_MAX_POLITE_WORDS = 3  # words after "can" that may name the addressee
+_MAX_WORDS_BEFORE_NAME = 6  # maximum distance of "names" in "first, middle and last names"
+_TEXT_PRIORITY = 4  # before all other operators: the following words identify it
 
 _SORTABLE_OPERATORS = ("superlative", "maximum", "minimum", "most", "fewest")
 _MAX_SORT_WORDS = 8  # so many words lie at most between the ends of an order
@@ -514,10 +512,10 @@ def _match_after_article(
 _EXTREMES = ("maximum", "minimum")
 _THAN_OPERATORS = ("more_than", "less_than", "before", "after")
 _PREFERRED_OPERATORS = ("most", "fewest")
-_MAX_QUESTION_WORD_TOKENS = 6  # a question word begins among so many words and the next
-_MAX_EXACTLY_TOKENS = 2  # tokens after the first of "exactly" within which its number stands
-_MAX_TOKENS_BEFORE_NOUN = 4  # a question word asks for the answer if it is one of so many words
-_MAX_BETWEEN_TOKENS = 8  # tokens after "between" within which both of its numbers stand
+_MAX_QUESTION_WORD_TOKENS = 6  # position limit of a question word
+_MAX_EXACTLY_TOKENS = 2  # maximum tokens between "exactly" and its number
+_MAX_TOKENS_BEFORE_NOUN = 4  # position limit of a question word that asks for the answer
+_MAX_BETWEEN_TOKENS = 8  # tokens after "between" that contain both numbers
 _STRONG_OPERATORS = frozenset(
     "count average sum minimum maximum most fewest superlative comparative measure "
     "containing starting ending most_first least_first".split()
@@ -688,10 +686,8 @@ def _is_restriction_start(at: int, reading: TokenizedQuestion) -> bool:
     return restricts and following not in clauses["possessive"]
 
 
-_MAX_NOUN_WORDS = 3  # words of a noun that is asked for beside another, at most
-_MAX_TOKENS_BEFORE_TEXT = (
-    4  # so many tokens stand at most between "contains" and its text: "the french word"
-)
+_MAX_NOUN_WORDS = 3  # maximum words of a noun requested beside another
+_MAX_TOKENS_BEFORE_TEXT = 4  # maximum tokens between "contains" and its text: "the french word"
 
 
 def find_matched_text(reading: TokenizedQuestion, operator: range) -> range | None:

@@ -17,7 +17,7 @@ KEY_PREFIX = "askgraph_"
 _ID_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 _ID_LENGTH = 12
 _SECRET_BYTES = 32
-_MAX_KEY_CHARACTERS = 200  # characters; longer ones are not looked at
+_MAX_KEY_CHARACTERS = 200  # longer keys are rejected unchecked
 KeyState = Literal["valid", "expired", "revoked"]
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _DURATION = re.compile(r"(\d{1,4})([hdw])")
@@ -75,7 +75,7 @@ def parse_scopes(names: Sequence[str]) -> frozenset[Scope]:
     scopes_by_name: dict[str, Scope] = {scope: scope for scope in SCOPES}
     for name in names:
         if name not in scopes_by_name:
-            raise SetupError(f"{name!r} is no scope; there are {', '.join(SCOPES)}")
+            raise SetupError(f"{name!r} is not a scope; available: {', '.join(SCOPES)}")
     return frozenset(scopes_by_name[name] for name in names)
 
 
@@ -93,11 +93,11 @@ def parse_expiry(text: str, *, today: datetime | None = None) -> datetime:
             time = datetime.fromisoformat(text.strip())
         except ValueError as error:
             raise SetupError(
-                f"{text!r} is no time to expire; one is like 90d, 12h, or 2030-01-31"
+                f"{text!r} is not a time to expire: write it as 90d, 12h or 2030-01-31"
             ) from error
         expires = time if time.tzinfo else time.replace(tzinfo=UTC)
     if expires <= start:
-        raise SetupError(f"a key that expires at {text!r} would be of no use: that is over")
+        raise SetupError(f"{text!r} is in the past: name a later time for the key to expire")
     return expires
 
 
@@ -124,4 +124,4 @@ async def find_key(store: Store, text: str) -> KeyRow:
     if matches:
         ids = ", ".join(key.id for key in matches)
         raise SetupError(f"{len(matches)} keys have the name {text!r}: say which by its id, {ids}")
-    raise SetupError("there is no such key; askgraph keys list shows those there are")
+    raise SetupError("no key matches; 'askgraph keys list' shows all keys")

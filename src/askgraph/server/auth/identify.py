@@ -171,7 +171,7 @@ class CallerAccounts:
             if parts is None or key is None or not is_secret_of(key, parts[1]):
                 self._throttle.record_failure(address, key_id)
                 raise NotAllowedError(
-                    "this API key is not known here: is it copied whole?", status=401
+                    "unknown API key: check that you copied all of it", status=401
                 )
             if key.revoked is not None:
                 raise NotAllowedError("this API key was revoked: ask for another", status=401)
@@ -212,7 +212,7 @@ class CallerAccounts:
             ).minute_requests
         if minute.reported + minute.unreported > limit:
             raise LimitExceededError(
-                f"{limit} requests a minute are allowed, and they are used up",
+                f"{limit} requests a minute are allowed: wait until the next minute",
                 retry_after=60.0 - time.second,
             )
 
@@ -227,13 +227,14 @@ class CallerAccounts:
         seconds_left = float(math.ceil((midnight - time).total_seconds()))
         if limits.tokens_per_day and usage.day_tokens >= limits.tokens_per_day:
             raise LimitExceededError(
-                f"the {limits.tokens_per_day} tokens of this day are used up "
-                "(methods without a language model use none)",
+                f"the {limits.tokens_per_day} tokens of today are used up: wait until "
+                "tomorrow, or choose a method without a language model",
                 retry_after=seconds_left,
             )
         if limits.money_per_day and usage.day_money >= limits.money_per_day:
             raise LimitExceededError(
-                f"the money for language models of this day ({limits.money_per_day:g}) is used up",
+                f"today's money for language models ({limits.money_per_day:g}) is used up: "
+                "wait until tomorrow, or choose a method without a language model",
                 retry_after=seconds_left,
             )
 
@@ -249,12 +250,12 @@ class CallerAccounts:
                 f"the proxy's header {header!r} is not UTF-8", status=401
             ) from error
         if len(name) > _MAX_NAME_CHARACTERS or not name.isprintable():
-            raise NotAllowedError(f"the proxy's header {header!r} is no user's name", status=401)
+            raise NotAllowedError(f"the proxy's header {header!r} is not a user name", status=401)
         return name or None
 
     def _create_anonymous(self, credentials: RequestCredentials) -> Principal:
         settings = self._settings
-        # Bound to this machine, but handed on by a proxy: then everybody may be there.
+        # Bound to this machine but behind a proxy: the caller may be anyone.
         is_default = settings.is_on_loopback and settings.anonymous is None
         scopes: Sequence[Scope] = settings.anonymous_scopes
         if is_default and credentials.is_forwarded:
@@ -273,13 +274,13 @@ def check_access_rules(settings: ServeSettings) -> None:
     """Raise `SetupError` if settings grant too much, or trust a header that anyone can set."""
     if "admin" in settings.anonymous_scopes:
         raise SetupError(
-            "callers without a key cannot be administrators: take 'admin' out of anonymous, and "
-            "make a key for it: askgraph keys add NAME --scope admin"
+            "callers without a key cannot be administrators: remove 'admin' from "
+            "anonymous, and create a key with: askgraph keys add NAME --scope admin"
         )
     if settings.proxy_header and not settings.trusted_proxies:
         raise SetupError(
             "proxy_header needs trusted_proxies, the addresses of the proxies that set it: "
-            "else anybody could say to be anyone"
+            "otherwise anyone could pretend to be any user"
         )
     parse_networks(settings.trusted_proxies)
 
@@ -301,7 +302,7 @@ def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
             parsed.append(ip_network(text.strip(), strict=False))
         except ValueError as error:
             raise SetupError(
-                f"{text!r} is no address or network of a trusted proxy; one is like 10.0.0.0/8"
+                f"{text!r} is not an address or network of a trusted proxy: write it as 10.0.0.0/8"
             ) from error
     return tuple(parsed)
 
@@ -369,7 +370,7 @@ class ProxyHeaders:
         if not is_trusted(peer, self._trusted):
             return {PEER_KEY: peer}
         headers = Headers(scope=scope)
-        # Some proxies write a line of their own below what the caller sent.
+        # Some proxies append a line to the caller's header.
         forwarded = ",".join(headers.getlist("x-forwarded-for"))
         caller = get_client_address(peer, forwarded, self._trusted)
         changes: dict[str, Any] = {

@@ -31,7 +31,7 @@ from askgraph.workspace.graph_data import is_url
 
 _log = logging.getLogger("askgraph.server.graphs")
 _MAX_LINE_BYTES = 1 << 20
-_STDERR_TAIL_BYTES = 8 * 1024  # bytes of what a worker that died says on its standard error
+_STDERR_TAIL_BYTES = 8 * 1024  # bytes to keep of a dead worker's standard error
 _PASSED_VARIABLES = ("HOME", "LANG", "LC_ALL", "PATH", "PYTHONPATH", "SYSTEMROOT", "TMPDIR", "TZ")
 _ERROR_TYPES: dict[str, type[AskgraphError]] = {
     TooLarge.__name__: TooLarge,
@@ -142,13 +142,13 @@ async def add_in_process(task: AddTask, report: Callable[[JobProgress], None]) -
         raise error_type(message["message"])
     if "error" in message or code in (-signal.SIGABRT, -signal.SIGKILL):
         raise SetupError(
-            f"reading it takes more memory than the {task.memory // 2**20:,} MB that it may have:"
-            " split it, or ask the operator to raise upload_memory_mb"
+            f"reading the graph takes more than the {task.memory // 2**20:,} MB of memory "
+            "that it may use: split it, or ask the operator to raise upload_memory_mb"
         )
     if code == -signal.SIGXCPU:
         raise TimedOut(f"adding the graph {task.name!r} took too long")
-    _log.error("the worker that adds graphs ended with status %s: %s", code, stderr_text)
-    raise ServiceError("the process that reads the graph ended by a bug; the log says more")
+    _log.error("the worker that adds graphs exited with status %s: %s", code, stderr_text)
+    raise ServiceError("the process that reads the graph crashed; see the server's log")
 
 
 if sys.platform != "win32":

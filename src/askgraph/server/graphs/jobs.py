@@ -30,10 +30,8 @@ from askgraph.workspace import Workspace, check_name
 
 _log = logging.getLogger("askgraph.server.graphs")
 _MAX_PARALLEL_JOBS, _MAX_WAITING_JOBS = 2, 20
-_POLL_SECONDS = (
-    1.0  # seconds between two looks at whether another process was asked to stop a job here
-)
-_RETENTION_SECONDS = 60.0  # seconds for which a job that ended is known here
+_POLL_SECONDS = 1.0  # seconds between checks for requests of other processes to cancel a job
+_RETENTION_SECONDS = 60.0  # seconds for which a finished job is kept in memory
 _MAX_NAME_CHARACTERS = 64
 
 
@@ -44,9 +42,9 @@ class JobView(BaseModel):
     kind: Literal["upload", "address"]
     graph: str
     state: JobState
-    doing: str = Field("", description="What is being done.")
-    done: int = Field(0, description="How far that is.")
-    total: int | None = Field(None, description="Of how much, if that is known.")
+    doing: str = Field("", description="The current stage.")
+    done: int = Field(0, description="The progress of the stage.")
+    total: int | None = Field(None, description="The total of the stage, if known.")
     added: AddedGraphView | None = None
     problem: Problem | None = None
     created: str = Field(description="A time in UTC (ISO 8601).")
@@ -122,15 +120,17 @@ class GraphJobs:
         caller.require_scope("manage")
         check_name(name)
         if len(name) > _MAX_NAME_CHARACTERS:
-            raise SetupError(f"the name of a graph has at most {_MAX_NAME_CHARACTERS} characters")
+            raise SetupError(
+                f"the name of a graph can have at most {_MAX_NAME_CHARACTERS} characters"
+            )
         if not caller.can_see(name):
             raise NotAllowedError(
-                f"{caller.name} may add graphs of certain names only, not {name!r}"
+                f"{caller.name} may only add graphs with certain names, not {name!r}"
             )
         graphs = self._workspace.graphs()
         under_way = [job.row for job in self._jobs.values() if job.row.state in ACTIVE_STATES]
         if name in graphs or name in {row.graph for row in under_way}:
-            raise SetupError(f"there is a graph {name!r} already: choose another name")
+            raise SetupError(f"graph {name!r} exists already: choose another name")
         check_graph_limit(
             caller,
             [graph_settings.added_by for graph_settings in graphs.values()]
@@ -161,7 +161,7 @@ class GraphJobs:
             progress=progress,
             process=self._process,
         )
-        job = self._jobs[row.id] = _ActiveJob(row, new_graph)  # from here on the name is taken
+        job = self._jobs[row.id] = _ActiveJob(row, new_graph)  # the name is reserved from here on
         try:
             if files is not None:
                 paths = await asyncio.to_thread(files)
@@ -182,7 +182,7 @@ class GraphJobs:
         """
         row = await self._store.get_job(id)
         if row is None or (row.owner != caller.id and not caller.has_scope("admin")):
-            raise NotFound(f"there is no job {id!r}, or it is not yours")
+            raise NotFound(f"job {id!r} does not exist, or it is not yours")
         job = self._jobs.get(id)
         return _to_job_view(job.row if job else row)
 
@@ -228,8 +228,8 @@ class GraphJobs:
         settings = self._graphs.get_settings(name, caller)
         if not settings.added_by and not caller.has_scope("admin"):
             raise NotAllowedError(
-                f"the graph {name!r} was not added over the web: its operator can remove it with"
-                f" askgraph remove {name}"
+                f"the graph {name!r} was not added over the web: the operator can remove "
+                f"it with: askgraph remove {name}"
             )
         await asyncio.to_thread(self._workspace.remove, name)
         await self._graphs.forget(name)
@@ -271,7 +271,7 @@ class GraphJobs:
                 job.update(state="running", progress=vars(JobProgress("starting")))
                 await self._store.delete_verified_of_graph(
                     job.new_graph.name
-                )  # of another graph of this name
+                )  # files of another graph with this name
                 settings, new_graph = self._settings, job.new_graph
                 task = AddTask(
                     self._workspace.folder,
@@ -296,9 +296,9 @@ class GraphJobs:
             end = {"state": "failed", "problem": problem.model_dump()}
         except BaseException:  # noqa: BLE001 - a bug ends one job, not the server
             end = {"state": "failed", "problem": Problem.for_bug().model_dump()}
-            _log.exception("adding the graph %r failed by a bug", job.new_graph.name)
+            _log.exception("adding graph %r failed because of a bug", job.new_graph.name)
         watch_task.cancel()
-        job.row = replace(job.row, **end)  # those that follow it hear so when all is cleared
+        job.row = replace(job.row, **end)  # followers are notified after the cleanup
         await run_shielded(self._finish(job))
 
     async def _finish(self, job: _ActiveJob) -> None:
@@ -310,7 +310,7 @@ class GraphJobs:
                 )
             await self._store.put_job(job.row)
         except AskgraphError as error:
-            _log.error("how the job %s ended cannot be kept: %s", job.row.id, error)
+            _log.error("could not store the outcome of job %s: %s", job.row.id, error)
         finally:
             job.update()
             asyncio.get_running_loop().call_later(
@@ -329,7 +329,7 @@ class GraphJobs:
                 if await self._store.is_job_cancelled(job.row.id) and job.task:
                     job.task.cancel()
             except ServiceError as error:
-                _log.warning("the store cannot be asked about the job %s: %s", job.row.id, error)
+                _log.warning("could not read job %s from the store: %s", job.row.id, error)
 
 
 def _to_job_view(row: JobRow) -> JobView:
@@ -362,6 +362,6 @@ def check_graph_limit(caller: Principal, owners: Iterable[str]) -> None:
         >= max_graphs
     ):
         raise NotAllowedError(
-            f"{max_graphs} graphs were added already, and no more may be: remove one, or let the"
+            f"{max_graphs} graphs were added already, the most allowed: remove one, or let the"
             " operator raise graphs_per_caller"
         )

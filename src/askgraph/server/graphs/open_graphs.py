@@ -110,7 +110,7 @@ class GraphPool:
         async with self._locks.setdefault(name, asyncio.Lock()):
             settings = self._workspace.graphs().get(name)
             pooled = self._open.get(name)
-            # It may be closed while it is looked at, as one of too many.
+            # It may be closed in the meantime because too many graphs are open.
             if pooled is not None and (
                 await self._is_outdated(name, pooled, settings) or pooled.is_evicted
             ):
@@ -121,13 +121,13 @@ class GraphPool:
                 settings = self._workspace.graphs().get(name)
                 if settings is None:
                     await graph.endpoint.close()
-                    raise NotFound(f"the graph {name!r} was removed just now")
+                    raise NotFound(f"the graph {name!r} was just removed")
                 pooled = self._open[name] = _PooledGraph(graph, settings, self._stamp_data(name))
         pooled.users += 1
         if self._open.get(name) is pooled:
-            self._open[name] = self._open.pop(name)  # the last one asked
+            self._open[name] = self._open.pop(name)  # the most recently used one
         try:
-            # Of too many, close those that nobody uses, the one asked longest ago first.
+            # If too many are open, close unused ones, least recently used first.
             unused = [name for name, pooled_graph in self._open.items() if not pooled_graph.users]
             await self.evict(unused[: max(0, len(self._open) - self._max_open_graphs)])
             if with_indices and not pooled.has_indices:
@@ -181,7 +181,7 @@ def _stamp_file(path: Path) -> tuple[int, int]:
     return (status.st_ino, status.st_mtime_ns)
 
 
-_MAX_FILES = 20  # names of files that are told
+_MAX_FILES = 20  # file names to list
 _MAX_LANGUAGES = 20
 FileStamps = tuple[tuple[int, int], ...]
 
@@ -189,16 +189,16 @@ FileStamps = tuple[tuple[int, int], ...]
 class GraphSummary(BaseModel):
     """A graph in a list."""
 
-    name: str = Field(description="Its name here, as addresses have it.")
-    title: str = Field(description="What its publisher calls it, else its name.")
+    name: str = Field(description="Its name on this server, as used in URLs.")
+    title: str = Field(description="The title that its publisher gives it, else its name.")
     description: str = Field(
-        description="Its publisher's words, or its own; else its largest classes in a sentence."
+        description="The publisher's or its own description; else its largest classes in words."
     )
     triples: int | None = Field(description="Null if it has not been read yet.")
     classes: int | None
     predicates: int | None
-    languages: list[str] = Field(description="Tags of the languages of its texts, most first.")
-    remote: bool = Field(description="Whether its triples lie behind an endpoint.")
+    languages: list[str] = Field(description="Language tags of its texts, most frequent first.")
+    remote: bool = Field(description="Whether its triples are at a remote endpoint.")
     source: str = Field(description="The endpoint's address, or the names of its files.")
     license: str
     addable_by_web: bool = Field(description="Whether it was added over the web.")
@@ -245,7 +245,7 @@ class GraphCatalog:
         if name in graphs and caller.can_see(name):
             return graphs[name]
         visible = ", ".join(self.list_names(caller)) or "none"
-        raise NotFound(f"there is no graph {name!r}; there are: {visible}")
+        raise NotFound(f"there is no graph {name!r}; available: {visible}")
 
     def choose(self, requested: Sequence[str] | None, caller: Principal) -> tuple[str, ...]:
         """Return the graphs to ask: the requested ones, or the only one.
@@ -262,7 +262,7 @@ class GraphCatalog:
         if len(visible) == 1:
             return tuple(visible)
         if visible:
-            raise SetupError(f"which graph? There are {', '.join(visible)}: name one in 'graphs'")
+            raise SetupError(f"name a graph in 'graphs'; available: {', '.join(visible)}")
         raise SetupError("there is no graph to ask yet: add one")
 
     @asynccontextmanager

@@ -18,7 +18,7 @@ from askgraph.sparql.parser import parse_query
 from askgraph.sparql.results import Result
 
 _MAX_SERVICE_QUERY_CHARACTERS = (
-    5_000  # characters of a query with a SERVICE: its parse takes half a second
+    5_000  # characters of a query with a SERVICE; parsing it takes half a second
 )
 
 
@@ -120,18 +120,18 @@ def replace_dataset(query: str, default_graphs: Sequence[str], named_graphs: Seq
         return query
     for iri in (*default_graphs, *named_graphs):
         if [token.kind for token in tokenize(f"<{iri}>").all_tokens] != ["iri"] or ":" not in iri:
-            raise QueryError(f"{iri!r} is no IRI of a graph: give one in full")
+            raise QueryError(f"{iri!r} is not an IRI of a graph: give one in full")
     if len(query) > MAX_PARSED_CHARACTERS:
         raise QueryError(
-            f"the query has {len(query):,} characters; over graphs that are given beside it, at "
-            f"most {MAX_PARSED_CHARACTERS:,} are run"
+            f"the query has {len(query):,} characters; with graphs named in the request, "
+            f"at most {MAX_PARSED_CHARACTERS:,} are allowed"
         )
     start, end = _find_dataset_span(query)
     clauses = [
         *(f"FROM <{iri}>" for iri in default_graphs),
         *(f"FROM NAMED <{iri}>" for iri in named_graphs),
     ]
-    # On a line of their own: a comment may end before them.
+    # Start a new line: the query may end in a comment.
     return f"{query[:start]}\n{' '.join(clauses)}\n{query[end:]}"
 
 

@@ -90,9 +90,8 @@ def _store_file(file: ReceivedFile, number: int, folder: Path) -> Path:
     file.content.seek(0)
     if head.startswith(_ARCHIVE_MAGIC):
         raise SetupError(
-            f"{_clip_name(file.name)} is an archive: send the files in it, each packed by "
-            "gzip, bzip2,"
-            " xz or not at all"
+            f"{_clip_name(file.name)} is an archive: send the files in it, each compressed "
+            "with gzip, bzip2 or xz, or uncompressed"
         )
     compression = next(
         (
@@ -111,9 +110,8 @@ def _store_file(file: ReceivedFile, number: int, folder: Path) -> Path:
     suffix = suffix or _guess_suffix(head)
     if not suffix:
         raise SetupError(
-            f"{_clip_name(file.name)} is of no known kind; known are "
-            f"{', '.join(FORMAT_BY_SUFFIX)}, each also"
-            " packed by gzip, bzip2 or xz"
+            f"{_clip_name(file.name)} has an unknown file type; supported: "
+            f"{', '.join(FORMAT_BY_SUFFIX)}, each also compressed with gzip, bzip2 or xz"
         )
     target = folder / f"{stem}{suffix}{compression}"
     numbered_target = folder / f"{number:02}-{stem}{suffix}{compression}"
@@ -195,8 +193,8 @@ def check_files(files: Sequence[Path], *, max_bytes: int) -> None:
             remaining_bytes -= len(chunk)
             if remaining_bytes < 0:
                 raise TooLarge(
-                    f"{file.name} makes it more than {max_bytes // 2**20:,} MB, unpacked: leave"
-                    " something out, or ask the operator to raise upload_mb"
+                    f"{file.name} makes the upload larger than {max_bytes // 2**20:,} MB, "
+                    "unpacked: remove some files, or ask the operator to raise upload_mb"
                 )
         check_xml_elements(file.name, read_unpacked(file, chunk_bytes=1 << 16))
 

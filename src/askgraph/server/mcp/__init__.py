@@ -251,7 +251,7 @@ class _GraphServer(MCPServer[Any]):
         prompts = {item.name: item for item in await self.list_prompts()}
         if name not in prompts:
             names = ", ".join(prompts)
-            raise MCPError(INVALID_PARAMS, f"there is no prompt {name!r}; there are {names}")
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {name!r}; available: {names}")
         required = [item.name for item in prompts[name].arguments or () if item.required]
         if missing := [item for item in required if item not in (arguments or {})]:
             raise MCPError(INVALID_PARAMS, f"{name}: the argument {missing[0]!r} is missing")
@@ -276,10 +276,10 @@ def _fit_arguments(
             case [name]:
                 arguments.setdefault("graph", name)
             case [_, *_]:
-                raise ToolError(f"{tool} looks at one graph: name it as `graph`")
+                raise ToolError(f"{tool} needs the argument `graph`: name one graph")
     if unknown := [name for name in arguments if name not in parameters]:
         listed_parameters = ", ".join(parameters) or "no argument"
-        raise ToolError(f"{tool} has no argument {unknown[0]!r}; it takes {listed_parameters}")
+        raise ToolError(f"{tool} has no argument {unknown[0]!r}; available: {listed_parameters}")
     return arguments
 
 

@@ -41,7 +41,7 @@ GraphNameParameter = Annotated[
 LanguageParameter = Annotated[
     str | None,
     Field(
-        description="Of labels and questions, as 'de' (BCP 47); default: English.",
+        description="Language of labels and questions, such as 'de' (BCP 47); default: English.",
         pattern=LANGUAGE_TAG_PATTERN,
     ),
 ]
@@ -128,11 +128,11 @@ def resolve_graph_name(access: GraphAccess, graph: str | None) -> str:
         return graph
     listed_names = ", ".join(names)
     if not names:
-        raise SetupError("there is no graph here yet; add one with: askgraph add NAME SOURCE")
+        raise SetupError("there is no graph yet; add one with: askgraph add NAME SOURCE")
     if graph is not None:
-        raise SetupError(f"there is no graph {graph!r}; there are: {listed_names}")
+        raise SetupError(f"there is no graph {graph!r}; available: {listed_names}")
     if len(names) > 1:
-        raise SetupError(f"there are several graphs: name one of them as `graph`: {listed_names}")
+        raise SetupError(f"there are several graphs; name one as `graph`: {listed_names}")
     return names[0]
 
 

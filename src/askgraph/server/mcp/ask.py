@@ -68,7 +68,7 @@ async def ask(
     question: Annotated[
         str,
         Field(
-            description="In the user's own words.",
+            description="The question in the user's own words.",
             min_length=1,
             max_length=_MAX_QUESTION_CHARACTERS,
             pattern=r"^[^\x00]*$",
@@ -81,17 +81,22 @@ async def ask(
         ),
     ] = None,
     method: Annotated[
-        str | None, Field(description="One of `list_graphs`; default: graph-search, no model.")
+        str | None,
+        Field(description="From `list_graphs`; default: graph-search, without a model."),
     ] = None,
     language: LanguageParameter = None,
     earlier: Annotated[
         list[EarlierQuestion] | None,
         Field(description="What this question follows up on, oldest first.", max_length=20),
     ] = None,
-    limit: Annotated[int, Field(description="Rows to show at most.", ge=1, le=500)] = DEFAULT_ROWS,
+    limit: Annotated[
+        int, Field(description="Maximum number of rows to show.", ge=1, le=500)
+    ] = DEFAULT_ROWS,
     seconds: Annotated[
         float | None,
-        Field(description="After so many the best comes that was found; default: 20.", gt=0),
+        Field(
+            description="Time limit, after which the best answer so far comes; default: 20.", gt=0
+        ),
     ] = None,
 ) -> AskResult | InputRequiredResult:
     """Answer a question in natural language over one graph or several.
@@ -116,7 +121,7 @@ async def ask(
             seconds=seconds,
         )
         if method_name not in methods:
-            raise SetupError(f"no method {method!r}; there are {', '.join(methods)}")
+            raise SetupError(f"no method {method!r}; available: {', '.join(methods)}")
         outcome = await _await_outcome(context, access, request)
         if isinstance(outcome, Clarification) and outcome.options:
             graph = outcome.best.graph if outcome.best else request.graphs[0]
@@ -126,7 +131,7 @@ async def ask(
             if reading is not None:
                 return await _answer_reading(access, reading, outcome, graph, limit)
         following: Sequence[str] = ()
-        with suppress(AskgraphError):  # the answer is there: nothing is to be said of these
+        with suppress(AskgraphError):  # the answer is complete without follow-up questions
             following = await access.suggest_following(request.question, outcome)
         return to_ask_result(outcome, limit=limit, following=following)
 
@@ -140,7 +145,7 @@ async def _await_outcome(context: Context, access: GraphAccess, request: RunRequ
                 return step
             step_count += 1
             await context.report_progress(step_count, message=describe_step(step))
-    raise ServiceError("the run was stopped before it came to an end; ask again")
+    raise ServiceError("the run was stopped before it finished; ask again")
 
 
 async def _answer_reading(
@@ -186,7 +191,7 @@ def to_ask_result(outcome: Outcome, *, limit: int, following: Sequence[str] = ()
                 for line in piece.words[:_MAX_EVIDENCE_LINES]
             ],
             "why_empty": best.why_empty,
-            "cut": f"{best.cut_short}; this is the best so far"
+            "cut": f"{best.cut_short}; this is the best answer so far"
             if best.cut_short
             else describe_truncation(best.result.truncated),
             "readings": [
@@ -237,7 +242,7 @@ def _format_answer_values(answer: Answer) -> str:
 _READING_KEY = "reading"
 _STATELESS_VERSION = "2026-07-28"
 _MAX_READING_CHARACTERS = 200
-_MAX_READINGS = 20  # readings in a state that comes back
+_MAX_READINGS = 20  # readings in a state that the client returns
 
 
 class PlainStateCodec:
@@ -316,12 +321,12 @@ def read_choice(context: Context) -> tuple[int, Clarification, str] | None:
         clarification = Clarification(from_json_value(content["question"], str), options, None)
         graph = from_json_value(content["graph"], str)
     except (ValueError, KeyError, TypeError) as error:
-        raise QueryError("the state of this call is damaged: ask anew") from error
+        raise QueryError("the state of this call is damaged: ask again") from error
     if not isinstance(reply, ElicitResult):
         return None
     index = _find_choice(reply, _format_readings(clarification))
     if index is None:
-        raise QueryError("no reading was chosen: ask again, in words that leave only one")
+        raise QueryError("no interpretation was chosen: ask again in unambiguous words")
     return index, clarification, graph
 
 

@@ -71,7 +71,9 @@ _MAX_QUERY_CHARACTERS = 4_000
 _MAX_SHAPE_LINES = 40
 ClassesParameter = Annotated[
     list[str] | None,
-    Field(description="IRIs of classes, as prefix:name; without, they are listed.", max_length=5),
+    Field(
+        description="IRIs of classes, as prefix:name; leave out to list the classes.", max_length=5
+    ),
 ]
 
 
@@ -100,9 +102,9 @@ async def list_graphs() -> GraphsResult:
 
 async def search(
     query: Annotated[str, Field(description="A name or keywords.", max_length=500)],
-    kind: Annotated[NameKind, Field(description="What is looked for.")] = "entity",
+    kind: Annotated[NameKind, Field(description="The kind of item to search for.")] = "entity",
     graph: GraphNameParameter = None,
-    limit: Annotated[int, Field(description="SearchToolResult at most.", ge=1, le=50)] = 10,
+    limit: Annotated[int, Field(description="Maximum number of results.", ge=1, le=50)] = 10,
     language: LanguageParameter = None,
 ) -> SearchToolResult:
     """Find entities, classes, properties or values by name, with a description of each."""
@@ -118,7 +120,7 @@ async def search(
             graph=context.graph.name,
             hits=[_build_match(hit, context.graph) for hit in hits],
             text="\n".join(rendered.lines)
-            or f"nothing goes by {query!r}; try other or fewer words",
+            or f"nothing is named {query!r}; try other or fewer words",
         )
 
 
@@ -146,10 +148,10 @@ async def describe(
 
 async def examples(
     question: Annotated[
-        str | None, Field(description="Those most like this one; without it, any.")
+        str | None, Field(description="A question to find similar examples for; leave out for any.")
     ] = None,
     graph: GraphNameParameter = None,
-    limit: Annotated[int, Field(description="ExamplesResult at most.", ge=1, le=20)] = 3,
+    limit: Annotated[int, Field(description="Maximum number of examples.", ge=1, le=20)] = 3,
 ) -> ExamplesResult:
     """Get example questions over the graph, with the SPARQL queries that answer them."""
     async with open_graph_context(graph, text=question or "") as context:
@@ -216,7 +218,7 @@ async def shapes(
 
 async def _build_class_shape(context: Context, name: str) -> ClassShape:
     graph = context.graph
-    iri = (await shape_of(context, name)).seen[0]  # says what is wrong with a name
+    iri = (await shape_of(context, name)).seen[0]  # raises if the name is invalid
     shape = await load_shape(
         iri, graph.profile, graph.endpoint, arrays=graph.arrays, timeout=context.limits.timeout
     )
@@ -251,7 +253,10 @@ _PREVIEW_ROWS = 5
 _MAX_FINDINGS = 20
 QueryParameter = Annotated[
     str,
-    Field(description="SPARQL that reads; known prefixes need no PREFIX line.", max_length=100_000),
+    Field(
+        description="A read-only SPARQL query; known prefixes need no PREFIX line.",
+        max_length=100_000,
+    ),
 ]
 
 
@@ -296,7 +301,7 @@ async def validate(
     async with open_graph_context(graph, language=language) as context:
         services = ServiceKnowledge(load_graph_knowledge(context.graph), {})
         full_query = query
-        with suppress(QueryError):  # what cannot be read is what the checks report
+        with suppress(QueryError):  # the checks report syntax errors
             namespaces = context.graph.prefixes.namespaces
             full_query = await asyncio.to_thread(declare_prefixes, query, namespaces)
         validation = await asyncio.to_thread(
@@ -325,7 +330,7 @@ async def validate(
             repaired=validation.repaired if validation.repairs else None,
             repairs=[finding.note for finding in validation.repairs],
         )
-    if result.repaired is None and full_query != query:  # for those who do not know the prefixes
+    if result.repaired is None and full_query != query:  # for clients that do not know the prefixes
         return result.model_copy(update={"repaired": full_query})
     return result
 
@@ -333,7 +338,9 @@ async def validate(
 async def execute(
     query: QueryParameter,
     graph: GraphNameParameter = None,
-    limit: Annotated[int, Field(description="Rows to show at most.", ge=1, le=500)] = DEFAULT_ROWS,
+    limit: Annotated[
+        int, Field(description="Maximum number of rows to show.", ge=1, le=500)
+    ] = DEFAULT_ROWS,
     language: LanguageParameter = None,
 ) -> ExecuteResult:
     """Run a SPARQL query that reads (SELECT, ASK, CONSTRUCT, DESCRIBE) and see its result.

@@ -121,17 +121,17 @@ def _find_message_error(body: bytes) -> tuple[int, str] | None:
     try:
         message = json.loads(body)
     except (ValueError, RecursionError) as error:
-        return PARSE_ERROR, f"the message is no JSON, or too deep: {error}"
+        return PARSE_ERROR, f"the message is not JSON, or is too deep: {error}"
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        return INVALID_REQUEST, f"send one message at a time, as {_EXAMPLE_MESSAGE}"
+        return INVALID_REQUEST, f"send one message at a time, for example {_EXAMPLE_MESSAGE}"
     if not isinstance(message.get("method", "reply"), str) or not message.keys() & _MESSAGE_KEYS:
-        return INVALID_REQUEST, f"the message needs a 'method', as {_EXAMPLE_MESSAGE}"
+        return INVALID_REQUEST, f"the message needs a 'method', for example {_EXAMPLE_MESSAGE}"
     if "id" in message and (
         isinstance(message["id"], bool) or not isinstance(message["id"], _ID_TYPES)
     ):
-        return INVALID_REQUEST, "'id' has to be a text or a whole number"
+        return INVALID_REQUEST, "'id' must be text or a whole number"
     if not isinstance(message.get("params", {}), dict):
-        return INVALID_PARAMS, "'params' has to be an object"
+        return INVALID_PARAMS, "'params' must be an object"
     return None
 
 

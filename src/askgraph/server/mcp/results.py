@@ -33,11 +33,11 @@ class GraphTextResult(BaseModel):
 class GraphInfo(BaseModel):
     """A graph that can be queried."""
 
-    name: str = Field(description="How the other tools are told to use it.")
+    name: str = Field(description="The name by which the other tools use it.")
     triples: int
     classes: list[str] = Field(description="The most frequent classes with their counts.")
     languages: list[str] = Field(description="Languages of its labels, the most frequent first.")
-    remote: bool = Field(description="Whether it lies behind an endpoint.")
+    remote: bool = Field(description="Whether it is at a remote endpoint.")
 
 
 class GraphsResult(GraphTextResult):
@@ -54,13 +54,13 @@ class ExecuteResult(GraphTextResult):
     query: str = Field(description="The query as it was run, prefixes declared.")
     columns: list[str]
     rows: list[list[CellValue]] = Field(description="The first rows; IRIs in full.")
-    total: int = Field(description="How many rows or triples the query gave.")
+    total: int = Field(description="Number of rows or triples in the result.")
     boolean: bool | None = Field(None, description="The answer of an ASK query.")
     labels: dict[str, str] = Field(default_factory=dict, description="Labels of IRIs in the rows.")
     cut: str | None = Field(None, description="Why there may be more rows than the total.")
     notes: list[str] = Field(
         default_factory=list,
-        description="What was repaired in the query, why it gave nothing, what its names mean.",
+        description="Repairs of the query, why the result is empty, what its names mean.",
     )
 
 
@@ -68,7 +68,7 @@ class QuestionReading(BaseModel):
     """One reading of an ambiguous question."""
 
     words: str
-    rows: int = Field(description="How many rows it has.")
+    rows: int = Field(description="Number of its rows.")
     query: str = Field(description="Run it with `execute` to take this reading.")
 
 
@@ -76,7 +76,7 @@ class UnknownWords(BaseModel):
     """Words of the question that match no name of the graph."""
 
     words: str
-    names: list[str] = Field(description="Names of the graph to put in its place.")
+    names: list[str] = Field(description="Names of the graph that could replace it.")
 
 
 class AskResult(GraphTextResult):
@@ -88,7 +88,7 @@ class AskResult(GraphTextResult):
     status: Literal["answer", "clarification", "refusal"]
     message: str = Field(description="The answer, question back or reason in a sentence.")
     words: str = Field(description="How the question was read: the query in words.")
-    unused_words: list[str] = Field(description="Words of the question that it leaves out.")
+    unused_words: list[str] = Field(description="Words of the question that it does not use.")
     confidence: float | None = Field(
         description="The probability, 0 to 1, that the answer is right; null if it was chosen."
     )
@@ -98,17 +98,17 @@ class AskResult(GraphTextResult):
     columns: list[str]
     answer_columns: list[str] = Field(description="The columns that answer; others are context.")
     rows: list[list[CellValue]] = Field(description="The first rows; IRIs in full.")
-    total: int = Field(description="How many rows there are.")
-    boolean: bool | None = Field(description="The answer to a question for yes or no.")
+    total: int = Field(description="Number of all rows.")
+    boolean: bool | None = Field(description="The answer to a yes-or-no question.")
     labels: dict[str, str] = Field(description="Labels of IRIs in the rows.")
     evidence: list[str] = Field(description="The triples behind the first rows, in words.")
     why_empty: str | None
     cut: str | None = Field(description="Why there may be more rows than the total.")
     readings: list[QuestionReading] = Field(description="The readings to choose from.")
     confirmed: str | None = Field(description="The question with which a person confirmed it.")
-    interpretation: str | None = Field(description="What a language model says of the result.")
-    missing: list[UnknownWords] = Field(description="Words that no reading stands for.")
-    next: list[str] = Field(description="Questions that may follow, which have answers.")
+    interpretation: str | None = Field(description="What a language model says about the result.")
+    missing: list[UnknownWords] = Field(description="Words that no reading covers.")
+    next: list[str] = Field(description="Possible follow-up questions that have answers.")
     seconds: float
 
 
@@ -121,7 +121,7 @@ class ProposedQuery(BaseModel):
     rows: list[list[CellValue]] = Field(description="The first rows.")
     total: int
     boolean: bool | None = None
-    unused_words: list[str] = Field(description="Words of the question that it leaves out.")
+    unused_words: list[str] = Field(description="Words of the question that it does not use.")
 
 
 class ProposedQueriesResult(GraphTextResult):
@@ -137,7 +137,7 @@ class NameMatch(BaseModel):
     """An entity, class, property or value whose name matches."""
 
     iri: str = Field(description="Its IRI in full; for a value the literal as in N-Triples.")
-    name: str = Field(description="Its IRI as it can stand in a query, with a known prefix.")
+    name: str = Field(description="Its IRI as written in a query, with a known prefix.")
     label: str
     matched: str = Field(description="The name that matched.")
 
@@ -147,7 +147,7 @@ class SearchToolResult(GraphTextResult):
 
     graph: str
     hits: list[NameMatch]
-    text: str = Field(description="The same in lines, with classes and what is said of each.")
+    text: str = Field(description="The same as lines, with the classes and a description of each.")
 
 
 class DescribeResult(GraphTextResult):
@@ -162,10 +162,10 @@ class DescribeResult(GraphTextResult):
 class ShapeProperty(BaseModel):
     """A predicate that the instances of a class have."""
 
-    predicate: str = Field(description="As it can stand in a query.")
+    predicate: str = Field(description="The predicate as written in a query.")
     label: str | None
     inverse: bool = Field(description="Whether it leads to the instances instead of from them.")
-    share: float | None = Field(description="The part of the instances that have it.")
+    share: float | None = Field(description="The share of the instances that have it.")
     triples: int | None
     kinds: list[str] = Field(description="Classes or datatypes at the other end.")
     example: str | None
@@ -174,7 +174,7 @@ class ShapeProperty(BaseModel):
 class ClassShape(BaseModel):
     """The properties of the instances of a class."""
 
-    cls: str = Field(description="The class, as it can stand in a query.")
+    cls: str = Field(description="The class as written in a query.")
     label: str | None
     instances: int
     properties: list[ShapeProperty]
@@ -194,7 +194,7 @@ class ExampleQuestion(BaseModel):
     question: str
     query: str
     origin: Literal["written", "confirmed", "generated"]
-    similarity: float | None = Field(description="How similar it is to the question given.")
+    similarity: float | None = Field(description="Its similarity to the question.")
 
 
 class ExamplesResult(GraphTextResult):
@@ -213,7 +213,7 @@ class QueryFinding(BaseModel):
     line: int | None
     column: int | None
     certainty: float = Field(description="How sure it is, 0 to 1.")
-    instead: list[str] = Field(description="What could stand there, best first.")
+    instead: list[str] = Field(description="Possible replacements, best first.")
 
 
 class ValidateResult(GraphTextResult):
@@ -222,8 +222,8 @@ class ValidateResult(GraphTextResult):
     graph: str
     valid: bool = Field(description="Whether nothing is more likely wrong than right.")
     findings: list[QueryFinding]
-    repaired: str | None = Field(description="The query with what could safely be repaired.")
-    repairs: list[str] = Field(description="What was repaired.")
+    repaired: str | None = Field(description="The query with all safe repairs.")
+    repairs: list[str] = Field(description="The repairs in words.")
 
 
 def format_rows(rows: Sequence[Row], limit: int) -> list[list[CellValue]]:

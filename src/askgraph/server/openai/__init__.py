@@ -82,7 +82,7 @@ class ChatAnswer(BaseModel):
 
     run: str
     answer: AnswerView
-    next: list[str] = Field([], description="Questions that may follow, which have answers.")
+    next: list[str] = Field([], description="Possible follow-up questions that have answers.")
 
 
 class ChatReply(BaseModel):
@@ -148,9 +148,9 @@ class ChatModels(BaseModel):
 class ChatErrorContent(BaseModel):
     """The reason that a request failed, in the format of OpenAI."""
 
-    message: str = Field(description="What is wrong, and what to do.")
+    message: str = Field(description="What went wrong, and what to do.")
     type: str
-    param: str | None = Field(None, description="The field that is wrong.")
+    param: str | None = Field(None, description="The field with the error.")
     code: str
 
 

@@ -64,7 +64,7 @@ def format_message(outcome: Outcome, following: Sequence[str] = ()) -> list[str]
                 f"({'1 row' if option.count == 1 else f'{option.count:,} rows'})"
                 for number, option in enumerate(options, 1)
             ]
-            instruction = "Answer with a number, or ask in other words."
+            instruction = "Answer with a number, or rephrase the question."
             return [
                 escape_markdown(question, _MAX_TEXT_CHARACTERS),
                 "\n".join(readings),
@@ -84,7 +84,7 @@ def _format_missing(outcome: Clarification | Refusal) -> Iterator[str]:
     """Yield suggestions of names for the words that match no name of the graph."""
     for missing in outcome.missing:
         word, names = escape_markdown(missing.words), ", ".join(map(escape_markdown, missing.names))
-        yield f"Instead of “{word}”: {names}" if names else f"Not known: “{word}”"
+        yield f"Instead of “{word}”: {names}" if names else f"Unknown: “{word}”"
 
 
 def _format_answer(answer: Answer) -> Iterator[str]:
@@ -100,7 +100,7 @@ def _format_answer(answer: Answer) -> Iterator[str]:
     if answer.cut_short:
         yield (
             f"**Cut short:** {escape_markdown(answer.cut_short, _MAX_TEXT_CHARACTERS)}; "
-            "this is the best so far."
+            "this is the best answer so far."
         )
     if answer.words:
         yield f"**Read as:** {escape_markdown(answer.words, _MAX_TEXT_CHARACTERS)}"
@@ -113,7 +113,7 @@ def _format_answer(answer: Answer) -> Iterator[str]:
             "**Confirmed** as the answer to: "
             f"{escape_markdown(answer.confirmed.question, _MAX_TEXT_CHARACTERS)}"
         )
-    confidence = "you chose this" if answer.chosen else describe_confidence(answer.confidence)
+    confidence = "chosen by you" if answer.chosen else describe_confidence(answer.confidence)
     yield f"**Confidence:** {confidence}"
     yield (
         f"**Query** on {escape_markdown(answer.graph)}:\n\n"
@@ -343,7 +343,7 @@ def parse_conversation(messages: Sequence[ChatMessage]) -> ParsedConversation:
     dialogue = [message for message in messages if message.role in ("user", "assistant")]
     last = dialogue[-1] if dialogue else None
     if last is None or last.role != "user" or not last.text.strip():
-        raise SetupError("the last message has to be the user's question, as text")
+        raise SetupError("the last message must be the user's question as text")
     previous_question, previous_reply = dialogue[-3:-1] if len(dialogue) > 2 else (None, None)
     choice = _CHOICE_NUMBER.fullmatch(last.text)
     return ParsedConversation(

@@ -45,9 +45,9 @@ class ResponseBody(BaseModel):
 
     model: str = Field(max_length=300, description="`askgraph`, METHOD or METHOD@GRAPH.")
     input: str | list[ResponseInput] = Field(description="The question, or the conversation.")
-    instructions: str | None = Field(None, description="Sent back; it means nothing to a graph.")
+    instructions: str | None = Field(None, description="Returned unchanged, without effect.")
     previous_response_id: str | None = Field(
-        None, max_length=100, description="The response that the question goes on from."
+        None, max_length=100, description="The response that this question follows."
     )
     stream: bool | None = False
     background: bool | None = Field(False, description="Not here.")

@@ -57,13 +57,11 @@ router = APIRouter(
     route_class=ChatRoute,
     responses={"4XX": {"model": ChatError}, "5XX": {"model": ChatError}},
 )
-_MAX_SEARCHED_RUNS = 20  # runs of one question that are looked at
-_FOLLOWING_SECONDS = 3.0  # seconds for the questions that may follow
+_MAX_SEARCHED_RUNS = 20  # runs of one question to inspect
+_FOLLOWING_SECONDS = 3.0  # seconds for the follow-up questions
 StartedRun = tuple[str, AsyncGenerator[Step, None], FollowingSuggester]
 """The id of a run, its steps, and the function that suggests follow-up questions."""
-_MODEL_CREATED_SECONDS = (
-    1_577_836_800  # of all models: the protocol wants a time, and they have none
-)
+_MODEL_CREATED_SECONDS = 1_577_836_800  # the protocol requires a time, which models do not have
 
 
 async def _list_usable_methods(hub: Hub) -> list[str]:
@@ -90,15 +88,13 @@ def parse_model(
         model_names = ", ".join([DEFAULT_MODEL, *methods])
         graph_list = ", ".join(graphs) or "none yet"
         raise NotFound(
-            f"there is no model {model!r}; models are {model_names}, each also as METHOD@GRAPH; "
-            f"graphs are {graph_list}"
+            f"there is no model {model!r}; available models: {model_names}, each also as "
+            f"METHOD@GRAPH; available graphs: {graph_list}"
         )
     chosen_graphs = [graph] if separator else list(graph_names)
     if not chosen_graphs and len(graphs) > 1:
         examples = ", ".join(f"{method}@{example_graph}" for example_graph in graphs[:5])
-        raise SetupError(
-            f"which graph? Take a model such as {examples}, or name one in the field 'graph'"
-        )
+        raise SetupError(f"name a graph: use a model such as {examples}, or set the field 'graph'")
     return method_name, chosen_graphs or list(graphs)
 
 
@@ -130,7 +126,7 @@ async def complete(body: ChatBody, request: Request, hub: HubDep, caller: Asker)
     clarification.
     """
     if body.n not in (None, 1):
-        raise SetupError("only one answer is given: leave out 'n'")
+        raise SetupError("only one answer is available: leave out 'n'")
     run, steps, suggester = await _start_run(body, parse_conversation(body.messages), hub, caller)
     usage = bool(body.stream_options and body.stream_options.include_usage)
     reply = ChatReplyBuilder(run, body.model, suggester, usage)
@@ -148,7 +144,7 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
     language of the question. `instructions`, tools and the settings of language models are ignored.
     """
     if body.background:
-        raise SetupError("nothing is answered in the background: leave out 'background'")
+        raise SetupError("background responses are not supported: leave out 'background'")
     after = None
     if body.previous_response_id is not None:
         id = body.previous_response_id
@@ -204,9 +200,7 @@ async def _start_run(
     if bad_character := find_invalid_character(
         [conversation.question, *(item.question for item in conversation.before)]
     ):
-        raise SetupError(
-            f"the question holds {bad_character}, which no text here may: leave it out"
-        )
+        raise SetupError(f"the question contains {bad_character}, which is not allowed: remove it")
     method, graphs = parse_model(
         body.model,
         graph_names=body.graphs or ([body.graph] if body.graph else []),
@@ -226,7 +220,7 @@ async def _start_run(
 
 def _create_suggester(hub: Hub, question: Question, caller: Principal) -> FollowingSuggester:
     async def suggest(outcome: Outcome) -> Sequence[str]:
-        with suppress(AskgraphError):  # the answer is there: nothing is to be said of these
+        with suppress(AskgraphError):  # the answer is complete without follow-up questions
             return await build_next_questions(
                 hub, question, outcome, caller, seconds=_FOLLOWING_SECONDS
             )

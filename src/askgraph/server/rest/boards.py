@@ -24,7 +24,7 @@ _RowCells = Sequence[CellView | None]
 class RowChange(BaseModel):
     """A new row, or a row with changed values."""
 
-    row: int = Field(description="Its place in the answer, from 0.")
+    row: int = Field(description="Its position in the answer, from 0.")
     was: list[CellView | None] | None = Field(description="Its cells before; null if it is new.")
 
 
@@ -32,15 +32,13 @@ class ChangesView(BaseModel):
     """The differences between an answer and the one that its owner saw last."""
 
     added: int = Field(description="Rows that are new.")
-    gone: int = Field(description="Rows that are no more.")
+    gone: int = Field(description="Rows that are gone.")
     changed: int = Field(description="Rows of the same thing with other values.")
     total: int = Field(description="The number of rows before.")
     rows: list[RowChange] = Field(description="The rows that are new, or changed.")
-    lost: list[list[CellView | None]] = Field(description="The rows that are no more.")
+    lost: list[list[CellView | None]] = Field(description="The rows that are gone.")
     boolean: bool | None = Field(None, description="The yes or no before.")
-    partly: bool = Field(
-        False, description="Whether only the rows that were kept were compared, not all."
-    )
+    partly: bool = Field(False, description="Whether only the stored rows were compared, not all.")
 
 
 def compare_answers(before: AnswerView, after: AnswerView) -> ChangesView:
@@ -149,7 +147,7 @@ router = APIRouter(prefix="/api/v1", tags=["boards"])
 
 _MAX_BOARDS = 100  # of one caller
 _MAX_PINS = 50  # of one board
-_MAX_ROWS = 500  # of an answer that are kept, and compared
+_MAX_ROWS = 500  # rows of an answer that are stored and compared
 _MAX_PARALLEL_REFRESHES = 4  # pins that are brought up to date at once
 
 
@@ -163,7 +161,7 @@ class AnswerDisplay(RequestBody):
     """How the page displays an answer."""
 
     view: Literal["card", "table", "chart", "map", "graph"] | None = Field(
-        None, description="Null: the one that says most."
+        None, description="Null: the most informative one."
     )
     chart: str | None = Field(None, max_length=1000, description="Which chart, by its columns.")
 
@@ -210,13 +208,15 @@ class PinView(BaseModel):
     graph: str
     query: str
     language: str | None
-    run: str | None = Field(description="The caller's run that it was pinned from, if there still.")
+    run: str | None = Field(
+        description="The caller's run that it was pinned from, if it still exists."
+    )
     shown: AnswerDisplay
-    answer: AnswerView = Field(description="The latest that is known.")
-    checked: str = Field(description="When its query gave that (ISO 8601, UTC).")
+    answer: AnswerView = Field(description="The latest known answer.")
+    checked: str = Field(description="When its query returned that answer (ISO 8601, UTC).")
     seen: str = Field(description="The time of the answer that the owner saw last.")
     changes: ChangesView | None = Field(description="What changed since; null if nothing did.")
-    problem: Problem | None = Field(None, description="Why it could not be brought up to date.")
+    problem: Problem | None = Field(None, description="Why the last update failed.")
 
 
 class BoardView(BoardSummary):
@@ -238,10 +238,10 @@ async def list_boards(hub: HubDep, caller: Asker) -> BoardsView:
 async def create_board(body: BoardBody, hub: HubDep, caller: Asker) -> BoardView:
     """Create a board."""
     if not caller.has_history:
-        raise SetupError("a board is its owner's: send an API key, or the cookie that the page has")
+        raise SetupError("a board needs an owner: send an API key, or the web page's cookie")
     row = BoardRow(generate_id(), caller.id, body.title)
     if not await hub.store.add_board(row, limit=_MAX_BOARDS):
-        raise SetupError(f"you have {_MAX_BOARDS} boards, and no more may be: delete one first")
+        raise SetupError(f"you have {_MAX_BOARDS} boards, the most allowed: delete one first")
     return await _load_board_view(hub, row.id, caller)
 
 
@@ -327,7 +327,7 @@ async def create_pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> Boar
     answer = run.answer or {}
     graph, query = answer.get("graph"), answer.get("sparql")
     if not isinstance(graph, str) or not isinstance(query, str):
-        raise SetupError(f"{run.question!r} came to no query: there is nothing to pin")
+        raise SetupError(f"{run.question!r} has no query: there is nothing to pin")
     lists = {name: answer.get(name) for name in ("rows", "cells")}
     lists_to_store = {
         name: rows[:_MAX_ROWS] for name, rows in lists.items() if isinstance(rows, list)
@@ -346,7 +346,9 @@ async def create_pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> Boar
         seen=run.finished or get_timestamp(),
     )
     if not await hub.store.add_pin(row, limit=_MAX_PINS):
-        raise SetupError(f"a board holds {_MAX_PINS} answers: remove one, or begin another board")
+        raise SetupError(
+            f"a board can have {_MAX_PINS} answers: remove one, or create another board"
+        )
     return await _load_board_view(hub, id, caller)
 
 

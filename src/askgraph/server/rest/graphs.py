@@ -31,7 +31,7 @@ from askgraph.workspace.run_sync import ask_method
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
 
 _MAX_STARTERS = 8
-_MAX_EXAMPLE_STARTERS = 5  # of them that are examples of the graph
+_MAX_EXAMPLE_STARTERS = 5  # starter questions from the graph's examples
 
 
 class GraphsView(BaseModel):
@@ -156,7 +156,7 @@ _UPLOAD_FORM: dict[str, Any] = {
                         "files": {
                             "type": "array",
                             "items": {"type": "string", "format": "binary"},
-                            "description": "RDF in any format, packed or not.",
+                            "description": "RDF in any format, compressed or not.",
                         },
                     },
                 }
@@ -169,7 +169,7 @@ _UPLOAD_FORM: dict[str, Any] = {
 class AddBody(RequestBody):
     """A graph to add by its address."""
 
-    name: str = Field(max_length=64, description="What to call the graph: letters, digits, _-.")
+    name: str = Field(max_length=64, description="The name of the graph: letters, digits, _-.")
     url: str = Field(max_length=2000, description="The address of its SPARQL endpoint.")
     dialect: str | None = Field(
         None,
@@ -205,7 +205,9 @@ async def add_endpoint(body: AddBody, hub: HubDep, caller: Manager) -> JobView:
         async with asyncio.timeout(_RESOLVE_TIMEOUT_SECONDS):
             await guard.resolve_addresses(body.url)
     except TimeoutError as problem:
-        raise SetupError(f"the name in {body.url!r} is not resolved in time") from problem
+        raise SetupError(
+            f"the name in {body.url!r} was not resolved in time: try again later"
+        ) from problem
     except NotPublic:
         raise
     except Unreachable as problem:
@@ -223,7 +225,7 @@ async def upload_graph(request: Request, hub: HubDep, caller: Manager) -> JobVie
     async with request.form(max_files=_MAX_FILES, max_fields=10) as form:
         name = form.get("name")
         if not isinstance(name, str):
-            raise SetupError("the form has no field 'name': what to call the graph")
+            raise SetupError("the form has no field 'name': send the name of the new graph")
         hub.jobs.check(name, caller)
         files = [
             ReceivedFile(file.filename or "", file.file)
@@ -232,7 +234,7 @@ async def upload_graph(request: Request, hub: HubDep, caller: Manager) -> JobVie
         ]
         new_graph = NewGraph(name, "upload", (), {"added_by": caller.id}, id)
         job = await hub.jobs.begin(new_graph, caller, lambda: store_files(files, folder))
-    # Someone who left while the last bytes were on their way does not know the job to cancel it.
+    # A client that disconnected during the last bytes cannot cancel the job: it has no id.
     return await hub.jobs.cancel(job.id, caller) if await request.is_disconnected() else job
 
 
@@ -282,18 +284,22 @@ class EntryBody(RequestBody):
         description="A property, a thing, or classes: by name, prefixed name or IRI.",
     )
     same_as: str | None = Field(None, max_length=200, description="Another word.")
-    query: str | None = Field(None, max_length=20_000, description="What answers the phrase.")
+    query: str | None = Field(
+        None, max_length=20_000, description="The query that answers the phrase."
+    )
     phrase: str | None = Field(
         None, max_length=100, description="How answers speak of the property: crewed by."
     )
     inverse: str | None = Field(
-        None, max_length=100, description="What its value did, in the past: crewed."
+        None, max_length=100, description="The past tense for its value: crewed."
     )
     plural: str | None = Field(None, max_length=100, description="The plural of the noun.")
     most: str | None = Field(
         None, max_length=100, description="The adjective of the highest value: largest."
     )
-    least: str | None = Field(None, max_length=100, description="That of the lowest value.")
+    least: str | None = Field(
+        None, max_length=100, description="The adjective of the lowest value: smallest."
+    )
     person: bool = Field(False, description="Whether it is a class of people, or leads to people.")
 
 
@@ -302,7 +308,7 @@ class GlossaryBody(RequestBody):
 
     entries: list[EntryBody] = Field(default_factory=list, max_length=500)
     instructions: str | None = Field(
-        None, max_length=4000, description="What language models are told; null: as it was."
+        None, max_length=4000, description="A note for language models; null: unchanged."
     )
 
 

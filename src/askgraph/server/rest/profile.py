@@ -77,11 +77,13 @@ class ProfileView(BaseModel):
     triples: int
     classes: list[ClassView]
     predicates: list[PredicateView]
-    total_classes: int = Field(description="Classes in all, or that hold what was searched for.")
+    total_classes: int = Field(
+        description="Number of all classes, or of those that match the search."
+    )
     total_predicates: int
     languages: dict[str, int] = Field(description="Texts by their language tag.")
     graphs: dict[str, int] = Field(description="Named graphs with their triples, at most 1,000.")
-    cuts: list[str] = Field(description="What a bound left out of the count.")
+    cuts: list[str] = Field(description="What the count leaves out because of a limit.")
     created: str = Field(description="When the graph was read.")
 
 
@@ -114,9 +116,9 @@ class FactsView(BaseModel):
     """A predicate of an entity with its values, or with the entities that refer to it."""
 
     predicate: CellView
-    unit: str | None = Field(None, description="What its numbers are in, in a sign or a word.")
+    unit: str | None = Field(None, description="The unit of its numbers, as a symbol or a word.")
     values: list[CellView]
-    total: int = Field(description="Values in all, of which those of one page are here.")
+    total: int = Field(description="Number of all values; one page of them is here.")
     at_least: bool = Field(description="Whether there may be more than `total`.")
 
 
@@ -344,8 +346,8 @@ def _to_predicate_views(
 
 
 TermKind = Literal["entity", "class", "property"]
-_MAX_VOCABULARY_TERMS = 2000  # classes, and predicates, that an editor is given
-_COMPLETIONS_PER_RESULT_RATIO = 4  # completions looked at for each one given
+_MAX_VOCABULARY_TERMS = 2000  # classes and predicates for an editor, each
+_COMPLETIONS_PER_RESULT_RATIO = 4  # completions to inspect per returned one
 _STANDARD_PREFIXES = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD}
 _TERM_KINDS: dict[ItemKind, TermKind] = {
     ItemKind.ENTITY: "entity",
@@ -374,12 +376,12 @@ class SearchHitsView(BaseModel):
 class CompletionView(BaseModel):
     """A name that completes the end of the typed text."""
 
-    text: str = Field(description="The name to put in.")
+    text: str = Field(description="The name to insert.")
     label: str
     iri: str
     kind: TermKind
-    of: str = Field(description="The class of a thing; empty if there is none, or nobody knows.")
-    start: int = Field(description="Where the words begin that it completes, in characters.")
+    of: str = Field(description="The class of a thing; empty if it has none or it is unknown.")
+    start: int = Field(description="The offset of the words that it completes, in characters.")
 
 
 class CompletionsView(BaseModel):
@@ -425,7 +427,7 @@ async def search_terms(
 @router.get("/graphs/{graph}/complete")
 async def complete_text(
     opened: OpenGraph,
-    q: Annotated[str, Query(max_length=4000, description="What is typed so far.")] = "",
+    q: Annotated[str, Query(max_length=4000, description="The text typed so far.")] = "",
     language: LanguageQueryParameter = "en",
     limit: Annotated[int, Query(ge=1, le=50)] = 8,
 ) -> CompletionsView:
@@ -438,7 +440,7 @@ async def complete_text(
         labels = await fetch_term_labels(
             [completion.name.target for completion in candidates], opened, [language]
         )
-    # Of those of one place the names in the asker's language come first.
+    # For the same offset, names in the asker's language come first.
     best = sorted(
         candidates,
         key=lambda completion: (

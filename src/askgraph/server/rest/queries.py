@@ -94,13 +94,13 @@ class AnswerBody(QueryBody):
 class EvidenceBody(QueryTextBody):
     """A row of a query's result."""
 
-    row: int = Field(ge=0, le=1_000_000, description="Its place, from 0.")
+    row: int = Field(ge=0, le=1_000_000, description="Its position, from 0.")
 
 
 class FindingView(BaseModel):
     """A fault of a query, and its place."""
 
-    check: str = Field(description="What kind of fault it is.")
+    check: str = Field(description="The kind of fault.")
     message: str
     severity: Choice["error", "warning", "info"] = Field(
         description="error: surely wrong; warning: likely; info: less so."
@@ -110,15 +110,15 @@ class FindingView(BaseModel):
     column: int | None = Field(description="From 1.")
     start: int | None = Field(description="Where it starts, in characters from 0.")
     end: int | None = Field(description="Where it ends, in characters.")
-    repair: str | None = Field(description="What could stand there instead.")
+    repair: str | None = Field(description="Possible replacements.")
 
 
 class ValidationView(BaseModel):
     """The faults of a query, and the query with its safe repairs."""
 
-    query: str = Field(description="The text that places count in.")
+    query: str = Field(description="The text that the positions refer to.")
     findings: list[FindingView]
-    words: str = Field(description="The query read back.")
+    words: str = Field(description="The query in words.")
     repaired: str | None = Field(description="The repaired query, if anything was repaired.")
     repairs: list[str] = Field(description="What was repaired, in words.")
 
@@ -230,7 +230,7 @@ async def check_query_text(
         words = await labeled.verbalize()
         return ValidationView(
             query=validation.query,
-            # A prefix of the graph need not be declared to be run here.
+            # Ignore undeclared prefixes of the graph: the server declares them.
             findings=[
                 _to_finding_view(finding)
                 for finding in validation.findings
@@ -290,9 +290,9 @@ class PartsBody(QueryTextBody):
     """A query to split into its parts."""
 
     question: str | None = Field(
-        None, max_length=4000, description="The question that it answers, if there is one."
+        None, max_length=4000, description="The question that the query answers, if any."
     )
-    alternatives: bool = Field(True, description="Whether to say what else could stand there.")
+    alternatives: bool = Field(True, description="Whether to return alternatives.")
 
 
 class SwapBody(QueryTextBody):
@@ -321,7 +321,7 @@ class RefineBody(QueryTextBody):
     limit: int | None = Field(None, ge=0, le=1_000_000, description="Rows at most; 0: all.")
     columns: list[str] | None = Field(None, max_length=100, description="Those that are kept.")
     condition: ConditionBody | None = Field(None, description="One more condition.")
-    without: int | None = Field(None, ge=0, description="A condition to take away, by its place.")
+    without: int | None = Field(None, ge=0, description="A condition to remove, by its position.")
     count_by: str | None = Field(None, max_length=200, description="A column to count rows by.")
 
 
@@ -347,7 +347,7 @@ class ArrangementView(BaseModel):
     order: list[SortView]
     limit: int | None
     conditions: list[ConditionView]
-    counts: bool = Field(description="Whether it counts, or computes else of groups.")
+    counts: bool = Field(description="Whether it counts, or computes another aggregate of groups.")
 
 
 class RefinedView(BaseModel):
@@ -360,7 +360,7 @@ class PieceView(BaseModel):
     """A piece of the query in words."""
 
     text: str
-    part: int | None = Field(None, description="The part that these are the words of.")
+    part: int | None = Field(None, description="The part that these words stand for.")
 
 
 class AlternativeView(BaseModel):
@@ -452,7 +452,7 @@ async def refine_query(opened: OpenGraph, body: RefineBody) -> RefinedView:
 def _apply_refinements(query: Query, body: RefineBody) -> Query:
     """Arrange the rows of a query: conditions first, then counting, sorting and the limit."""
     if get_arrangement(query) is None:
-        raise QueryError("only the rows of a SELECT query can be arranged")
+        raise QueryError("only the rows of a SELECT query can be sorted, filtered or counted")
     if body.without is not None:
         query = remove_condition(query, body.without)
     if body.condition:
@@ -528,8 +528,8 @@ def _find_part(read_query: QueryDescription, part_key: int | str) -> Replaceable
         matches = tuple(part for part in read_query.parts if part.term.value == part_key)
     if not matches:
         raise QueryError(
-            f"the query has no part {part_key!r}; it has {len(read_query.parts)}, which POST "
-            "…/parts lists"
+            f"the query has no part {part_key!r}; it has {len(read_query.parts)}, listed "
+            "by POST …/parts"
         )
     return matches[0]
 

@@ -61,10 +61,8 @@ _MAX_EVIDENCE_ROWS = 500  # rows whose triples are fetched for a file of triples
 _TRIPLE_FORMAT_NAMES = {one.name for one in GRAPH_FORMATS}
 _WORKBOOK_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _IRI_PATTERN = re.compile(r"<[^<>]*>")
-_POLL_SECONDS = 0.2  # seconds between two looks at whether another process has stopped them
-_STOP_TIMEOUT_SECONDS = (
-    10.0  # seconds; a process that takes longer is about to be given up for dead
-)
+_POLL_SECONDS = 0.2  # seconds between checks whether another process has stopped them
+_STOP_TIMEOUT_SECONDS = 10.0  # seconds after which a process is almost considered dead
 
 
 @router.post(
@@ -225,7 +223,7 @@ async def export_result(
     _, _, outcome = await hub.records.load_outcome(id, caller)
     answer = get_attempt(outcome)
     if answer is None:
-        raise SetupError(f"question {id!r} came to no query: there is no result to download")
+        raise SetupError(f"question {id!r} has no query: there is no result to download")
     is_sheet, rows, labels = name == "xlsx" or (names and name == "csv"), answer.result, {}
     async with hub.graphs.lease(answer.graph, caller) as graph:
         if is_sheet or (search and answer.boolean is None):
@@ -296,7 +294,7 @@ async def stop_runs(
         async with asyncio.timeout(_STOP_TIMEOUT_SECONDS):
             for id in await hub.store.list_active_runs(owner, session=session, run=run):
                 await hub.runs.cancel(id)
-            # They may end in another process, which tells the store and nobody else.
+            # They may end in another process, which only updates the store.
             while await hub.store.list_active_runs(owner, session=session, run=run):  # noqa: ASYNC110
                 await asyncio.sleep(_POLL_SECONDS)
 
@@ -349,7 +347,7 @@ async def withdraw_confirmation(id: str, hub: HubDep, caller: Confirmer) -> RunV
     if not await hub.store.delete_verified_of_run(
         id, None if caller.has_scope("admin") else caller.id
     ):
-        raise SetupError(f"you confirmed nothing for {row.question!r}")
+        raise SetupError(f"you have not confirmed an answer to {row.question!r}")
     return await hub.records.load_view(id, caller)
 
 
@@ -375,7 +373,9 @@ async def withdraw_verified(graph: str, id: str, hub: HubDep, caller: Confirmer)
     if answer is None:
         raise NotFound(f"there is no verified answer {id!r} of {graph!r}")
     if answer.owner != caller.id and not caller.has_scope("admin"):
-        raise NotAllowedError("somebody else confirmed this: they withdraw it, or an administrator")
+        raise NotAllowedError(
+            "somebody else confirmed this: ask them or an administrator to withdraw it"
+        )
     await hub.store.delete_verified(id)
 
 

@@ -30,7 +30,7 @@ class SettingView(BaseModel):
     name: str
     type: str = Field(description="boolean, integer, number or text.")
     default: bool | int | float | str
-    paper: bool | int | float | str = Field(description="With the setting preset=paper.")
+    paper: bool | int | float | str = Field(description="Its value with the setting preset=paper.")
     help: str = Field(description="What it does.")
 
 
@@ -41,13 +41,17 @@ class MethodView(BaseModel):
     words: str = Field(description="What it does, in a sentence.")
     needs_model: bool
     converses: bool = Field(description="Whether it looks at earlier questions.")
-    usable: bool = Field(description="Whether it can be asked here as it is set up.")
-    missing: str | None = Field(None, description="What is missing if it cannot.")
+    usable: bool = Field(description="Whether it is available with the current setup.")
+    missing: str | None = Field(None, description="What is missing if it is not available.")
     settings: list[SettingView]
-    questions: int = Field(description="How many questions the costs below are of.")
-    seconds: float | None = Field(None, description="Seconds a question, on average here.")
-    tokens: float | None = Field(None, description="Tokens a question, on average here.")
-    money: float | None = Field(None, description="Money a question, on average here.")
+    questions: int = Field(description="Number of questions behind the averages below.")
+    seconds: float | None = Field(
+        None, description="Seconds per question, on average on this server."
+    )
+    tokens: float | None = Field(
+        None, description="Tokens per question, on average on this server."
+    )
+    money: float | None = Field(None, description="Money per question, on average on this server.")
 
 
 class ModelView(BaseModel):
@@ -182,7 +186,7 @@ async def list_methods(hub: HubDep, caller: Asker) -> MethodsView:
     return await list_choices(hub)
 
 
-_PROBE_TIMEOUT_SECONDS = 1.5  # seconds for the store, below those that a probe waits
+_PROBE_TIMEOUT_SECONDS = 1.5  # seconds for the store, less than a probe waits
 
 
 @health_router.get("/healthz")
@@ -210,7 +214,7 @@ async def answer_websocket() -> Response:
     return to_problem_response(
         Problem(
             type="urn:askgraph:problem:gone",
-            title="There is no WebSocket any more",
+            title="WebSocket is no longer supported",
             status=410,
             detail="ask with POST /api/v1/ask and the header 'Accept: text/event-stream', which "
             "gives the same events; /docs describes it",
@@ -225,7 +229,7 @@ async def get_metrics(request: Request, hub: HubDep) -> Response:
         case "admin":
             (await identify_caller(request, hub)).require_scope("admin")
         case "loopback":
-            # Not by way of a proxy here, which may ask for another machine.
+            # Bypass proxies, which may answer for another machine.
             credentials = get_credentials(request)
             if credentials.client not in _LOOPBACK_ADDRESSES or credentials.is_forwarded:
                 raise NotFound("metrics are read on this machine only; see the setting 'metrics'")

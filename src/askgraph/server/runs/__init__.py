@@ -55,7 +55,7 @@ class RequestBody(BaseModel):
     @classmethod
     def _check_characters(cls, value: object) -> object:
         if invalid := find_invalid_character(value):
-            raise ValueError(f"holds {invalid}, which no text here may: leave it out")
+            raise ValueError(f"contains {invalid}, which is not allowed: remove it")
         return value
 
 
@@ -69,7 +69,7 @@ def find_invalid_character(value: object) -> str:
             match = _INVALID_CHARACTER.search(value)
             if match is None:
                 return ""
-            description = "a NUL" if match[0] == "\0" else "half of a character"
+            description = "a NUL" if match[0] == "\0" else "a lone surrogate"
             return f"{description} (U+{ord(match[0]):04X})"
         case list():
             return next(filter(None, map(find_invalid_character, value)), "")
@@ -85,7 +85,9 @@ class CellView(BaseModel):
     type: Choice["iri", "literal", "blank", "triple"]
     value: str = Field(description="The IRI, the literal's text, or a name for the blank node.")
     label: str | None = Field(None, description="The name of an IRI in the asker's language.")
-    datatype: str | None = Field(None, description="The datatype of a literal that is no string.")
+    datatype: str | None = Field(
+        None, description="The datatype of a literal that is not a string."
+    )
     language: str | None = Field(None, description="The language tag of a literal.")
 
 
@@ -103,10 +105,10 @@ class TableView(BaseModel):
     cells: list[list[CellView | None]] = Field(description="Rows of cells; null if unbound.")
     boolean: bool | None = Field(None, description="The answer of an ASK query.")
     triples: list[tuple[CellView, CellView, CellView]] | None = Field(
-        None, description="What a CONSTRUCT or DESCRIBE query gives."
+        None, description="The triples of a CONSTRUCT or DESCRIBE query."
     )
     form: Form = Field("SELECT", description="CONSTRUCT also stands for DESCRIBE.")
-    total: int = Field(description="Rows or triples in all, also those not sent.")
+    total: int = Field(description="Number of all rows or triples, including those not sent.")
     truncated: TruncationView | None = None
     seconds: float = 0.0
 
@@ -182,12 +184,14 @@ class AskBody(RequestBody):
     """A question, the graphs to ask, and how to answer it."""
 
     question: str = Field(
-        min_length=1, max_length=MAX_QUESTION_CHARACTERS, description="In one's own words."
+        min_length=1,
+        max_length=MAX_QUESTION_CHARACTERS,
+        description="The question in your own words.",
     )
     graphs: list[str] | None = Field(
         None, max_length=20, description="Names of graphs; may be left out if there is one."
     )
-    method: str | None = Field(None, max_length=100, description="As `GET /methods` lists them.")
+    method: str | None = Field(None, max_length=100, description="A method from `GET /methods`.")
     model: str | None = Field(
         None, max_length=200, description="A language model by its name in the workspace."
     )
@@ -198,16 +202,18 @@ class AskBody(RequestBody):
     session: str | None = Field(None, max_length=64, description="A session that it belongs to.")
     after: str | None = Field(None, max_length=64, description="The run that it follows.")
     seconds: float | None = Field(
-        None, gt=0, le=3600, description="After so many the best comes that was found."
+        None, gt=0, le=3600, description="Time limit, after which the best answer so far comes."
     )
-    timeout: float | None = Field(None, gt=0, le=3600, description="Seconds until it fails.")
-    anew: bool = Field(False, description="Also if an answer was confirmed before.")
+    timeout: float | None = Field(
+        None, gt=0, le=3600, description="Seconds after which the question fails."
+    )
+    anew: bool = Field(False, description="Whether to ignore a confirmed answer.")
 
 
 class ChooseBody(RequestBody):
     """The interpretation that the user chose."""
 
-    option: int = Field(ge=0, le=1000, description="Its place in `options`, from 0.")
+    option: int = Field(ge=0, le=1000, description="Its position in `options`, from 0.")
 
 
 class FeedbackBody(RequestBody):
@@ -262,7 +268,7 @@ class UnknownWordsView(BaseModel):
     """Words of a question that match nothing in the graph."""
 
     words: str
-    names: list[str] = Field(description="Names of the graph to put in their place.")
+    names: list[str] = Field(description="Names of the graph that could replace them.")
 
 
 class ConfirmationView(BaseModel):
@@ -303,7 +309,9 @@ class AnswerView(BaseModel):
     chosen: bool = Field(False, description="Whether a person chose or wrote the query.")
     words: str
     sentence: str = Field(description="The result in a sentence; empty if it has none.")
-    unused_words: list[str] = Field(description="Words of the question that the query leaves out.")
+    unused_words: list[str] = Field(
+        description="Words of the question that the query does not use."
+    )
     interpretation: str | None
     labels: dict[str, str]
     evidence: list[EvidenceView]
@@ -314,11 +322,11 @@ class AnswerView(BaseModel):
     clarification: str | None
     options: list[OptionView]
     reason: str | None
-    missing: list[UnknownWordsView] = Field([], description="Words that no reading stands for.")
+    missing: list[UnknownWordsView] = Field([], description="Words that no reading covers.")
     seconds: float
     usage: UsageView
     cells: list[list[CellView | None]] = Field(description="The rows as typed cells.")
-    total: int = Field(description="The number of rows in all, also of those not sent.")
+    total: int = Field(description="The number of all rows, including those not sent.")
     form: Form = Field(
         "SELECT", description="Of CONSTRUCT, which stands for DESCRIBE too, rows are triples."
     )
@@ -348,7 +356,7 @@ class RunView(BaseModel):
     problem: Problem | None
     feedback: FeedbackView | None
     changes: str | None = Field(
-        description="The run whose answer this is a change of: another reading, an own query."
+        description="The run whose answer this one changes: another reading, or an edited query."
     )
     verified: bool = Field(description="Whether its query was confirmed.")
     shared: bool
@@ -367,14 +375,14 @@ class RunSummary(BaseModel):
     status: str | None
     created: str
     seconds: float | None
-    follows: str | None = Field(None, description="The question of one's own that it goes on from.")
-    changes: str | None = Field(description="The run whose answer this is a change of.")
+    follows: str | None = Field(None, description="The caller's question that it follows.")
+    changes: str | None = Field(description="The run whose answer this one changes.")
 
 
 class NextQuestionsView(BaseModel):
     """Questions that may follow an answer."""
 
-    questions: list[str] = Field(description="To be asked after the run, in the same session.")
+    questions: list[str] = Field(description="Follow-up questions to ask in the same session.")
 
 
 class RunsView(BaseModel):
@@ -401,7 +409,7 @@ def to_answer_view(outcome: Outcome, *, limit: int) -> AnswerView:
     )
 
 
-_MAX_SETTING_FACTOR = 10  # how far a caller's number may go beyond the default
+_MAX_SETTING_FACTOR = 10  # maximum factor between a caller's number and the default
 
 
 @dataclass(frozen=True)
@@ -467,7 +475,7 @@ def to_request(
 def check_question(question: str) -> None:
     """Raise `SetupError` if a question is blank."""
     if not question.strip():
-        raise SetupError("the question is empty: ask something, as 'Which moons are there?'")
+        raise SetupError("the question is empty: ask, for example, 'Which moons are there?'")
 
 
 def list_method_names(settings: ServeSettings) -> list[str]:
@@ -498,26 +506,27 @@ def check_choice(
     """
     names = list_method_names(server)
     if request.method.replace("_", "-") not in names:
-        raise SetupError(f"no method {request.method!r} here; there are {', '.join(names)}")
+        raise SetupError(f"no method {request.method!r} here; available: {', '.join(names)}")
     if caller.has_scope("admin"):
         return
     if request.model is not None and request.model not in models:
         choices = ", ".join(models) or "none"
-        raise NotAllowedError(f"the model {request.model!r} is none of this server's: {choices}")
+        raise NotAllowedError(f"this server has no model {request.model!r}: {choices}")
     plugin = plugins.load("method", request.method)
     defaults = list_open_settings(plugin)
     for name, value in request.settings.items():
         if name not in defaults:
             choices = ", ".join(defaults) or "none"
             raise NotAllowedError(
-                f"{name!r} is no setting of {request.method!r} that can be chosen here: {choices}"
+                f"{name!r} is not a setting of {request.method!r} that can be chosen here: "
+                f"{choices}"
             )
         default = defaults[name]
         if isinstance(value, bool) or isinstance(default, bool | str):
             continue
         max_value = max(abs(default) * _MAX_SETTING_FACTOR, 1)
         if isinstance(value, int | float) and abs(value) > max_value:
-            raise NotAllowedError(f"{name!r} may be at most {max_value:g} here, not {value:g}")
+            raise NotAllowedError(f"{name!r} can be at most {max_value:g} here, not {value:g}")
 
 
 def list_open_settings(plugin: Any) -> dict[str, bool | int | float | str]:

@@ -97,14 +97,15 @@ def describe_step(step: Step) -> str:
             ]
             ellipsis = ["…"] if len(descriptions) > _MAX_MENTIONS else []
             return clip_line(
-                "; ".join([*descriptions[:_MAX_MENTIONS], *ellipsis]) or "no word of it is known"
+                "; ".join([*descriptions[:_MAX_MENTIONS], *ellipsis])
+                or "no word of the question is known"
             )
         case Draft(query=query, words=words):
             return clip_line(f"considers: {words or _remove_prefixes(query)}")
         case Thought(text=text):
             return clip_line(text)
         case Prompt(purpose=purpose):
-            return clip_line(f"tells a model ({purpose})")
+            return clip_line(f"prompts a model ({purpose})")
         case ModelTurn(choice=choice):
             calls = [call.name for call in choice.calls]
             action = f"calls {', '.join(calls)}" if calls else choice.text or choice.refusal
@@ -133,7 +134,7 @@ def clip_line(text: str, max_characters: int = _MAX_LINE_CHARACTERS) -> str:
 
 
 PositionReport = Callable[[int], None]
-_MAX_REPORTED_POSITIONS = 10  # of those that wait get their place each time
+_MAX_REPORTED_POSITIONS = 10  # waiting runs that get their position at each change
 
 
 class TurnQueue:
@@ -174,7 +175,7 @@ class TurnQueue:
         if self.is_full:
             if len(self._waiting) >= self._max_waiting:
                 raise LimitExceededError(
-                    f"{len(self._waiting):,} {self._noun} wait already; ask again a little later",
+                    f"{len(self._waiting):,} {self._noun} are waiting already; try again later",
                     retry_after=10.0,
                 )
             entry = asyncio.get_running_loop().create_future(), report

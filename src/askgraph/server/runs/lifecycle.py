@@ -59,7 +59,7 @@ from askgraph.trace import (
 from askgraph.trace.codec import TraceHead, encode_head, encode_step, join_lines, parse_trace
 from askgraph.workspace.models import is_model_required
 
-_MAX_EARLIER_QUESTIONS = 20  # earlier questions that a question may follow
+_MAX_EARLIER_QUESTIONS = 20  # earlier questions of a conversation to read
 _MAX_TITLE_CHARACTERS = 120
 
 
@@ -108,7 +108,7 @@ class RunRecords:
         max_parallel = caller.limits.parallel
         if not await self.store.begin_run(run, limit=max_parallel, session=session):
             raise LimitExceededError(
-                f"{max_parallel} of your questions are under way, and no more may be at "
+                f"{max_parallel} of your questions are running, the most allowed at "
                 "once: wait for one, or stop it",
                 retry_after=5.0,
             )
@@ -245,14 +245,14 @@ class RunRecords:
         """Load the steps of a run as the text of a trace file; see `can_read_steps`."""
         if not await self.can_read_steps(id, caller):
             raise NotFound(
-                f"the steps of {id!r} quote questions before it, which are not shared with you"
+                f"the steps of {id!r} quote earlier questions that are not shared with you"
             )
         return await self._load_trace_text(id)
 
     async def _load_trace_text(self, id: str) -> str:
         text = await self.store.get_trace(id)
         if text is None:
-            raise NotFound(f"the question {id!r} has no steps yet: it is still under way")
+            raise NotFound(f"the question {id!r} has no steps yet: it is still running")
         return text
 
     async def load_outcome(self, id: str, caller: Principal) -> tuple[Trace, TraceHead, Outcome]:
@@ -266,7 +266,7 @@ class RunRecords:
         try:
             return trace, head, trace.outcome
         except ValueError as error:
-            raise SetupError(f"question {id!r} came to no answer: {error}") from error
+            raise SetupError(f"question {id!r} has no answer: {error}") from error
 
     async def load_conversation(self, id: str, caller: Principal) -> tuple[PreviousQuestion, ...]:
         """Load the conversation up to a run, oldest question first, for a follow-up question.
@@ -340,7 +340,7 @@ _POLL_SECONDS, _POLLS_PER_HEARTBEAT = (
     1.0,
     5,
 )  # seconds between two looks at the store, looks between two signs of life
-_RETENTION_SECONDS = 60.0  # seconds for which a run that ended is known here
+_RETENTION_SECONDS = 60.0  # seconds for which a finished run is kept in memory
 
 
 @dataclass(eq=False)
@@ -402,7 +402,7 @@ class RunRegistry:
         """Call `observer` with each run that ends here."""
         self._observers.append(observer)
 
-    # Asked: the run is in the store, and its first event can be read.
+    # The run is in the store now, and its first event can be read.
 
     async def begin(self, request: RunRequest, caller: Principal) -> ActiveRun:
         """Begin a run; `read` yields its events.
@@ -448,7 +448,7 @@ class RunRegistry:
             run.state, problem = "failed", to_problem(error)
         except BaseException:  # noqa: BLE001 - a bug ends one question, not the server
             run.state, problem = "failed", Problem.for_bug()
-            _log.exception("question %s failed by a bug", run.id)
+            _log.exception("question %s failed because of a bug", run.id)
         try:
             await run_shielded(self._finish(run, problem))
         finally:
@@ -464,7 +464,7 @@ class RunRegistry:
             if run.state == "queued":
                 run.state = "running"
                 await self._records.store.start_run(run.id, self._records.process)
-            # Its steps, the last of which is the outcome.
+            # Stream its steps; the last one is the outcome.
             async with aclosing(
                 self._answerer.stream_updates(await self._build_job(run))
             ) as updates:
@@ -481,7 +481,7 @@ class RunRegistry:
         """Combine the question with the server state that its answer needs."""
         graphs = self._graphs
         for name in run.request.graphs:
-            graphs.get_settings(name, run.caller)  # it may be gone by now
+            graphs.get_settings(name, run.caller)  # it may be removed already
         return QuestionJob(
             run.request,
             min(run.request.timeout or self._settings.timeout, self._settings.timeout),
@@ -499,14 +499,14 @@ class RunRegistry:
             await self._records.finish(run.id, run.state, *result)
             view = await self._records.load_view(run.id, run.caller, just_ended=True)
         except AskgraphError as error:
-            _log.error("the outcome of question %s cannot be kept: %s", run.id, error)
+            _log.error("could not store the outcome of question %s: %s", run.id, error)
             run.events.add("problem", problem=to_problem(error).model_dump())
             return
         finally:
             run.steps, run.masked_steps = (
                 [],
                 [],
-            )  # they are in the store; readers of them have the list
+            )  # they are in the store, and current readers have the list
         run.events.add(**_build_final_event(view))
         for observer in self._observers:
             observer(view)
@@ -575,7 +575,7 @@ class RunRegistry:
             view = await self._records.load_view(id, caller)
         yield {**_build_final_event(view), "id": id, "seq": after + 1}
 
-    # Cancelled, handed back, or taken over from a process that died.
+    # The run was cancelled, handed back, or taken over from a dead process.
 
     async def cancel(self, id: str) -> None:
         """Cancel a run in any process; a run that has ended stays unchanged."""
@@ -607,7 +607,7 @@ class RunRegistry:
                 for id in await store.cancel_wanted(process) if self._runs else []:
                     await self.cancel(id)
             except (ServiceError, SetupError) as error:
-                _log.warning("what to stop, and what others left, cannot be seen: %s", error)
+                _log.warning("could not read from the store which questions to stop: %s", error)
             await asyncio.sleep(_POLL_SECONDS)
 
     async def close(self, grace: float) -> None:

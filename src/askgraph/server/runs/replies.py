@@ -74,7 +74,7 @@ async def _send_keep_alive(texts: AsyncGenerator[str, None]) -> AsyncIterator[st
             while True:
                 done, _ = await asyncio.wait({next_text}, timeout=_KEEP_ALIVE_SECONDS)
                 if not done:
-                    yield ": still at it\n\n"
+                    yield ": still running\n\n"
                     continue
                 text = next_text.result()
                 if text is None:
@@ -113,7 +113,7 @@ def read_steps(hub: Hub, run: ActiveRun) -> AsyncGenerator[Step, None]:
     Raises:
         RunFailed: the run failed or was stopped.
     """
-    return _read_steps(hub, run, run.steps)  # this list, which a run that has ended lets go of
+    return _read_steps(hub, run, run.steps)  # a reference to this list, which a finished run drops
 
 
 async def _read_steps(hub: Hub, run: ActiveRun, steps: list[Step]) -> AsyncGenerator[Step, None]:
@@ -124,8 +124,8 @@ async def _read_steps(hub: Hub, run: ActiveRun, steps: list[Step]) -> AsyncGener
                 match event["event"]:
                     case "queued":
                         is_next = event["ahead"] == 1
-                        ahead = "one question is" if is_next else f"{event['ahead']} are"
-                        yield Thought(f"waits: {ahead} before it")
+                        ahead = "one question" if is_next else f"{event['ahead']} questions"
+                        yield Thought(f"waiting: {ahead} ahead")
                     case "step":
                         yield steps[index]
                         index += 1
@@ -141,7 +141,7 @@ async def _read_steps(hub: Hub, run: ActiveRun, steps: list[Step]) -> AsyncGener
                 await hub.runs.cancel(run.id)
 
 
-_MAX_EVIDENCE_SECONDS = 5.0  # seconds for what is behind an answer, or why it is empty
+_MAX_EVIDENCE_SECONDS = 5.0  # seconds for the evidence of an answer, or for why it is empty
 
 
 async def choose_interpretation(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
@@ -154,10 +154,10 @@ async def choose_interpretation(hub: Hub, id: str, option: int, caller: Principa
     row = await hub.records.load_own_run(id, caller)
     trace, head, outcome = await hub.records.load_outcome(id, caller)
     if not isinstance(outcome, Clarification):
-        raise SetupError(f"question {id!r} asked nothing back: there is nothing to choose")
+        raise SetupError(f"question {id!r} asked no question back: there is nothing to choose")
     if option >= len(outcome.options):
         raise SetupError(
-            f"there is no option {option}: choose one from 0 to {len(outcome.options) - 1}"
+            f"there is no option {option}: choose a number from 0 to {len(outcome.options) - 1}"
         )
     graph = outcome.best.graph if outcome.best else row.graphs[0]
     began = time.perf_counter()
@@ -306,12 +306,12 @@ async def confirm_answer(hub: Hub, id: str, query: str | None, caller: Principal
     graph, run_query = _get_attempt(row)
     if row.after is not None:
         raise SetupError(
-            f"{row.question!r} goes on from an earlier question: ask it in words that stand alone, "
-            "then confirm that answer"
+            f"{row.question!r} depends on an earlier question: ask it again as a complete "
+            "question, then confirm that answer"
         )
     confirmed_query = query or run_query
     if confirmed_query is None:
-        raise SetupError(f"{row.question!r} came to no query: there is nothing to confirm")
+        raise SetupError(f"{row.question!r} has no query: there is nothing to confirm")
     if confirmed_query != run_query:
         caller.require_scope("query")
     async with hub.graphs.lease(graph, caller) as open_graph, hub.queries.wait_turn(graph):

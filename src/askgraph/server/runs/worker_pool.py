@@ -120,10 +120,10 @@ class LocalAnswerer:
 
 _log = logging.getLogger("askgraph.server.runs")
 _RATE_LIMIT_SETTINGS = ("requests_per_minute", "tokens_per_minute", "parallel")
-_THREAD_THRESHOLD_BYTES = 1 << 16  # bytes from which a message is read off the event loop
+_THREAD_THRESHOLD_BYTES = 1 << 16  # larger messages are parsed outside of the event loop
 # Not `-m`, which would load this module twice: jobs are pickled as its own.
 _PROGRAM = "from askgraph.server.runs.worker_pool import main; main()"
-_PROCESS_ENDED = "the process that answered the question ended: ask it again"
+_PROCESS_ENDED = "the process that answered the question exited: ask it again"
 
 
 def reduce_garbage_collection() -> None:
@@ -158,7 +158,7 @@ class WorkerPool:
         workers = self._workers
         if is_model_required(plugins.load("method", job.request.method)):
             tables = load_model_tables(self._folder).values()
-            # Limits of language models, which each process would count for itself.
+            # Limits of language models, which must be counted across processes.
             if any(table.get(name) for table in tables for name in _RATE_LIMIT_SETTINGS):
                 workers = workers[:1]
         worker = min(workers, key=lambda update: update.question_count)
@@ -197,7 +197,7 @@ class _WorkerProcess:
         self._verified_versions: dict[str, int] = {}
         self._unavailable_models: dict[
             str, float
-        ] = {}  # models, and until when they are left alone
+        ] = {}  # models, and the time until which each is skipped
         self._pending_count = 0  # questions that wait until it has started
         self._is_closed = False
 
@@ -254,13 +254,13 @@ class _WorkerProcess:
             if self._process is not None and self._process.returncode is None:
                 return
             if self._reader_task is not None:
-                await self._reader_task  # the questions of the one that died are told so first
+                await self._reader_task  # first fail the questions of the dead process
             self._verified_versions = {}
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-c", _PROGRAM),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C is for the server, which ends it with its input
+                start_new_session=True,  # only the server gets Ctrl-C; it closes the worker's input
             )
             self.send(("begin", self._folder, self._settings))
             self._reader_task = asyncio.create_task(
@@ -312,7 +312,7 @@ class _WorkerProcess:
                     self._replies[number].put_nowait((message_type, content))
         code = await process.wait()
         if not self._is_closed:
-            _log.error("a process that answers questions ended with status %s", code)
+            _log.error("a process that answers questions exited with status %s", code)
         for replies in self._replies.values():
             replies.put_nowait(("failed", ServiceError(_PROCESS_ENDED)))
 
@@ -366,8 +366,8 @@ class _QuestionWorker:
         except AskgraphError as error:
             self._send(number, "failed", to_picklable(error))
         except Exception:  # noqa: BLE001 - a bug ends one question, not the others
-            _log.exception("a question failed by a bug")
-            self._send(number, "failed", RuntimeError("a bug; the log says more"))
+            _log.exception("a question failed because of a bug")
+            self._send(number, "failed", RuntimeError("a bug; see the log"))
 
     def _send(self, number: int, message_type: str, content: object) -> None:
         view = memoryview(frame_message((number, message_type, content)))

@@ -48,7 +48,7 @@ from askgraph.server.store.tables import (
     verified_versions,
 )
 
-_KEY_USE_INTERVAL_SECONDS = 60.0  # seconds; to the second it interests nobody, and each is a write
+_KEY_USE_INTERVAL_SECONDS = 60.0  # seconds; each update is a write
 _ADD_USAGE = text(
     'INSERT INTO usage (principal, "window", requests, tokens, money) '
     "VALUES (:principal, :window, :requests, :tokens, :money) "
@@ -334,7 +334,7 @@ def _get_windows(time: datetime) -> tuple[str, str]:
 def _delete_old_windows(connection: Connection, principal: str, minute: str, day: str) -> None:
     """Delete the caller's past minutes, and past days of an address."""
     windows = [usage.c.window.like("minute %") & (usage.c.window < minute)]
-    if principal.startswith("address:"):  # of people without an account no more is kept than needed
+    if principal.startswith("address:"):  # keep little about people without an account
         windows.append(usage.c.window.like("day %") & (usage.c.window < day))
     connection.execute(delete(usage).where(usage.c.principal == principal, or_(*windows)))
 

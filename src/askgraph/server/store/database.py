@@ -146,7 +146,7 @@ def parse_database_url(text: str) -> URL:
         url = make_url(text)
     except (ArgumentError, ValueError) as error:
         raise SetupError(
-            f"the database's address cannot be read; it is like {_ADDRESS_EXAMPLES}"
+            f"the database's address cannot be read; write it as {_ADDRESS_EXAMPLES}"
         ) from error
     if url.drivername in _POSTGRESQL:
         mode = url.query.get("sslmode")
@@ -156,7 +156,7 @@ def parse_database_url(text: str) -> URL:
     if url.drivername == "sqlite" and url.database not in (None, "", ":memory:"):
         return url
     raise SetupError(
-        f"a database at {url.render_as_string()!r} is of no use here; its address is like "
+        f"a database at {url.render_as_string()!r} is not supported; write its address as "
         f"{_ADDRESS_EXAMPLES}"
     )
 
@@ -164,7 +164,7 @@ def parse_database_url(text: str) -> URL:
 def to_database_error(name: str, error: Exception) -> DatabaseError:
     """Convert an error of a database driver."""
     reason = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
-    hint = "; make room, then do the same again" if "disk is full" in reason else ""
+    hint = "; free some space, then try again" if "disk is full" in reason else ""
     return DatabaseError(f"the database {name} failed: {reason}{hint}")
 
 
@@ -252,7 +252,7 @@ class SqliteDatabase(Database):
             for _ in range(min(_MAX_BATCHED_WRITES, len(self._write_queue)))
         ]
         if not batch:
-            return  # it was done together with what came before it
+            return  # it was executed in the same batch as earlier work
         try:
             with self._write_engine.begin() as connection:
                 reports = [self._run_queued(queued, connection) for queued in batch]
@@ -298,7 +298,7 @@ def _enable_write_ahead_log(path: Path) -> None:
 
 
 def _configure_connection(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-    connection.isolation_level = None  # transactions are begun below, not by the driver
+    connection.isolation_level = None  # transactions begin below, not in the driver
     cursor = connection.cursor()
     for pragma in _PRAGMAS:
         cursor.execute(f"PRAGMA {pragma}")
@@ -306,7 +306,7 @@ def _configure_connection(connection: DBAPIConnection, _: ConnectionPoolEntry) -
 
 
 def _begin_transaction(connection: Connection) -> None:
-    # A transaction that reads first and then writes fails where another has written in between.
+    # A transaction that reads before it writes fails if another one has written in between.
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -355,4 +355,4 @@ class PostgresqlDatabase(Database):
     def _discard_task(self, task: "asyncio.Task[Any]") -> None:
         self._active_tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # where nobody waits for it any more, nobody misses it
+            task.exception()  # no caller is waiting for it

@@ -46,7 +46,7 @@ from askgraph.server.store.tables import (
 )
 
 _LIST_COLUMNS = [column for column in runs.c if column.name not in ("answer", "trace", "folded")]
-# What each question executes, made once: SQLAlchemy takes longer to make it than to execute it.
+# Statements of every question, built once: building them takes longer than executing them.
 _INSERT_RUN, _INSERT_SESSION = insert(runs), insert(sessions)
 _TOUCH_SESSION = (
     update(sessions).where(sessions.c.id == bindparam("which")).values(changed=bindparam("at"))

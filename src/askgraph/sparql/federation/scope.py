@@ -69,7 +69,7 @@ def get_span(part: Part | Group) -> Span:
     """Return the position of a part; of a sub-select, without its braces."""
     if isinstance(part, tuple):
         return cast("Span", part[0].statement)
-    assert not isinstance(part, Pattern)  # those are in tuples
+    assert not isinstance(part, Pattern)  # patterns are in tuples
     return cast("Span", part.inner if isinstance(part, Query) else part.span)
 
 

@@ -80,9 +80,7 @@ def find_clauses(text: str) -> tuple[ServiceClause, ...]:
     if partial_target := next(
         (clause.target for clause in clauses if clause.target not in target_names), None
     ):
-        raise ForbiddenQuery(
-            f"a SERVICE needs its address in full: only a part of <{partial_target}> is there"
-        )
+        raise ForbiddenQuery(f"a SERVICE needs a full address: <{partial_target}> is relative")
     return tuple(sorted(clauses, key=lambda clause: clause.start))
 
 
@@ -259,9 +257,9 @@ class _ClauseFinder:
         ) | self.find_unbound_variables(body)
         if correlated := unbound & outer_variables:
             raise QueryError(
-                f"the SERVICE <{clause.target}> within EXISTS reads ?{min(correlated)} of the query"
-                " around it: bind it within by a pattern, or write the condition outside of the"
-                " SERVICE"
+                f"the SERVICE <{clause.target}> within EXISTS reads ?{min(correlated)} of "
+                "the query around it: bind it inside with a pattern, or move the condition "
+                "out of the SERVICE"
             )
 
     def find_unbound_variables(self, group: Group) -> frozenset[str]:

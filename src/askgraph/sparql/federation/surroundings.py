@@ -49,7 +49,7 @@ def estimate_selectivity(group: str, prologue: str = "") -> int:
     try:
         return _estimate_query(parse_tree(f"{prologue}SELECT * WHERE {{ {group} }}"))
     except QuerySyntaxError:
-        return _MIN_SCORE  # a guess at the order in which to ask, no judgement of the query
+        return _MIN_SCORE  # the order is a heuristic and does not affect the result
 
 
 def _estimate_query(query: Query) -> int:

@@ -159,7 +159,7 @@ def nest_existence_conditions(query: str) -> str:
         tree = to_tree(query)
     except QueryError:
         return query
-    if tree.form == "SELECT" and not tree.columns:  # what a star stands for would have more columns
+    if tree.form == "SELECT" and not tree.columns:  # the star would expand to more columns
         return query
     nested: Query = transform(
         tree, lambda part: _nest_in_group(part) if type(part) is Group else part

@@ -77,7 +77,7 @@ def select_query_columns(query: Query, columns: Sequence[str]) -> Query:
     """Return the query with some of its columns only, and distinct rows."""
     selected_columns = tuple((Variable(name), _get_column(query, name)) for name in columns)
     if not selected_columns:
-        raise QueryError("a query needs a column: keep one")
+        raise QueryError("a query needs at least one column: keep one")
     return replace(
         query, columns=selected_columns, distinct=query.distinct or not query.is_aggregate
     )
@@ -110,7 +110,7 @@ def remove_condition(query: Query, number: int) -> Query:
 def count_by(query: Query, column: str) -> Query:
     """Return a query that counts, for each value of a column, the first other column."""
     if query.is_aggregate:
-        raise QueryError("the query counts already: count another one")
+        raise QueryError("the query counts already: choose a query without a count")
     other_columns = [name for name, _ in _list_columns(query) if name != column]
     key, counted_variable = (
         _get_expression(query, column),

@@ -63,7 +63,7 @@ def replace_term(
     terms = parse_query(text, prefixes.namespaces).terms
     occurrences = [occurrence for occurrence in terms if occurrence.term == old]
     if not occurrences:
-        raise QueryError(f"the query does not hold {old}: take one of its parts")
+        raise QueryError(f"the query does not contain {old}: choose one of its parts")
     if isinstance(old, NamedNode):
         return _replace_iri(text, occurrences, _check_iri(new), prefixes, labels or {})
     value = _check_value(new, old)
@@ -75,7 +75,9 @@ def replace_term(
 def _check_iri(text: str) -> str:
     stripped = text.strip()
     if not _IRI_PATTERN.fullmatch(stripped):
-        raise QueryError(f"{stripped!r} is no IRI: give one in full, as http://example.org/Mars")
+        raise QueryError(
+            f"{stripped!r} is not an IRI: give one in full, as http://example.org/Mars"
+        )
     return stripped
 
 
@@ -118,9 +120,9 @@ def _check_value(text: str, old: Literal) -> str:
     stripped = text if datatype in (v.XSD_STRING, v.RDF_LANG_STRING) else text.strip()
     if datatype in v.INTEGER_DATATYPES and not re.fullmatch(r"[+-]?\d+", stripped):
         if not _NUMBER_PATTERN.fullmatch(stripped) or datatype != v.XSD_INTEGER:
-            raise QueryError(f"{text!r} is no whole number: give one, like 12")
+            raise QueryError(f"{text!r} is not a whole number: give one such as 12")
     elif datatype in v.NUMERIC_DATATYPES and not _NUMBER_PATTERN.fullmatch(stripped):
-        raise QueryError(f"{text!r} is no number: give one, like 12 or 3.5")
+        raise QueryError(f"{text!r} is not a number: give one such as 12 or 3.5")
     if datatype == v.XSD_DATE_TIME and re.fullmatch(_DAY_PATTERN, stripped):
         stripped += "T00:00:00"
     value_pattern, description = _VALUE_FORMATS.get(datatype, (None, ""))
@@ -152,7 +154,7 @@ def _is_unquoted(value: str) -> bool:
     return value in ("true", "false") or bool(_UNQUOTED_NUMBER.fullmatch(value))
 
 
-_MAX_REVERSIBLE_TRIPLES = 12  # triples that are flipped at all
+_MAX_REVERSIBLE_TRIPLES = 12  # patterns with more triples are not flipped
 
 
 def reverse_triples(query: Query, *, limit: int = 15) -> Iterator[Query]:

@@ -223,7 +223,7 @@ def parse_path(text: str, prefixes: Mapping[str, str] | None = None) -> Predicat
     match query.where.elements:
         case (Pattern(predicate=NamedNode() | Path() as path),):
             return path
-    raise QuerySyntaxError(f"{text!r} is no property path")
+    raise QuerySyntaxError(f"{text!r} is not a property path")
 
 
 def expand_virtual_query(
@@ -275,7 +275,7 @@ def _reject_virtual_names(
         )
         if token.kind in ("iri", "pname") and iri in paths:
             raise QuerySyntaxError(
-                f"<{iri}> stands for a property path, and cannot be written out: {problem}",
+                f"<{iri}> stands for a property path that cannot be expanded: {problem}",
                 line=problem.line,
                 column=problem.column,
             )

@@ -32,7 +32,7 @@ _SPECIAL_PROPERTY_TYPES = tuple(
     f"{v.OWL}{character}Property" for character in _PROPERTY_CHARACTERISTICS
 )
 _DECLARATION_TYPES = (*v.CLASS_TYPES, *v.PROPERTY_TYPES, *_SPECIAL_PROPERTY_TYPES)
-_MAX_DECLARED_TERMS = 2_000  # with more, the terms that are declared are what the graph is about
+_MAX_DECLARED_TERMS = 2_000  # with more, the declared terms are the content of the graph
 
 
 @dataclass(eq=False)

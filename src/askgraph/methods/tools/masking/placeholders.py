@@ -31,9 +31,7 @@ _BARE_LITERALS = {
     v.XSD_BOOLEAN: re.compile(r"true|false"),
 }
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_COMPARISON_MARKS = frozenset(
-    "(,=<>"
-)  # marks after which a string is compared, rather than linked to
+_COMPARISON_MARKS = frozenset("(,=<>")  # tokens after which a string is compared rather than linked
 _VISIBLE_AFTER = frozenset({"SERVICE", "SILENT", "GRAPH", "FROM", "NAMED", "BASE"})
 _LIMIT_KEYWORDS = frozenset({"LIMIT", "OFFSET"})
 
@@ -303,8 +301,8 @@ _KEYWORDS = frozenset(
     "EXISTS NOT IN AS STR LANG REGEX CONTAINS BOUND IF YEAR MONTH DAY PREFIX BASE FROM".split()
 )
 _MAX_GAP_CHARACTERS = 3  # characters between two words of one name
-_MAX_NAME_CHARACTERS = 30  # letters of a name that is looked for in a run
-_MIN_NUMBER_DIGITS = 4  # digits of a number below which it may be a count of ours
+_MAX_NAME_CHARACTERS = 30  # minimum letters of a name to search for in a run
+_MIN_NUMBER_DIGITS = 4  # numbers with fewer digits may be our own counts
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,11 @@ _MOMENT = re.compile(
 )
 _DAY_FIRST = re.compile(r"(?<!\w)(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\w)")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|er|e|ème|s)", re.IGNORECASE)
-_CODE_SCORE = 0.95  # less than a whole name or a quantity of the same words
+_CODE_SCORE = 0.95  # lower than a whole name or a quantity in the same words
 _TENS = frozenset(range(20, 100, 10))
 _UNITS = frozenset(range(1, 10))
-_MIN_FULL_NAME_SCORE = 0.9  # of a name, from which words are taken for it
-_MIN_FORM_SCORE = 0.8  # from which a word is a form of a word of the schema
+_MIN_FULL_NAME_SCORE = 0.9  # minimum share of a name that words must match
+_MIN_FORM_SCORE = 0.8  # minimum score of a form of a schema word
 _EPOCH = date(1970, 1, 1)
 
 
@@ -122,7 +122,7 @@ def _parse_explicit_terms(
         try:
             term = Literal(date(year, month, day).isoformat(), datatype=NamedNode(v.XSD_DATE))
         except ValueError:
-            continue  # no day, but a code of its form
+            continue  # not a date but a code of the same form
         yield match.span(), term, "a date"
     for match in _SIGNED.finditer(text):
         number = match[0].replace("−", "-")
@@ -176,7 +176,7 @@ def find_term_spans(
             at for link in schema if link.score >= _MIN_FULL_NAME_SCORE for at in link.positions
         }
         for link in links.get_links(ItemKind.ENTITY, ItemKind.VALUE):
-            # Unless a class or predicate says as well what the words name.
+            # Unless a class or predicate fits the words as well.
             if not any(
                 set(link.positions) <= set(schema_link.positions)
                 and schema_link.score >= min(_MIN_FULL_NAME_SCORE, link.score)

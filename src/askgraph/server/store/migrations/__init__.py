@@ -19,7 +19,7 @@ VERSION_TABLE = "askgraph_version"
 """The table that holds the migration version of the database."""
 
 _MIGRATIONS_FOLDER = Path(__file__).parent
-_MIGRATION_LOCK_ID = 0x61736B67726170  # "askgrap": who migrates waits for who else migrates
+_MIGRATION_LOCK_ID = 0x61736B67726170  # "askgrap": concurrent migrations wait for each other
 
 
 async def migrate(database: Database, *, to: str = "head") -> None:
@@ -33,7 +33,7 @@ async def migrate(database: Database, *, to: str = "head") -> None:
     """
 
     def upgrade_tables(connection: Connection) -> None:
-        if not database.is_sqlite:  # there nobody else writes now
+        if not database.is_sqlite:  # no other process writes at this point
             connection.execute(
                 text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK_ID}
             )
@@ -50,8 +50,8 @@ async def migrate(database: Database, *, to: str = "head") -> None:
         for step in migration_context.get_current_heads():
             if step not in known_revisions:
                 raise SetupError(
-                    f"the database {name} was written by a newer askgraph (its tables are at step "
-                    f"{step}): install that version or a later one, or name another database"
+                    f"the database {name} was written by a newer askgraph (its tables are "
+                    f"at step {step}): upgrade askgraph, or name another database"
                 )
         command.upgrade(config, to)
 

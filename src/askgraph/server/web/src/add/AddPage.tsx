@@ -51,7 +51,7 @@ export function AddPage() {
   );
 }
 
-/** The progress of adding a graph, and links to it when it is there. */
+/** The progress of adding a graph, then links to it. */
 function AddProgress({ now }: { now: Adding }) {
   switch (now.state) {
     case "sending":

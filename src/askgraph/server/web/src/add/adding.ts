@@ -6,7 +6,7 @@ import { cancelJob, watchJob } from "../api/jobs.ts";
 import type { AddedGraphView, JobView, Problem } from "../api/types.ts";
 import { knownGraphs } from "../app/known.ts";
 
-/** How far adding a graph is; `share` between 0 and 1, null if it is not known. */
+/** The progress of adding a graph; `share` between 0 and 1, null if unknown. */
 export type Adding =
   | { readonly state: "sending"; readonly name: string; readonly share: number | null }
   | { readonly state: "working"; readonly name: string; readonly job: JobView }
@@ -14,10 +14,10 @@ export type Adding =
   | { readonly state: "cancelled" }
   | { readonly state: "failed"; readonly problem: Problem };
 
-/** The adding under way; null if there is none. It goes on while other pages are shown. */
+/** The current addition, or null. It continues while other pages are shown. */
 export const adding = signal<Adding | null>(null);
 
-/** The contents of the forms: kept while a graph is added, in case it is refused and sent again. */
+/** The contents of the forms, kept during the addition in case it must be repeated. */
 export const draft = {
   files: signal<readonly File[]>([]),
   name: signal(""),
@@ -25,7 +25,7 @@ export const draft = {
 };
 
 let leaving = new AbortController();
-/** Cancelled when everything was sent: the job that the server begins must go. */
+/** Whether it was cancelled after everything was sent: then the server's job is cancelled. */
 let isUnwanted = false;
 
 /** Adds a graph: `sent` sends it and returns its job. */
@@ -57,7 +57,7 @@ export async function add(
   }
 }
 
-/** Stops the adding. */
+/** Cancels the addition. */
 export async function cancel(): Promise<void> {
   const now = adding.value;
   if (now?.state === "sending") {

@@ -1,6 +1,6 @@
 // Files to add as a graph, judged by name and size before anything is sent.
 
-/** The fault of a file, or of all of them together. */
+/** The error of a file, or of all files together. */
 type Fault = "unknown" | "empty" | "large" | "twice";
 
 interface Judged {
@@ -34,13 +34,13 @@ export const ENDINGS: readonly string[] = Object.keys(FORMATS).flatMap((ending) 
   ...PACKED.map((packed) => `.${ending}.${packed}`),
 ]);
 
-/** Returns the format that a file's name shows, packed or not; null if there is none. */
+/** Returns the format of a file by its name, compressed or not; null if unknown. */
 export function formatOf(name: string): string | null {
   const [last = "", before = ""] = name.toLowerCase().split(".").slice(1).reverse();
   return FORMATS[PACKED.includes(last) ? before : last] ?? null;
 }
 
-/** The files with what is wrong with each; all together may have so many bytes. */
+/** Returns the files with their errors, given the maximum number of bytes in all. */
 export function judgeFiles(files: readonly File[], most: number): Judged[] {
   let bytes = 0;
   const seen = new Set<string>();
@@ -73,7 +73,7 @@ export function suggestName(from: string): string {
     .replace(/^-+|-+$/g, "");
 }
 
-/** A size as people write it. */
+/** Formats a size for people. */
 export function formatSize(bytes: number, locale: string): string {
   const [unit, size] = UNITS.find(([, least]) => bytes >= least) ?? ["byte", 1];
   const digits = size > 1 && bytes / size < 10 ? 1 : 0;
@@ -82,7 +82,7 @@ export function formatSize(bytes: number, locale: string): string {
   return new Intl.NumberFormat(locale, options).format(bytes / size);
 }
 
-/** Whether a graph can be called so. */
+/** Whether a name is allowed for a graph. */
 export function isName(name: string): boolean {
   return /^[a-z0-9][a-z0-9-]{0,39}$/.test(name);
 }

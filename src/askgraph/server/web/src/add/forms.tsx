@@ -1,4 +1,4 @@
-// Files to make a graph of: dropped or chosen, checked before anything is sent.
+// The files of a new graph: dropped or chosen, and checked before they are sent.
 
 import { useRef, useState } from "preact/hooks";
 import { addAddress, upload } from "../api/jobs.ts";
@@ -70,7 +70,7 @@ export function FilesForm() {
 
 interface ZoneProps {
   readonly onFiles: (files: readonly File[]) => void;
-  /** How much may be sent, in words. */
+  /** The upload limit in words. */
   readonly most: string;
 }
 

@@ -1,4 +1,4 @@
-// Questions and runs: events, taken up again if the connection breaks, and actions on runs.
+// Questions and runs: their events, resumed if the connection breaks, and actions on runs.
 
 import { streamEvents } from "./events.ts";
 import { get, ProblemError, post, remove, request, UNREACHABLE, withQuery } from "./http.ts";
@@ -9,7 +9,7 @@ const ENDS = new Set(["outcome", "problem", "cancelled", "handed_back"]);
 const OUTCOMES = new Set(["answer", "clarification", "refusal"]);
 const WAITS = [200, 1000, 3000, 6000];
 
-/** Asks, and yields the events; a broken connection is taken up again. */
+/** Asks and yields the events; resumes after a broken connection. */
 export async function* ask(asking: api.Asking, signal: AbortSignal): AsyncGenerator<RunEvent> {
   yield* resume(streamEvents("POST", "/ask", asking, signal), "", signal);
 }
@@ -65,7 +65,7 @@ async function* resume(
   let isOver = false;
   for (let attempt = 0; ; ) {
     try {
-      // Read to its end: a stream that is left before is a request that was aborted.
+      // Read the stream to its end: leaving it early aborts the request.
       for await (const data of stream) {
         const event = JSON.parse(data) as RunEvent;
         if (event.seq <= seen) continue;

@@ -2,7 +2,7 @@
 
 import { request } from "./http.ts";
 
-/** Splits a stream of text into the data of its events, however it was cut into chunks. */
+/** Splits a stream of text chunks into the data of its events. */
 export class EventParser {
   #rest = "";
   #data: string[] = [];
@@ -23,7 +23,7 @@ export class EventParser {
   }
 }
 
-/** The data of the events that a request is answered with, until its stream ends. */
+/** Yields the data of the events of a response until its stream ends. */
 export async function* streamEvents(
   method: "GET" | "POST",
   path: string,

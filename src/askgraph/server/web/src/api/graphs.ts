@@ -6,7 +6,7 @@ import type * as api from "./types.ts";
 
 type Values = Readonly<Record<string, string | number | undefined>>;
 
-/** Gets something of a graph; its words are in the page's language unless `values` say otherwise. */
+/** Gets a resource of a graph, in the page's language unless `values` name another. */
 function ask<T>(graph: string, rest: string, values: Values = {}, signal?: AbortSignal) {
   return get<T>(withQuery(ofGraph(graph, rest), { language: language.value, ...values }), signal);
 }
@@ -19,7 +19,7 @@ export const server = () => get<api.ServerView>("/server");
 export const graphOf = (graph: string, signal: AbortSignal) =>
   ask<api.GraphSummary>(graph, "", {}, signal);
 
-/** Takes a graph that was added on the page away again. */
+/** Removes a graph that was added on the page. */
 export const removeGraph = (graph: string) => remove(ofGraph(graph));
 
 export const starters = (graph: string, signal: AbortSignal) =>
@@ -70,21 +70,21 @@ export const evidenceOf = (graph: string, query: string, row: number, signal?: A
 
 // Queries: read, changed and run.
 
-/** A query in words with its parts; `alternatives` are asked of the graph, which takes longer. */
+/** A query in words with its parts; `alternatives` need queries, so they take longer. */
 export const parts = (graph: string, asked: api.PartsBody) =>
   post<api.PartsView>(ofGraph(graph, "/parts"), asked);
 
 export const swap = (graph: string, query: string, part: number, to: string, language: string) =>
   post<api.SwappedView>(ofGraph(graph, "/swap"), { query, part, to, language });
 
-/** How a query's rows shall be arranged: what is left out stays as it is. */
+/** How to arrange a query's rows; omitted fields stay unchanged. */
 export type Refinement = Omit<api.RefineBody, "query" | "language">;
 
-/** Returns a query with its rows arranged otherwise; nothing is run. */
+/** Returns a query with its rows rearranged, without running it. */
 export const refine = (graph: string, query: string, wanted: Refinement, language: string) =>
   post<api.RefinedView>(ofGraph(graph, "/refine"), { query, language, ...wanted });
 
-/** The result of a query as it is, without what explains it. */
+/** The result of a query, without explanations. */
 export const tableOf = (graph: string, query: string) =>
   post<api.TableView>(ofGraph(graph, "/query"), { query });
 
@@ -94,7 +94,7 @@ export const formatQuery = (graph: string, query: string) =>
 /** The server declares the graph's prefixes itself. */
 const DECLARED = "missing prefix";
 
-/** Returns the findings about a query; null if the server cannot look it over now. */
+/** Returns the findings about a query; null if the server cannot check it now. */
 export async function checkQuery(graph: string, query: string): Promise<api.ValidationView | null> {
   if (!query.trim()) return null;
   const asked = { query, language: language.value };
@@ -104,16 +104,16 @@ export async function checkQuery(graph: string, query: string): Promise<api.Vali
   return found && { ...found, findings: found.findings.filter((one) => one.check !== DECLARED) };
 }
 
-// What people said of a graph: the meaning of words, and answers that are right.
+// What people contribute to a graph: meanings of words, and confirmed answers.
 
-/** Says what a word means in a graph, for all who ask it. */
+/** Teaches a graph the meaning of a word, for everyone who asks it. */
 export const teach = (graph: string, entry: api.EntryBody) =>
   post<api.GlossaryView>(ofGraph(graph, "/glossary"), { entries: [entry] });
 
 export const taughtOf = (graph: string, signal: AbortSignal) =>
   ask<api.GlossaryView>(graph, "/glossary", {}, signal);
 
-/** Takes a word away that was taught. */
+/** Removes a taught word. */
 export const forget = (graph: string, word: string) =>
   remove(withQuery(ofGraph(graph, "/glossary"), { word }));
 

@@ -1,9 +1,9 @@
-// Requests to /api/v1: JSON in and out, problems as errors, the API key if one is asked for.
+// Requests to /api/v1: JSON in and out, problems as errors, the API key if required.
 
 import { signal } from "@preact/signals";
 import type { Problem } from "./types.ts";
 
-/** The server's "no", or that it could not be reached (status 0). */
+/** A problem that the server reported, or that it is unreachable (status 0). */
 export class ProblemError extends Error {
   constructor(readonly problem: Problem) {
     super(problem.detail || problem.title);
@@ -11,7 +11,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** What is said of a server that gives no answer. */
+/** The problem of a server that does not respond. */
 export const UNREACHABLE: Problem = {
   type: "askgraph:unreachable",
   title: "",
@@ -52,7 +52,7 @@ export const post = <T>(path: string, body: unknown = {}, signal?: AbortSignal) 
 export const patch = <T>(path: string, body: unknown) => send<T>("PATCH", path, body);
 export const remove = <T = void>(path: string) => send<T>("DELETE", path);
 
-/** Sends a request and returns its response if that is a success; else throws `ProblemError`. */
+/** Sends a request and returns its successful response; else throws `ProblemError`. */
 export async function request(
   method: string,
   path: string,
@@ -75,7 +75,7 @@ export async function request(
     });
     if (response.ok) return response;
     if (response.status !== 401) throw new ProblemError(await problemOf(response));
-    // Unless another one was given meanwhile.
+    // Another key may have been entered meanwhile.
     if (key && currentKey() === key) keepKey(null);
     if (!(await askForKey(key !== null))) throw new ProblemError(await problemOf(response));
   }
@@ -97,7 +97,7 @@ export function save(content: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** The problem of whatever was thrown, for showing it. */
+/** Converts anything thrown to a problem that can be shown. */
 export function problemFrom(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
   return { type: "about:blank", title: String(error), status: 0, detail: "" };
@@ -115,12 +115,12 @@ async function problemOf(response: Response): Promise<Problem> {
   };
 }
 
-// The API key: asked for when the server wants one, kept until the tab is closed.
+// The API key: requested when the server requires one, kept until the tab is closed.
 
 const NAME = "askgraph.key";
 
 interface Wanted {
-  /** Whether a key was given that the server refused. */
+  /** Whether the server refused the key that was entered. */
   readonly refused: boolean;
   readonly settle: (key: string | null) => void;
 }
@@ -148,7 +148,7 @@ export function keepKey(key: string | null): void {
   keyInUse.value = key !== null;
 }
 
-/** Asks the person for a key, once for all requests that wait; returns whether one was given. */
+/** Asks the person for a key, once for all waiting requests; returns whether one was entered. */
 function askForKey(refused: boolean): Promise<boolean> {
   if (currentKey() !== null) return Promise.resolve(true);
   asked ??= new Promise<boolean>((resolve) => {

@@ -1,4 +1,4 @@
-// Adding graphs: the request, and how far the work that it began is.
+// Adding graphs: the request, and the progress of its job.
 
 import { streamEvents } from "./events.ts";
 import { currentKey, ProblemError, post, problemFrom, remove, UNREACHABLE } from "./http.ts";
@@ -37,7 +37,7 @@ export function upload(
   });
 }
 
-/** A job as it goes on, until it is over. */
+/** Yields the states of a job until it is finished. */
 export async function* watchJob(id: string, signal: AbortSignal): AsyncGenerator<JobView> {
   for await (const data of streamEvents("GET", `/jobs/${id}/events`, undefined, signal))
     yield (JSON.parse(data) as { job: JobView }).job;

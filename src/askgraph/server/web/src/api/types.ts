@@ -1,4 +1,4 @@
-// Types of the wire. build/api.ts is made of the server's description of its REST API (types.mjs).
+// Types of the REST API; types.mjs generates build/api.ts from its OpenAPI description.
 
 import type * as api from "../../build/api.ts";
 

@@ -13,7 +13,7 @@ import { arrive, followLinks, left, type PageName, place, type Route, routeOf } 
 import { listenToShortcuts, shortcutsShown, singleKeys, turnSingleKeys } from "./shortcuts.ts";
 import { say } from "./words.ts";
 
-/** What the pages that are loaded when they are shown are given: the id and the query. */
+/** The props of pages that load on demand: the id and the query. */
 export interface PageProps {
   readonly id: string;
   readonly query: URLSearchParams;

@@ -1,4 +1,4 @@
-// A part of the page that is loaded when it is first shown.
+// A part of the page that loads when it is first shown.
 
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -8,17 +8,17 @@ import { say } from "./words.ts";
 interface LaterProps<P extends object> {
   readonly load: () => Promise<ComponentType<P>>;
   readonly props: P;
-  /** Whether it holds no place meanwhile: what stands below a part that may be empty stays there. */
+  /** Whether to reserve no space while loading, for parts that may turn out empty. */
   readonly isQuiet?: boolean;
 }
 
 const loaded = new Map<() => Promise<unknown>, unknown>();
 
-/** Loads a part before it is shown, so that it then is there at once. */
+/** Preloads a part, so that it appears immediately. */
 export function preload(load: () => Promise<unknown>): void {
   load().then(
     (part) => loaded.set(load, part),
-    () => undefined, // it is asked for again, and heard of, when it is to be shown
+    () => undefined, // the load is repeated, and its failure reported, when the part is shown
   );
 }
 

@@ -1,4 +1,4 @@
-// Choices kept in the browser; if it keeps nothing, the page works all the same.
+// Choices stored in the browser; the page also works without storage.
 
 /** The choice kept under a name, or null. */
 export function kept(name: string): string | null {

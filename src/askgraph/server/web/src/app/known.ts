@@ -1,11 +1,11 @@
-// Facts that are asked of the server once and then known to all parts of the page.
+// Facts that the page loads from the server once and shares between its parts.
 
 import { signal } from "@preact/signals";
 import { graphs, me, methods, server } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
 import type { Problem, VerifiedAnswerView } from "../api/types.ts";
 
-/** A fact and the problem of asking for it. `load` asks (again), `need` asks if that was not done. */
+/** A fact, or the problem of loading it. `load` always loads, `need` only the first time. */
 function known<T>(fetched: () => Promise<T>) {
   const value = signal<T | null>(null);
   const problem = signal<Problem | null>(null);
@@ -22,7 +22,7 @@ function known<T>(fetched: () => Promise<T>) {
     );
     return begun;
   };
-  /** Done when there is a value, or a problem. */
+  /** Resolves when there is a value or a problem. */
   const ready = () => begun ?? load();
   return { value, problem, load, ready, need: () => void ready() };
 }

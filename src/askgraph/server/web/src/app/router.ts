@@ -1,4 +1,4 @@
-// The place that is shown: routes by path, changed without loading the page anew.
+// The router: shows the page of a path without reloading.
 
 import { signal } from "@preact/signals";
 
@@ -9,16 +9,16 @@ interface Place {
 
 export type PageName = "ask" | "graphs" | "add" | "compare" | "history" | "boards" | "missing";
 
-/** A page, and the run, the graph or the board that it shows; "" for none. */
+/** A page, and the id of the run, graph or board that it shows; "" for none. */
 export interface Route {
   readonly page: PageName;
   readonly id: string;
 }
 
-/** The place that is shown. */
+/** The current route. */
 export const place = signal<Place>(here());
 
-/** The element that had the focus before the last change of place; null if the screen stays. */
+/** The element with the focus before the last navigation; null if the screen stays. */
 export const left = signal<{ readonly focus: Element | null } | null>(null);
 
 /** The pages by the first part of their paths: alone, and with the id of something. */
@@ -45,11 +45,11 @@ export function routeOf(path: string): Route {
 
 interface Going {
   readonly replace?: boolean;
-  /** Whether the screen stays as it is; else the new place is shown from its top. */
+  /** Whether to keep the scroll position; else the new page is shown from its top. */
   readonly stay?: boolean;
 }
 
-/** Shows another place of the page. */
+/** Navigates to another path of the page. */
 export function navigate(to: string, { replace = false, stay = replace }: Going = {}): void {
   if (replace) history.replaceState(null, "", to);
   else history.pushState(null, "", to);
@@ -63,14 +63,14 @@ export function showRun(run: string): void {
   navigate(`/run/${run}`, { stay: true });
 }
 
-/** The address that asks a question, of graphs; nothing is sent before the person does. */
+/** The address that fills in a question and graphs; only the person sends it. */
 export function askAddress(question: string, graphs: readonly string[]): string {
   const query = new URLSearchParams({ q: question });
   for (const graph of graphs) query.append("graph", graph);
   return `/?${query}`;
 }
 
-/** Follows links to the page's own places, and the browser's way back. */
+/** Handles links within the page, and the browser's back button. */
 export function followLinks(): () => void {
   const back = () => {
     left.value = { focus: document.activeElement };
@@ -109,11 +109,11 @@ function decodePart(part: string): string {
   }
 }
 
-// After going to another place of the page, the keyboard is at its heading.
+// After a navigation, the focus moves to the heading of the new page.
 
 const PATIENCE = 5000; // milliseconds for a page that is loaded first
 
-/** Moves the focus after one change of place, unless it was moved meanwhile. */
+/** Moves the focus after a navigation, unless it was moved meanwhile. */
 export function arrive(): (() => void) | undefined {
   const gone = left.value;
   const main = document.getElementById("content");

@@ -20,13 +20,13 @@ export function turnSingleKeys(on: boolean): void {
 
 const stops = new Set<() => boolean>();
 
-/** Adds a handler of Escape for when nothing else takes it; it returns whether it did something. */
+/** Adds a fallback handler of Escape; it returns whether it did something. */
 export function onEscape(stop: () => boolean): () => void {
   stops.add(stop);
   return () => stops.delete(stop);
 }
 
-/** Puts the cursor into the question box; from another page, on the page that has one. */
+/** Focuses the question box; goes to the page with the box first if necessary. */
 function toQuestionBox(): void {
   if (focusQuestionBox()) return;
   navigate("/");

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it; and colours and sizes as scripts that draw need them.
+// The light, dark or system theme, and its colours and sizes for scripts that draw.
 
 import { signal } from "@preact/signals";
 import { keep, kept } from "./kept.ts";
@@ -17,12 +17,12 @@ export function chooseTheme(chosen: Theme): void {
   else root.dataset["theme"] = chosen;
 }
 
-/** A colour of the style sheet, as `accent`, as `rgb(…)` of the theme that is shown. */
+/** Returns a colour of the style sheet, such as `accent`, as `rgb(…)` in the current theme. */
 export function colour(name: string): string {
   return computed("color", name);
 }
 
-/** A size of text of the style sheet, as `text-s`, in pixels. */
+/** Returns a text size of the style sheet, such as `text-s`, in pixels. */
 export function pixels(name: string): number {
   return Number.parseFloat(computed("font-size", name));
 }
@@ -37,7 +37,7 @@ function computed(property: "color" | "font-size", name: string): string {
   return found;
 }
 
-/** Calls back whenever the shown theme changes; returns how to stop that. */
+/** Calls back whenever the theme changes; returns a function that stops this. */
 export function onThemeChange(changed: () => void): () => void {
   const system = matchMedia("(prefers-color-scheme: dark)");
   system.addEventListener("change", changed);

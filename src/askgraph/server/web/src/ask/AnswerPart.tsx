@@ -1,4 +1,4 @@
-// An answer: first its headline, then its reading and its confidence, then all the rest.
+// An answer: its headline, its reading and confidence, then the details.
 
 import { useState } from "preact/hooks";
 import { edit } from "../api/ask.ts";
@@ -28,7 +28,7 @@ import { StepsOf } from "./Steps.tsx";
 import { type Standing, useStanding, Verdict } from "./Verdict.tsx";
 import { say } from "./words.ts";
 
-/** Loads how results are shown, which the question box can do without. */
+/** Loads the result views, which the question box does not need. */
 export const results = () => import("../results/ResultView.tsx").then((found) => found.ResultView);
 
 /** Loads the chips that arrange the rows. */
@@ -170,7 +170,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   );
 }
 
-/** The words of a question that its answer leaves out, or that were not understood. */
+/** The words of a question that its answer does not use, or that were not understood. */
 function findUnusedWords(turn: Turn, { unused_words: unused }: AnswerView): readonly string[] {
   if (unused.length > 0) return unused;
   return turn.steps.value.find((step) => step.step === "findings")?.unused_words ?? [];
@@ -192,7 +192,7 @@ export function Result(props: ResultViewProps) {
   );
 }
 
-/** The failure of a changed query, whose result is not that of the answer before. */
+/** The failure of a changed query; the earlier answer's result is not shown for it. */
 function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
   return (
     <div class="stack" role="group" aria-label={say.faulty}>
@@ -205,7 +205,7 @@ function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
   );
 }
 
-/** That a person chose the reading, and the way back to the one before. */
+/** Notes that a person chose the reading, with a button back to the previous one. */
 function Chosen({ original }: { original: string }) {
   return (
     <p class="row small chosen-reading">

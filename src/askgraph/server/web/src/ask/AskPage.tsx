@@ -117,7 +117,7 @@ function Conversation() {
   );
 }
 
-/** Questions that may follow the last answer; the box works without them. */
+/** Loads follow-up questions to the last answer; the box works without them. */
 function Next({ turn, ask }: { turn: Turn; ask: (question: string) => void }) {
   const status = turn.run.value?.answer?.status ?? "";
   const run = ["answer", "edited"].includes(status) ? turn.id.value : null;
@@ -141,7 +141,7 @@ function Next({ turn, ask }: { turn: Turn; ask: (question: string) => void }) {
 }
 
 async function askNow(question: string, wanted: readonly string[]): Promise<void> {
-  // A quick person asks before the graphs and methods are known.
+  // The person may ask before the graphs and methods have loaded.
   if (!knownGraphs.value.value || !knownMethods.value.value)
     await Promise.all([knownGraphs.ready(), knownMethods.ready()]);
   const graphs = wanted.length > 0 ? wanted : chosenGraphs.value;
@@ -165,7 +165,7 @@ function Starters({ graphs, ask }: { graphs: readonly string[]; ask: (question: 
     Promise.all(graphs.map((graph) => starters(graph, signal))),
   );
   const each = Math.ceil(SHOWN / Math.max(1, graphs.length));
-  // If they cannot be had, the box works without them.
+  // On failure the box works without them.
   const lists = (!found.problem && found.value) || [];
   const questions = lists.flatMap((list) => list.questions.slice(0, each));
   useEffect(loadRecent, []);

@@ -82,7 +82,7 @@ export function MethodChooser() {
 }
 
 function NotSetUp({ methods }: { methods: readonly MethodView[] }) {
-  const isEnglish = language.value === "en"; // as the server, which says more
+  const isEnglish = language.value === "en"; // the server's more detailed text is English
   const reasonOf = (method: MethodView) => (isEnglish ? method.missing : missingWords(method));
   const reasons = [...new Set(methods.map((method) => reasonOf(method) ?? ""))].filter(Boolean);
   return (
@@ -105,7 +105,7 @@ function NotSetUp({ methods }: { methods: readonly MethodView[] }) {
   );
 }
 
-/** Describes the cost of a question, as far as it was seen on this server. */
+/** Describes the average cost of a question on this server, if known. */
 function costWords(method: MethodView): string {
   return joinWithDots(
     method.needs_model ? say.needsModel : say.withoutModel,
@@ -117,7 +117,7 @@ function costWords(method: MethodView): string {
 
 // The choice of the graphs that are asked: one by a press, or several.
 
-/** More graphs than this have no buttons of their own. */
+/** With more graphs than this, there are no separate buttons. */
 const AT_HAND = 4;
 
 export function GraphChooser() {

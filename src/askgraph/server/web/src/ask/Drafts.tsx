@@ -11,9 +11,9 @@ import { say } from "./words.ts";
 
 interface DraftsProps {
   readonly turn: Turn;
-  /** The answer that is shown, which is no alternative to itself. */
+  /** The current answer, which is not listed as an alternative. */
   readonly shown: AnswerView;
-  /** How often the answer was said to be wrong. */
+  /** How often the answer was reported as wrong. */
   readonly wanted: number;
   readonly open: (query: string) => void;
   readonly read: Reader;
@@ -27,7 +27,7 @@ export function Drafts({ turn, shown, wanted, open, read }: DraftsProps) {
   const words = useFetched(`${isOpen} ${drafts.map((one) => one.query).join(" ")}`, async () =>
     isOpen ? Promise.all(drafts.map((one) => one.words || read(one.query))) : [],
   );
-  // In words; its pattern until they are known, if there are none, and where two read the same.
+  // Show the pattern while there are no words, and where two readings have the same words.
   const told = words.value ?? [];
   if (drafts.length === 0) return null;
   return (

@@ -36,7 +36,7 @@ export function HeadlineView({ answer, graph }: { answer: AnswerView; graph: str
   );
 }
 
-/** The headline as one text, for those who hear it. */
+/** Returns the headline as one text for screen readers. */
 export function speakHeadline(answer: AnswerView): string {
   return answer.sentence || spoken(headlineOf(answer));
 }
@@ -92,7 +92,7 @@ export function headlineOf(answer: AnswerView): Headline {
   const columns = answerColumns(answer);
   const rows = answer.cells.map((row) => columns.map((at) => row[at] ?? null));
   const more = answer.truncated !== null || answer.total > answer.cells.length;
-  const isCounted = answer.total > answer.cells.length; // cut off only on its way here
+  const isCounted = answer.total > answer.cells.length; // truncated only by the page's own limit
   const cut = answer.truncated !== null && !isCounted;
   const table: Headline = { kind: "table", rows: answer.total, more: cut };
   const cells = rows.flat().filter((cell) => cell !== null);

@@ -74,12 +74,12 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
   );
 }
 
-/** Whether it is a question to start with, and no reading of one. */
+/** Whether it is a question to start with rather than a reading of one. */
 function isQuestion(words: string): boolean {
   return words.endsWith("?");
 }
 
-// Names of the graph to put in the place of words that it knows nothing by.
+// Names of the graph that could replace words it does not know.
 
 function Instead({ answer, run }: { answer: AnswerView; run: RunView }) {
   const { graphs, method, model } = run;
@@ -103,10 +103,10 @@ function Instead({ answer, run }: { answer: AnswerView; run: RunView }) {
     ));
 }
 
-// Ways on from a question that came to nothing: other words, the graph, a new question.
+// Next steps after a question without an answer: rephrase, browse the graph, ask anew.
 
 interface WaysOnProps {
-  /** The question to put in other words; "" if it is not known. */
+  /** The question to rephrase; "" if it is not known. */
   readonly question: string;
   readonly graphs: readonly string[];
 }
@@ -125,7 +125,7 @@ export function WaysOn({ question, graphs }: WaysOnProps) {
   );
 }
 
-// A refusal: why the question is not answered, and the ways on.
+// A refusal: the reason, and the next steps.
 
 export function Refusal({ answer, run }: { answer: AnswerView; run: RunView }) {
   return (

@@ -45,7 +45,7 @@ export function QuestionBox(props: QuestionBoxProps) {
     setText(next.text);
     suggestions.close();
     queueMicrotask(() => {
-      // The new text is in the box, and nothing that is typed on.
+      // Wait until the new text is in the box, before more is typed.
       area.current?.focus();
       area.current?.setSelectionRange(next.cursor, next.cursor);
     });
@@ -139,7 +139,7 @@ export function QuestionBox(props: QuestionBoxProps) {
 function useSuggestions(graphs: readonly string[]) {
   const [before, look] = useState("");
   const [at, setAt] = useState(-1);
-  const [round, setRound] = useState(0); // what was asked for in another one is late
+  const [round, setRound] = useState(0); // replies of earlier rounds are dropped
   const wanted = useSettled(isCompletable(before) ? before : "", PAUSE);
   const { value } = useFetched(`${round} ${graphs.join("\n")} ${wanted}`, async () => {
     const lists =
@@ -159,7 +159,7 @@ function useSuggestions(graphs: readonly string[]) {
   return { found, at, look, move, close };
 }
 
-/** Returns the completions of a graph; none if it fails: typing goes on without. */
+/** Returns the completions of a graph; none on failure, so that typing continues. */
 async function listOf(graph: string, before: string): Promise<readonly CompletionView[]> {
   try {
     return (await complete(graph, before)).completions;

@@ -22,7 +22,7 @@ interface ReadBackProps {
   readonly question: string;
   readonly language: string;
   readonly run: (query: string) => Promise<void>;
-  /** Hears how the query arranges its rows. */
+  /** Called with how the query arranges its rows. */
   readonly onRead: (query: string, parts: PartsView) => void;
 }
 
@@ -89,7 +89,7 @@ function useReading({ answer, graph, language, question, onRead }: ReadBackProps
   const query = answer.sparql ?? "";
   const asked = { query, question };
   const [looked, look] = useState("");
-  // If it fails, the sentence is read, and not changed.
+  // On failure the sentence is shown but cannot be changed.
   const read = useFetched(`${graph} ${query}`, async () =>
     query ? readLike(graph, asked, answer.words, [language, ...SPOKEN]) : null,
   );
@@ -101,7 +101,7 @@ function useReading({ answer, graph, language, question, onRead }: ReadBackProps
   const more = useFetched(`${graph} ${looked}`, async () => {
     if (!looked) return null;
     const wanted = { ...asked, query: looked, language: spoken, alternatives: true };
-    // If it fails, the graph can still be searched.
+    // On failure the graph can still be searched.
     return { of: looked, parts: await partsOf(graph, wanted).catch(() => null) };
   });
   const whole = now && more.value?.of === query ? more.value : null;
@@ -130,7 +130,7 @@ async function readLike(
   for (const language of new Set(languages)) {
     const parts = await partsOf(graph, { ...asked, language, alternatives: false });
     const read = { query: asked.query, language, parts };
-    if (words.startsWith(textOf(parts))) return read; // words that were taught are behind it
+    if (words.startsWith(textOf(parts))) return read; // taught words follow it
     first ??= read;
   }
   return first ?? Promise.reject(new Error("no language to read it in"));
@@ -215,7 +215,7 @@ function NameChoice({ part, graph, isLooking, take }: ChoiceProps) {
   );
 }
 
-/** The names that are what is sought first, then those that begin with it. */
+/** Returns exact matches first, then names that begin with the text. */
 function orderByCloseness(found: readonly AlternativeView[], sought: string): AlternativeView[] {
   const wanted = sought.toLowerCase();
   const away = ({ label }: AlternativeView) => {

@@ -1,4 +1,4 @@
-// The steps of a run, folded away but there.
+// The steps of a run, collapsed at first.
 
 import { stepsOf } from "../api/ask.ts";
 import type { RunView, Step, UsageView } from "../api/types.ts";

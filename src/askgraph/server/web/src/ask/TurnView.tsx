@@ -25,7 +25,7 @@ export function TurnView({ turn, isFirst, isLast }: TurnViewProps) {
     if (wasAsked) heading.current?.focus({ preventScroll: true });
   }, []);
   useEffect(() => {
-    // Again with the answer, before which there may not be enough below to scroll by.
+    // Scroll again when the answer arrives: until then the page may be too short.
     if (wasAsked && !isFirst)
       heading.current?.scrollIntoView({ block: "start", behavior: "smooth" });
   }, [run === null]);
@@ -102,7 +102,7 @@ function Earlier({ before }: { before: readonly { readonly question: string }[] 
 
 // The progress of a question: the current step, the time so far, and a button that stops it.
 
-/** Below it nothing is shown, so that quick answers do not flicker. */
+/** Progress is hidden before this delay, so that quick answers do not flicker. */
 const SHOWN_AFTER = 250;
 
 export function Progress({ turn, stop }: { turn: Turn; stop: () => void }) {

@@ -21,7 +21,7 @@ interface VerdictProps {
   /** How the result is shown now. */
   readonly shown: AnswerDisplay;
   readonly standing: Standing;
-  /** Hears at once that the answer is wrong. */
+  /** Called as soon as the answer is reported as wrong. */
   readonly onWrong: () => void;
 }
 
@@ -110,7 +110,7 @@ interface WrongProps {
   readonly withdraw: (() => Promise<unknown>) | null;
 }
 
-/** What is wrong in a person's own words, who need not say it. */
+/** An optional description of the error in the person's own words. */
 function Wrong({ send, withdraw }: WrongProps) {
   const [withdraws, setWithdraws] = useState(true);
   const [comment, setComment] = useState("");
@@ -179,7 +179,7 @@ export function Share({ title, address, shared, setShared }: ShareProps) {
 // The verified answer that a question was answered with, if the caller may withdraw it.
 
 export interface Standing {
-  /** Whether it stands no longer. */
+  /** Whether it was withdrawn. */
   readonly isGone: boolean;
   /** Withdraws it; null if the caller may not, or if there is none. */
   readonly withdraw: (() => Promise<unknown>) | null;

@@ -21,9 +21,9 @@ export class Turn {
   readonly problem = signal<Problem | null>(null);
   readonly begun = performance.now();
   readonly leaving = new AbortController();
-  /** The same for all versions of a question, which stand in one another's place. */
+  /** Shared by all versions of a question, which replace each other. */
   readonly key: number;
-  /** The question as it was answered first, and as its answer was changed since. */
+  /** The first answer to the question, and the changed one since. */
   readonly versions: Turn[];
 
   constructor(
@@ -41,7 +41,7 @@ export class Turn {
     return ["asking", "queued", "running", "handed back"].includes(this.state.value);
   }
 
-  /** Takes up the server's view of a run that is over, or of one as it was found. */
+  /** Applies the server's view of a run, finished or not. */
   settle(run: RunView): void {
     this.run.value = run;
     this.id.value = run.id;
@@ -50,7 +50,7 @@ export class Turn {
     this.state.value = ENDED[run.state] ?? "running";
   }
 
-  /** Takes up one event. */
+  /** Applies one event. */
   take(event: RunEvent): void {
     switch (event.event) {
       case "run":
@@ -131,7 +131,7 @@ export function again(turn: Turn, changes: Partial<Asking> = {}): void {
   void follow(next, () => ask(asking, next.leaving.signal), showRun);
 }
 
-/** Shows a run of before: of this conversation, or as the start of its own. */
+/** Shows an earlier run: of this conversation, or as the start of its own. */
 export async function show(id: string): Promise<void> {
   if (turns.value.some((turn) => turn.id.value === id)) return;
   for (const turn of turns.value) {
@@ -200,7 +200,7 @@ function askedBy({ question, graphs, method, model, language }: RunView): Asking
   };
 }
 
-/** Puts a run with another reading of a question in the place of the one that was shown. */
+/** Replaces the shown run of a question by one with another reading. */
 export function chooseReading(turn: Turn, run: RunView): void {
   const next = new Turn(run.question, run.graphs, turn.asking, turn);
   next.settle(run);

@@ -1,10 +1,10 @@
-// Queries read back in words, each asked for once.
+// Queries in words, each loaded once.
 
 import { parts } from "../api/graphs.ts";
 import type { RunView, Step } from "../api/types.ts";
 import { language } from "../i18n/index.ts";
 
-/** Reads a query back in words; "" if it cannot be. */
+/** Returns a query in words; "" if that fails. */
 export type Reader = (query: string) => Promise<string>;
 
 const known = new Map<string, Promise<string>>();
@@ -19,8 +19,8 @@ export function readerOf(graph: string, run: RunView): Reader {
     if (known.size >= MOST) known.clear();
     known.set(key, found);
     return found.catch(() => {
-      known.delete(key); // it may be read when it is shown again
-      return ""; // which is no reason not to show what the query gives
+      known.delete(key); // retry when it is shown again
+      return ""; // the result is shown even without the words
     });
   };
 }

@@ -1,4 +1,4 @@
-// A board: shown as it was last, then brought up to date.
+// A board: its last state first, then updated.
 
 import { useEffect, useState } from "preact/hooks";
 import {
@@ -135,11 +135,11 @@ interface ToolsProps {
   readonly isBusy: boolean;
   readonly put: (doing: () => Promise<BoardView>) => Promise<boolean>;
   readonly update: () => void;
-  /** Deletes it, and gives whether it could. */
+  /** Deletes it and returns whether that succeeded. */
   readonly drop: () => Promise<boolean>;
 }
 
-/** What can be done with a board as a whole. */
+/** Actions on a board. */
 function Tools({ board, isBusy, put, update, drop }: ToolsProps) {
   const [open, setOpen] = useState<"rename" | "delete" | null>(null);
   const close = () => setOpen(null);
@@ -209,7 +209,7 @@ interface RenamingProps {
   readonly save: (name: string) => Promise<unknown>;
 }
 
-/** A dialog with another name for something. */
+/** A dialog to rename something. */
 export function Renaming({ title, label, name, close, save }: RenamingProps) {
   const [text, setText] = useState(name);
   return (
@@ -229,7 +229,7 @@ export function Renaming({ title, label, name, close, save }: RenamingProps) {
   );
 }
 
-/** What a look at a board found, in a sentence or two. */
+/** Describes the outcome of an update in a sentence or two. */
 function summarizeNews({ content }: BoardView): string {
   const changed = content.filter((pin) => pin.changes).length;
   const failed = content.filter((pin) => pin.problem).length;

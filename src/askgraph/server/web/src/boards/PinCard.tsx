@@ -85,7 +85,7 @@ function PinTools({ title, place, of, move, remove, rename }: PinToolsProps) {
   const go = (to: number) => async (event: MouseEvent) => {
     const pressed = event.currentTarget as HTMLButtonElement;
     await move(to);
-    // What was pressed went with its card, and may be the first or the last now.
+    // The pressed button moved with its card and may be disabled now.
     requestAnimationFrame(() => {
       const way = to > place ? "previousElementSibling" : "nextElementSibling";
       const next = pressed.disabled ? pressed[way] : pressed;

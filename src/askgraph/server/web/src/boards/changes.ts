@@ -1,4 +1,4 @@
-// What changed of a pinned answer, in words: how many rows, and which.
+// Describes the changes of a pinned answer: how many rows, and which.
 
 import type { ChangesView, PinView, Row } from "../api/types.ts";
 import { formatCell } from "../ask/HeadlineView.tsx";
@@ -8,11 +8,11 @@ import { say } from "./words.ts";
 const MOST = 100;
 
 interface Change {
-  /** How its mark looks, and what it says. */
+  /** The style and text of its mark. */
   readonly look: "good" | "warn" | "bad";
   readonly kind: string;
   readonly row: string;
-  /** The values before, of a row that has others now. */
+  /** The previous values of a changed row. */
   readonly was: string;
 }
 
@@ -45,7 +45,7 @@ export function listChanges({ answer, changes }: PinView): Change[] {
   return [...now, ...lost].slice(0, MOST);
 }
 
-/** What was there in the place of the only value that there is. */
+/** The previous value of a result with a single value. */
 function valueBefore({ total, rows }: ChangesView): Row | null {
   const was = rows[0]?.was;
   return total === 1 && was?.length === 1 ? was : null;

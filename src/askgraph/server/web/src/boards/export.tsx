@@ -1,4 +1,4 @@
-// A board as one HTML file that needs nothing else: no script, no other host, all text as text.
+// Exports a board as a standalone HTML file: no script, no other host, all text escaped.
 
 import { render } from "preact";
 import { save } from "../api/http.ts";
@@ -156,7 +156,7 @@ function Table({ pin: { answer, changes } }: { pin: PinView }) {
   );
 }
 
-/** The chart or the map that a card shows, without what another host would have to send. */
+/** The chart or map of a card, without content of other hosts. */
 function drawingIn(card: Element | null, title: string): Element | null {
   const found = card?.querySelector<SVGSVGElement>(".marks svg, .map svg");
   if (!found) return null;

@@ -82,7 +82,7 @@ export function GraphList() {
   );
 }
 
-/** The size of a graph, and whether it lies on this server. */
+/** The size of a graph, and whether it is on this server. */
 export function Counts({ graph }: { graph: GraphSummary }) {
   const counts = [
     [graph.triples, say.triples],
@@ -111,7 +111,7 @@ function languageName(tag: string): string {
   try {
     return new Intl.DisplayNames(language.value, { type: "language" }).of(tag) ?? tag;
   } catch {
-    return tag; // the graph's tag is none
+    return tag; // not a valid language tag
   }
 }
 

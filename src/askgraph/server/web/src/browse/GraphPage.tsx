@@ -108,7 +108,7 @@ function Starters({ graph }: { graph: string }) {
   );
 }
 
-// Finds things, classes and properties of a graph by name, while it is typed.
+// Finds things, classes and properties of a graph by name while the person types.
 
 const MOST = 20;
 const KINDS = ["entity", "class", "property"];
@@ -156,9 +156,9 @@ function SearchBox({ graph }: { graph: string }) {
   );
 }
 
-// Verified answers of a graph, which questions get at once, with a way to withdraw them.
+// The verified answers of a graph, which can be withdrawn.
 
-/** The list; nothing if the caller may not confirm answers, or if none was confirmed. */
+/** The list; empty if the caller may not confirm answers, or none was confirmed. */
 function VerifiedList({ graph }: { graph: string }) {
   useEffect(knownMe.need, []);
   const mayConfirm = knownMe.value.value !== null && may("confirm");

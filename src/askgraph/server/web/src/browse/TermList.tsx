@@ -18,7 +18,7 @@ interface Props {
   readonly title: string;
   readonly filterLabel: string;
   readonly terms: readonly Listed[];
-  /** How many there are, of which `terms` may hold the most used. */
+  /** The number of all terms; `terms` may hold only the most used. */
   readonly total: number;
   /** Finds terms by name among all of them. */
   readonly find: (search: string, signal: AbortSignal) => Promise<readonly Listed[]>;
@@ -148,7 +148,7 @@ export function listed(
   );
 }
 
-/** Hits with the best first; of those that match alike, the shortest name, which says least else. */
+/** Sorts hits by match; among equals, the shortest name comes first. */
 export function rankHits(hits: readonly SearchHitView[]): SearchHitView[] {
   return [...hits].sort(
     (one, other) => other.score - one.score || one.label.length - other.label.length,

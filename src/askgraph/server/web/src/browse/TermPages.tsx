@@ -202,7 +202,7 @@ function Outgoing({ about, ...rest }: Term & { about: Fetched<ResourceView>; pic
 interface EndsProps {
   readonly title: string;
   readonly ends: readonly EndView[];
-  /** Where a term leads; missing if it leads nowhere. */
+  /** The target of a term's link, if there is one. */
   readonly address?: (iri: string) => string;
 }
 

@@ -1,5 +1,5 @@
-// Places for things and what links them: linked ones near each other, no two over one another, and
-// the names of links where there is room.
+// Lays out things and links: linked things near each other, without overlaps, and the names of
+// links where there is room.
 
 import { type Area, areaOf, meet, within } from "../results/labels.ts";
 
@@ -10,14 +10,14 @@ interface Spot {
 
 export interface Box {
   readonly id: string;
-  /** What is drawn of its label. */
+  /** The visible part of its label. */
   readonly name: string;
   readonly label: string;
   readonly count: string;
-  /** Of its circle, below which stand its name and its count. */
+  /** The radius of its circle; its name and count are below. */
   readonly radius: number;
   readonly wide: number;
-  /** The height of what stands below the circle. */
+  /** The height of the text below the circle. */
   readonly below: number;
 }
 
@@ -100,14 +100,14 @@ export function layOut(
   return [nodes, drawn(nodes, known, numbers, width, height)];
 }
 
-/** How often things are moved off one another: not in the first rounds, and most in the last. */
+/** The number of passes that separate things: none in the first rounds, most in the last. */
 function passesIn(round: number): number {
   return round === ROUNDS - 1 ? 60 : round > ROUNDS / 2 ? 3 : 0;
 }
 
 type Moved = { -readonly [Key in keyof Node]: Node[Key] };
 
-/** Moves things off one another, in the direction in which that is nearer. */
+/** Separates overlapping things, in the direction of the shorter move. */
 function separateAll(nodes: readonly Moved[]): void {
   nodes.forEach((one, at) => {
     for (const other of nodes.slice(0, at)) {
@@ -123,7 +123,7 @@ function separateAll(nodes: readonly Moved[]): void {
   });
 }
 
-/** What a thing covers. */
+/** The area of a thing. */
 export function boxOf({ x, y, radius, wide, below }: Node): Area {
   return areaOf(x - wide / 2, y - radius, wide, 2 * radius + below);
 }

@@ -75,7 +75,7 @@ function contestOf(query: URLSearchParams): Contest {
   };
 }
 
-/** The address of a comparison, with the runs that there are: opened again it asks nothing. */
+/** The address of a comparison with its runs, so that opening it asks nothing again. */
 function addressOf({ question, graphs, methods, model }: Contest): string {
   const query = new URLSearchParams({ q: question });
   for (const graph of graphs) query.append("graph", graph);
@@ -194,12 +194,12 @@ function CompareForm({ asked, methods, onAsk }: Props) {
   );
 }
 
-/** Those that can be asked first. */
+/** Sorts available methods first. */
 function inOrder(methods: readonly MethodView[]): MethodView[] {
   return [...methods].sort((one, other) => Number(other.usable) - Number(one.usable));
 }
 
-/** The methods of the address; else the usual one and the next that can be asked. */
+/** The methods of the address; else the default one and the next available one. */
 function chooseMethods(asked: Contest, methods: MethodsView): string[] {
   const usable = methods.methods.filter((method) => method.usable).map((method) => method.name);
   const wanted = usable.filter((name) => asked.methods.includes(name));

@@ -5,11 +5,11 @@ import type { AnswerView, CellView, RunView } from "../api/types.ts";
 /** Runs with one and the same result, the largest group first. */
 interface Group {
   runs: RunView[];
-  /** Whether these runs have an answer at all. */
+  /** Whether these runs have an answer. */
   answered: boolean;
 }
 
-/** The finished runs, grouped by their results; runs without an answer are groups at the end. */
+/** Groups finished runs by result; runs without an answer come last. */
 export function groups(runs: readonly RunView[]): Group[] {
   const byResult = new Map<string, Group>();
   for (const run of runs) {
@@ -23,9 +23,9 @@ export function groups(runs: readonly RunView[]): Group[] {
   return all.sort((one, other) => weight(other) - weight(one));
 }
 
-/** Writes the result of an answer as a text that is the same for the same results.
+/** Converts the result of an answer to a text that is equal for equal results.
  *
- * Names of columns and context columns play no part; the order of rows only if it is asked for.
+ * It ignores column names and context columns, and the order of rows if nothing asks for one.
  */
 export function resultKey(answer: AnswerView): string {
   if (answer.boolean !== null) return `boolean ${answer.boolean}`;

@@ -1,4 +1,4 @@
-// One question that several methods answer at once, each as it comes.
+// One question that several methods answer in parallel.
 
 import { signal } from "@preact/signals";
 import { ask, runOf, watch } from "../api/ask.ts";
@@ -43,7 +43,7 @@ export function begin(
   }
 }
 
-/** Shows a comparison of before by its runs, without asking anything anew. */
+/** Shows an earlier comparison by its runs, without asking again. */
 export async function recall(runs: readonly string[]): Promise<void> {
   leave();
   entries.value = runs.map((id) => {
@@ -54,7 +54,7 @@ export async function recall(runs: readonly string[]): Promise<void> {
   await Promise.all(entries.value.map(recalled));
 }
 
-/** Stops listening; the runs go on. */
+/** Stops listening; the runs continue. */
 export function leave(): void {
   for (const turn of entries.value) turn.leaving.abort();
   entries.value = [];

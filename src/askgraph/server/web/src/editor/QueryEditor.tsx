@@ -1,4 +1,4 @@
-// The query in an editor: complete names, look it over while typing, format, undo, run.
+// The query editor: completion, checks while typing, format, undo, run.
 
 import type { EditorView } from "@codemirror/view";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -19,7 +19,7 @@ interface QueryEditorProps {
   readonly run: (query: string) => void;
 }
 
-/** The place in front of a message, which is shown in another form. */
+/** The position at the start of a message; the page shows it in its own form. */
 const PLACE = /^line \d+, column \d+: /;
 
 export function QueryEditor(props: QueryEditorProps) {
@@ -45,7 +45,7 @@ export function QueryEditor(props: QueryEditorProps) {
         if (newest.current.canRun) newest.current.run(made.state.doc.toString());
         return true;
       },
-      // Without it, the editor completes SPARQL's own words.
+      // If this fails, the editor still completes SPARQL keywords.
       vocabulary: vocabulary(props.graph).catch(() => null),
       validate: look,
     });

@@ -42,15 +42,15 @@ interface EditorWishes {
   readonly label: string;
   readonly repairLabel: string;
   readonly changed: (text: string) => void;
-  /** Runs the query; returns that the key was taken. */
+  /** Runs the query; returns true, so that the editor treats the key as handled. */
   readonly run: () => boolean;
-  /** The names of the graph, for which a completion waits. */
+  /** The names of the graph; completions wait for them. */
   readonly vocabulary: Promise<VocabularyView | null>;
-  /** Looks a query over; null if that failed. */
+  /** Checks a query; null if the check failed. */
   readonly validate: (text: string) => Promise<ValidationView | null>;
 }
 
-/** Puts an editor into an element. */
+/** Mounts an editor in an element. */
 export function createEditor(host: HTMLElement, text: string, wishes: EditorWishes): EditorView {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   return new EditorView({
@@ -92,7 +92,7 @@ export function createEditor(host: HTMLElement, text: string, wishes: EditorWish
   });
 }
 
-/** Puts another text into the editor; undo brings the one before back. */
+/** Replaces the editor's text; undo restores the previous one. */
 export function replaceText(view: EditorView, text: string): void {
   if (view.state.doc.toString() === text) return;
   view.dispatch({

@@ -1,5 +1,4 @@
-// The tokens of SPARQL, for the editor and for queries that are only shown; a query that is not
-// finished has them, too.
+// Tokenizes SPARQL, also unfinished queries, for the editor and for read-only display.
 
 import { type StreamParser, StringStream } from "@codemirror/streamparser";
 
@@ -20,12 +19,12 @@ const KEYWORD = new Set(KEYWORDS);
 const FUNCTION = new Set(FUNCTIONS);
 
 interface State {
-  /** The quotes that end the string in several lines that we are in; "" outside. */
+  /** The quotes that end the multi-line string around this position; "" outside. */
   quotes: string;
   depth: number;
 }
 
-/** The tokenizer, as CodeMirror takes it. */
+/** The tokenizer in the form that CodeMirror expects. */
 export const sparqlParser: StreamParser<State> = {
   name: "sparql",
   startState: () => ({ quotes: "", depth: 0 }),
@@ -46,7 +45,7 @@ export const sparqlParser: StreamParser<State> = {
 };
 
 export interface Token {
-  /** As `keyword` or `variable`; null for white space. */
+  /** For example `keyword` or `variable`; null for white space. */
   readonly kind: string | null;
   readonly text: string;
 }

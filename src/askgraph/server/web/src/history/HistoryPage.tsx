@@ -149,5 +149,5 @@ export function daysAgo(day: string, now: Date): number {
 }
 
 function dayOf(moment: Date): string {
-  return moment.toLocaleDateString("sv"); // which writes days as ISO 8601 does
+  return moment.toLocaleDateString("sv"); // the Swedish locale formats days as ISO 8601
 }

@@ -43,7 +43,7 @@ export const recent = signal<readonly RunSummary[]>([]);
 
 const LATEST = 40;
 
-/** Asks the server for them. If that fails, the lists stay as they are: they are a courtesy. */
+/** Loads the latest questions. On failure the lists stay unchanged: they are optional. */
 export function loadRecent(): void {
   runs({ limit: LATEST }).then(
     (found) => {

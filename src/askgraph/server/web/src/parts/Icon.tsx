@@ -1,4 +1,4 @@
-// Small drawings, in the colour of the text; the words that go with them stand beside them.
+// Icons in the colour of the text; their labels are beside them.
 
 const PATHS = {
   ask: "M3 8h9M8.5 4.5 12 8l-3.5 3.5",

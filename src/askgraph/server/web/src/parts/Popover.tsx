@@ -48,7 +48,7 @@ export function Popover({ label, icon, title, children, onOpen, ...classes }: Po
     };
   }, [open]);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes from whatever is inside
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes from any element inside
     <span
       class="popover-root"
       ref={root}
@@ -81,11 +81,11 @@ export function Popover({ label, icon, title, children, onOpen, ...classes }: Po
 }
 
 interface MenuProps extends Omit<PopoverProps, "children" | "panelClass"> {
-  /** What can be taken, in groups that may have titles. */
+  /** The items, in groups that may have titles. */
   readonly groups: readonly { readonly title?: string; readonly items: readonly Offer[] }[];
 }
 
-/** A button that opens a list to take something from. */
+/** A button that opens a list of items. */
 export function Menu({ groups, ...button }: MenuProps) {
   return (
     <Popover {...button} panelClass="menu">
@@ -117,9 +117,9 @@ function focusInto(panel: HTMLElement | null): void {
 
 const EDGE = 12;
 const GAP = 6;
-const LOWEST = 160; // pixels that a panel has even if the window has less
+const LOWEST = 160; // minimum height of a panel in pixels
 
-/** Where a panel ends at the latest: with the column that its button is in, or before the window. */
+/** The limit of a panel's edge: that of its button's column, or of the window. */
 function farthest(panel: HTMLElement): number {
   const window = document.documentElement.clientWidth - EDGE;
   const page = panel.closest(".page");

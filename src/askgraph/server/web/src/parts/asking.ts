@@ -5,14 +5,14 @@ import { problemFrom } from "../api/http.ts";
 import type { Problem } from "../api/types.ts";
 
 export interface Fetched<T> {
-  /** The result; the one of before while another is on its way. */
+  /** The result; the previous one while the next one loads. */
   readonly value: T | null;
   readonly problem: Problem | null;
   readonly busy: boolean;
   readonly again: () => void;
 }
 
-/** Asks whenever `key` changes; an answer that came too late is dropped. */
+/** Sends a request whenever `key` changes; outdated responses are dropped. */
 export function useFetched<T>(
   key: string,
   fetched: (signal: AbortSignal) => Promise<T>,
@@ -42,7 +42,7 @@ export function useFetched<T>(
   return { value, problem, busy, again: () => setRound((before) => before + 1) };
 }
 
-/** Returns a value once it has stayed the same for so many milliseconds. */
+/** Returns a value once it has been stable for a number of milliseconds. */
 export function useSettled(value: string, pause: number): string {
   const [settled, settle] = useState(value);
   useEffect(() => {
@@ -54,7 +54,7 @@ export function useSettled(value: string, pause: number): string {
 
 const PAUSE = 150; // milliseconds without a key
 
-/** Asks for what is typed once it has settled; null while it has fewer letters than `least`. */
+/** Sends a request for typed text once it is stable; null below `least` letters. */
 export function useSought<T>(
   typed: string,
   key: string,
@@ -71,7 +71,7 @@ export function useSought<T>(
 
 type Attempt = (doing: () => Promise<unknown>) => Promise<boolean>;
 
-/** Returns a function that runs what may fail and returns whether it succeeded; and the problem. */
+/** Returns a function that runs an action and returns whether it succeeded, and its problem. */
 export function useAttempt(): [Attempt, Problem | null, (problem: null) => void] {
   const [problem, setProblem] = useState<Problem | null>(null);
   const attempt = async (doing: () => Promise<unknown>) => {
@@ -87,7 +87,7 @@ export function useAttempt(): [Attempt, Problem | null, (problem: null) => void]
   return [attempt, problem, setProblem];
 }
 
-// Keys in a field that offers names below it: the arrows walk them, Enter takes the first.
+// Keys of a field with suggestions below: the arrows move among them, Enter takes the first.
 
 /** Moves among the offers of a panel; Enter in its field takes the first if it `enters`. */
 export function moveAmongOffers(

@@ -15,7 +15,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 const say = texts("parts/methods", words);
 
-/** A method's name as people write it: `graph-search` is "Graph search", "Graphsuche". */
+/** A method's name for people: `graph-search` is "Graph search", "Graphsuche". */
 export function methodTitle(name: string): string {
   const spaced = name.replaceAll("-", " ");
   const title = say.titles[WORDS.indexOf(name)] ?? NAMES[name];
@@ -29,7 +29,7 @@ export function methodWords(method: { readonly name: string; readonly words: str
   return typeof text === "string" ? text : method.words;
 }
 
-/** Says why a method cannot be asked here; null if it can. The server says more, in English. */
+/** Says why a method is not available; null if it is. The server's English text says more. */
 export function missingWords({
   name,
   missing,

@@ -15,7 +15,7 @@ interface ButtonProps extends Omit<ComponentProps<"button">, "icon" | "label"> {
   /** How it looks: `primary`, `quiet`, `small` and `icon`, one or several. */
   readonly look?: string;
   readonly icon?: IconName;
-  /** Its name, if there is nothing but a sign on it. */
+  /** Its name, if it shows only an icon. */
   readonly label?: string;
 }
 
@@ -38,13 +38,13 @@ interface Classed {
 }
 
 interface NamedProps extends Classed {
-  /** Where it leads; missing if it leads nowhere. */
+  /** The target of the link, if there is one. */
   readonly href?: string | null | undefined;
   readonly title?: string | undefined;
   readonly children: ComponentChildren;
 }
 
-/** A name from a graph or a person, in whatever direction it is written; a link if it has one. */
+/** A name from a graph or a person, in its own writing direction; a link if it has a target. */
 export function Named({ href, children, ...link }: NamedProps) {
   const name = <bdi>{children}</bdi>;
   if (!href) return name;
@@ -80,7 +80,7 @@ export function SearchField({ label, value, onText, input, ...rest }: FieldProps
 
 interface HintedProps extends FieldProps {
   readonly hint?: string;
-  /** What is wrong with the text; it takes the place of the hint. */
+  /** The error of the text; it replaces the hint. */
   readonly fault?: string | null;
 }
 
@@ -111,7 +111,7 @@ export function Field({ label, value, onText, input, hint, fault }: HintedProps)
 
 interface SelectProps extends Classed {
   readonly label: string;
-  /** How the label looks: above the choice, or only heard. */
+  /** How the label looks: above the choice, or for screen readers only. */
   readonly labelled?: "label" | "small" | "seen-by-readers";
   readonly value: string | number;
   /** The choices: values with their words. */
@@ -152,7 +152,7 @@ interface ChoiceProps {
   readonly children?: ComponentChildren;
 }
 
-/** Something to tick, or one of several to choose. */
+/** A checkbox or a radio button. */
 export function Choice({ name, more, group, title, onChange, children, ...input }: ChoiceProps) {
   return (
     <label class="choice" {...(title && { title })}>
@@ -170,7 +170,7 @@ export function Choice({ name, more, group, title, onChange, children, ...input 
   );
 }
 
-/** Something to take from a list: its name, what goes along at the line's end, and below it. */
+/** An item of a list: its name, a note at the end of the line, and a text below. */
 export interface Offer {
   readonly name: ComponentChildren;
   readonly hint?: ComponentChildren;
@@ -179,7 +179,7 @@ export interface Offer {
   readonly take: () => void;
 }
 
-/** A list to take something from, by mouse or by the keys of `among`. */
+/** A list of items to choose by mouse or by the keys of `among`. */
 export function Offers({ offers, label }: { offers: readonly Offer[]; label?: string }) {
   return (
     <ul class="alternatives" aria-label={label}>
@@ -219,7 +219,7 @@ interface CopyButtonProps {
   /** An explanation of the button, if the label is not enough. */
   readonly title?: string;
   readonly look?: string;
-  /** Whether the label is only heard. */
+  /** Whether the label is for screen readers only. */
   readonly isSmall?: boolean;
 }
 
@@ -236,7 +236,7 @@ export function CopyButton({ text, label, title, look, isSmall = false }: CopyBu
       await navigator.clipboard.writeText(typeof text === "string" ? text : text());
       setState("copied");
     } catch {
-      setState("failed"); // also if there is no clipboard, as without TLS
+      setState("failed"); // also without a clipboard, for example without TLS
     }
   };
   return (
@@ -285,7 +285,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A dialog in front of the page: takes the keyboard, gives it back, closes with Escape. */
+/** A modal dialog: traps the focus, restores it, closes with Escape. */
 export function Dialog({ title, close, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -351,7 +351,7 @@ interface FoldedProps {
   readonly children: ComponentChildren;
 }
 
-/** A part that is folded away under a line. */
+/** A collapsible part under a line. */
 export function Folded({ title, more, open = false, children }: FoldedProps) {
   return (
     <details class="step-fold" open={open}>
@@ -371,15 +371,15 @@ function Summary({ title, more }: Pick<FoldedProps, "title" | "more">) {
 }
 
 interface FoldProps extends Omit<FoldedProps, "children" | "open">, Classed {
-  /** What is in it; a function makes that while it is open. */
+  /** Its content; a function builds it while it is open. */
   readonly children: ComponentChildren | (() => ComponentChildren);
   readonly onOpen?: () => void;
-  /** Whenever this counts up, it opens; with `leads`, the keyboard goes there. */
+  /** It opens whenever this counts up; with `leads`, it takes the focus. */
   readonly wanted?: number;
   readonly leads?: boolean;
 }
 
-/** A large part of an answer that is folded away. */
+/** A large collapsible part of an answer. */
 export function Fold({ title, more, children, onOpen, wanted = 0, leads, ...rest }: FoldProps) {
   const [isOpen, setOpen] = useState(false);
   const fold = useRef<HTMLDetailsElement>(null);
@@ -413,7 +413,7 @@ interface NoteProps {
   readonly children?: ComponentChildren;
 }
 
-/** Something to know about what stands beside it. */
+/** A note about the content beside it. */
 export function Note({ look = "", title, text, children }: NoteProps) {
   return (
     <div class={`note ${look}`}>

@@ -388,7 +388,7 @@ function RowTable({ columns, rows }: Pick<Rows, "columns" | "rows">) {
   );
 }
 
-/** An IRI's namespace and its last piece; one that names nothing goes with the one before it. */
+/** Splits an IRI into its namespace and a last piece that is meaningful on its own. */
 const IRI = /^(https?:.*?[/#])([^/#]+(?:#(?:this|it|me|id))?)$/;
 
 function Term({ value }: { value: Value }) {

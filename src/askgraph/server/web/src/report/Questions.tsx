@@ -51,7 +51,7 @@ export function Questions() {
 
 type Options = readonly (readonly [value: string, words: string])[];
 
-/** The choices of the form: label, name, options, and the word for no choice, if there may be none. */
+/** The choices of the form: label, name, options, and the label for no choice, if allowed. */
 function choicesOf(): readonly [
   label: string,
   name: string,

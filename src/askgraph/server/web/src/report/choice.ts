@@ -28,7 +28,7 @@ export const natural = new Intl.Collator("en", { numeric: true });
 
 export const choice = signal<Choice>(EVERYTHING);
 
-/** The questions that the choice leaves, in its order. */
+/** The questions that match the choice, in its order. */
 export const listed = computed<readonly Listed[]>(() => {
   const made = choice.value;
   const words = made.text.toLowerCase().split(/\s+/).filter(Boolean);

@@ -113,7 +113,7 @@ export function gradeOf(score: number): Grade {
   return score >= RIGHT ? "right" : score > 0 ? "part" : "wrong";
 }
 
-/** A score between 0 and 1 in hundredths; only what is wholly right shows as 100. */
+/** A score between 0 and 1 in hundredths; only a perfect score shows as 100. */
 export function percent(score: number): string {
   if (score >= RIGHT) return "100";
   return score === 0 ? "0" : Math.min(99.9, 100 * score).toFixed(1);

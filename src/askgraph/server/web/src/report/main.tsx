@@ -29,7 +29,7 @@ function Reading() {
   return question ? <QuestionView key={question.link} question={question} /> : null;
 }
 
-/** Goes from a question back to its row, if it is in the list. */
+/** Returns from a question to its row, if it is in the list. */
 function backTo(link: string): void {
   const row = document.querySelector<HTMLElement>(`#rows a[href="${CSS.escape(link)}"]`);
   if (!row || location.hash !== "#questions") return;
@@ -37,7 +37,7 @@ function backTo(link: string): void {
   row.focus({ preventScroll: true });
 }
 
-/** Plots take the width of the page, so they wait until it is there to be seen. */
+/** Draws the plots once the page is visible, since they take its width. */
 function showPlots(): void {
   if (address.value.startsWith("#q/")) location.replace("#questions");
   drawn ??= drawPlots();

@@ -56,7 +56,7 @@ interface Taking {
   readonly take: (wanted: Refinement) => void;
 }
 
-/** What is arranged already; a press takes it back. */
+/** The current arrangements; a press removes one. */
 function Active({ answer, arrangement, take }: Omit<ArrangingProps, "refine"> & Taking) {
   const titled = (name: string) => headingOf(name, answer.labels);
   const { order, conditions, limit } = arrangement;
@@ -191,13 +191,13 @@ interface Typed {
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 const ORDERED: readonly Comparison[] = [">", ">=", "<", "<=", "="];
 
-/** What a column's values can be compared by; nothing if they are things. */
+/** The comparisons for a column's values; none for things. */
 export function comparisonsOf({ kind }: Column): readonly Comparison[] {
   if (kind === "number" || kind === "time") return ORDERED;
   return kind === "text" ? ["contains"] : [];
 }
 
-/** A value as it was typed, of the datatype of a column's values; null if it cannot be one. */
+/** Converts typed text to a value of the column's datatype; null if impossible. */
 export function parseTyped(text: string, column: Column, rows: readonly Row[]): Typed | null {
   const bare = text.trim();
   if (column.kind === "text") return bare ? { value: bare, datatype: null } : null;

@@ -13,9 +13,9 @@ import { say } from "./words.ts";
 interface Props {
   readonly cell: CellOf | null;
   readonly graph: string;
-  /** Whether IRIs stand under their labels all the time. */
+  /** Whether IRIs are always shown below their labels. */
   readonly iris?: boolean;
-  /** Whether pictures are loaded from where they lie. */
+  /** Whether to load pictures from other hosts. */
   readonly pictures?: boolean;
 }
 
@@ -73,7 +73,7 @@ function IriCard({ iri, close }: { iri: string; close: () => void }) {
   );
 }
 
-/** In less than this the tools stand without the IRI. */
+/** With less room than this, the tools are shown without the IRI. */
 const LEAST = 180;
 const EDGE = 8;
 

@@ -86,7 +86,7 @@ function titleOf({ kind, value, by }: Chart): string {
   return words(value.title, by.title);
 }
 
-// Bars: one a row, named at its left, its number at its end.
+// Bars: one per row, with the name at the left and the number at the end.
 
 const ROW = 28;
 const THICK = 18;
@@ -347,9 +347,9 @@ function told(point: Placed, series: readonly Series[], locale: string): string 
   return name ? `${name}, ${said}` : said;
 }
 
-// Two numbers of each row against each other: a point a row, named where there is room.
+// A scatter plot: one point per row, named where there is room.
 
-/** Room below the axis for the name of what lies across. */
+/** Room below the horizontal axis for its name. */
 const NAME = 18;
 
 function Dots({ dots, chart, label, width }: Sized & { dots: readonly Dot[]; chart: Chart }) {

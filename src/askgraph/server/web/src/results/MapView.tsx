@@ -25,8 +25,8 @@ import { say } from "./words.ts";
 
 const MANY = 60;
 const NARROW = 560;
-const LONGEST = 96; // pixels of a name where it is narrow
-const TOUCH = 24; // pixels from a pin in which it is meant
+const LONGEST = 96; // pixels of a name on a narrow map
+const TOUCH = 24; // a click within so many pixels hits a pin
 
 interface MapViewProps {
   readonly pins: readonly Pin[];
@@ -46,7 +46,7 @@ export function MapView(props: MapViewProps) {
   );
 }
 
-/** The map once it is known how wide it may be. */
+/** The map, once its width is known. */
 function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width: number }) {
   const [chosen, setChosen] = useState<Pin | null>(null);
   const frame = useRef<HTMLDivElement>(null);

@@ -10,7 +10,7 @@ import { formatNumberText } from "./texts.ts";
 import { say } from "./words.ts";
 
 interface Mark {
-  /** Its description, as “Earth: 12,742”. */
+  /** Its description, such as “Earth: 12,742”. */
   readonly words: string;
   /** Where its words are shown, in pixels from the top left. */
   readonly x: number;
@@ -19,7 +19,7 @@ interface Mark {
   readonly plain?: boolean;
 }
 
-/** What every chart is given: what it is called, and how wide it may be. */
+/** The props of every chart: its name and its maximum width. */
 export interface Sized {
   readonly label: string;
   readonly width: number;
@@ -145,7 +145,7 @@ export function YAxis({ levels, right }: { levels: Levels; right: number }) {
   );
 }
 
-/** Finds the mark nearest to a point; what lies above or below is nearer by `flat`. */
+/** Finds the mark nearest to a point; vertical distances count less by the factor `flat`. */
 export function nearestOf(
   marks: readonly { readonly x: number; readonly y: number }[],
   flat = 1,
@@ -182,7 +182,7 @@ export function XAxis({ ticks, width, height }: XAxisProps) {
   );
 }
 
-/** The mark that a key leads to; null for none, undefined if the key leads nowhere. */
+/** The mark that a key moves to; null for none, undefined for other keys. */
 function goal(key: string, at: number | null, count: number): number | null | undefined {
   const last = count - 1;
   const next = at === null ? 0 : Math.min(last, at + 1);

@@ -42,7 +42,7 @@ export function Pictures({ name, drawing }: PicturesProps) {
   );
 }
 
-/** The name of a file for what has a title. */
+/** Returns a file name for a title. */
 export function fileName(title: string): string {
   return title
     .toLowerCase()
@@ -51,7 +51,7 @@ export function fileName(title: string): string {
     .slice(0, 80);
 }
 
-// Drawings of the page as pictures that stand on their own: what the style sheets say is written out.
+// Drawings of the page as standalone pictures with inlined styles.
 
 const STYLED = [
   "fill",

@@ -22,9 +22,9 @@ const map = () => import("./MapView.tsx").then((found) => found.MapView);
 const graphDrawing = () => import("./GraphView.tsx").then((found) => found.GraphView);
 const card = () => import("./ThingCard.tsx").then((found) => found.ThingCard);
 
-/** More rows than this make no drawing that can be read. */
+/** With more rows than this, a drawing is unreadable. */
 const MOST_DRAWN = 25;
-/** So many more are drawn at a time. */
+/** The number of rows to add to a drawing at a time. */
 const NEXT_DRAWN = 5;
 
 export interface ResultViewProps {
@@ -32,11 +32,11 @@ export interface ResultViewProps {
   /** The run whose whole result can be downloaded; null for a query run by hand. */
   readonly runId: string | null;
   readonly graph: string;
-  /** Whether places that the result does not say are shown at first, too. */
+  /** Whether to show a map at first for places that are not in the result. */
   readonly wantsMap?: boolean;
-  /** How it is shown at first; without it as its kind is shown best. */
+  /** The first view; by default the one that suits the result best. */
   readonly shown?: AnswerDisplay;
-  /** Hears how the reader wants it to be shown. */
+  /** Called when the reader changes the view. */
   readonly onShown?: (shown: AnswerDisplay) => void;
   /** Rows that are new (null), or what they were before. */
   readonly marks?: ReadonlyMap<number, Row | null>;
@@ -181,7 +181,7 @@ export function ResultView({ answer, runId, graph, wantsMap, ...looks }: ResultV
 
 const NOWHERE: Known = new Map();
 
-/** The places of things, if the graph is here, where asking for them is quick. */
+/** The places of things, for local graphs only, which answer quickly. */
 function usePlaces(graph: string, things: readonly string[]): Known {
   const isHere = knownGraphs.value.value?.find(({ name }) => name === graph)?.remote === false;
   const asked = isHere && may("query") ? things : [];

@@ -1,4 +1,4 @@
-// The result as a table: sorted by a press on a head, filtered, in pages, each row with its why.
+// The result as a table: sortable, filtered, in pages, with an explanation of each row.
 
 import { useMemo, useState } from "preact/hooks";
 import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
@@ -139,7 +139,7 @@ function Head({ columns, order, explained, onOrder }: HeadProps) {
 interface TableRowProps extends Omit<Props, "result" | "marks"> {
   readonly item: Numbered;
   readonly iris: boolean;
-  /** Whether it can be asked why the row is there. */
+  /** Whether the row can be explained. */
   readonly explained: boolean;
   readonly evidence: RowEvidence | null;
   /** Its cells before, if it is marked; null if it is new. */
@@ -191,7 +191,7 @@ function TableRow({ item, columns, origin, explained, ...more }: TableRowProps) 
 // Above the table: how many rows, the filter, copy and downloads.
 
 interface ToolbarProps extends Pick<Props, "result" | "columns" | "origin"> {
-  /** The rows that are left, in the order that they are shown in. */
+  /** The filtered rows in their current order. */
   readonly rows: readonly Numbered[];
   readonly iris: boolean;
   readonly onIris: (shown: boolean) => void;
@@ -250,7 +250,7 @@ function Toolbar({ result, columns, rows, origin, iris, onIris, ...filter }: Too
 interface WhyProps {
   readonly row: number;
   readonly origin: Origin;
-  /** The evidence, if the answer brought it; else it is asked for. */
+  /** The evidence, if it came with the answer; else it is loaded. */
   readonly known: RowEvidence | null;
   readonly onDraw: (evidence: RowEvidence) => void;
 }

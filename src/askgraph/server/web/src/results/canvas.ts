@@ -15,10 +15,10 @@ const PADDING = 24;
 /** Pixels of a line of a name or a value. */
 const WIDEST = 140;
 
-/** At less of its size a drawing cannot be read. */
+/** Below this zoom a drawing is unreadable. */
 const READABLE = 0.8;
 
-/** Draws into an element; `onChoose` gets the thing that is pressed, or null, `onGrow` one twice. */
+/** Draws into an element; `onChoose` gets the clicked thing, `onGrow` a double-clicked one. */
 export function createCanvas(
   element: HTMLElement,
   onChoose: (id: string | null) => void,
@@ -32,7 +32,7 @@ export function createCanvas(
     maxZoom: 3,
     selectionType: "single",
   });
-  // Until it is pressed, the wheel scrolls the page past the drawing.
+  // Until the drawing is clicked, the wheel scrolls the page.
   core.userZoomingEnabled(false);
   element.addEventListener("pointerdown", () => core.userZoomingEnabled(true));
   element.addEventListener("pointerleave", () => core.userZoomingEnabled(false));
@@ -41,7 +41,7 @@ export function createCanvas(
   return core;
 }
 
-/** Draws a drawing; what is drawn already stays where it is unless `anew`. */
+/** Draws a drawing; existing things keep their positions unless `anew`. */
 export function redraw(
   core: Core,
   drawing: Drawing,
@@ -61,7 +61,7 @@ export function redraw(
   showReadably(core);
 }
 
-/** Shows all if that can be read, else the middle: the thing that most triples are about. */
+/** Shows everything if readable, else centres the thing with the most triples. */
 function showReadably(core: Core): void {
   fitDrawing(core);
   if (core.zoom() >= READABLE) return;
@@ -93,14 +93,14 @@ function layoutOf(core: Core, isFirst: boolean): LayoutOptions {
   };
 }
 
-/** Shows all, but not larger than life. */
+/** Fits everything, without enlarging. */
 export function fitDrawing(core: Core): void {
   core.fit(undefined, PADDING);
   if (core.zoom() > 1.2) core.zoom({ level: 1.2, renderedPosition: middleOf(core) });
   core.center();
 }
 
-/** Nearer or farther, the middle stays. */
+/** Zooms around the middle. */
 export function zoomBy(core: Core, factor: number): void {
   core.zoom({ level: core.zoom() * factor, renderedPosition: middleOf(core) });
 }
@@ -193,7 +193,7 @@ function styles(): StylesheetJson {
   ];
 }
 
-/** Stands in for the style element that cytoscape would add and the content policy refuses. */
+/** Replaces the style element of cytoscape, which the content policy refuses. */
 function allowNoStyleElement(): void {
   const id = "__________cytoscape_stylesheet";
   if (document.getElementById(id)) return;
@@ -211,7 +211,7 @@ function boxOf(text: string): { width: number; height: number } {
     else lines.push(word);
   }
   const widest = measureRoom(lines, 0);
-  const count = lines.length + Math.floor(widest / WIDEST); // of a word that is broken
+  const count = lines.length + Math.floor(widest / WIDEST); // a broken word needs more lines
   const { ascent, descent } = lineOf();
   return { width: Math.min(widest, WIDEST) + 14, height: count * (ascent + descent) + 10 };
 }
@@ -227,7 +227,7 @@ interface Spot {
   readonly y: number;
 }
 
-/** More things than this stand in two rings. */
+/** With more things than this, there are two rings. */
 const ONE_RING = 12;
 /** The room for a label beside its thing, and below. */
 const MARGIN = { x: 90, y: 40 };

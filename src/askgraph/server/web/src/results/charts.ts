@@ -12,7 +12,7 @@ import { type Moment, momentOf, numberOf, parseMoment } from "./values.ts";
 export interface Chart {
   readonly kind: "bars" | "line" | "scatter" | "histogram";
   readonly value: Column;
-  /** What lies across: the names of bars, a time, the other number; null for a histogram. */
+  /** The horizontal column: names of bars, a time, the other number; null for a histogram. */
   readonly by: Column | null;
   /** The names of points or of lines; null if there are none. */
   readonly name: Column | null;
@@ -46,7 +46,7 @@ export interface Bin {
 type Columns = readonly Column[];
 type Rows = readonly Row[];
 
-/** So many bars are drawn first, and at most so many. */
+/** The number of bars at first, and the maximum. */
 export const FIRST_BARS = 20;
 export const MOST_BARS = 200;
 const FEWEST_BARS = 2;
@@ -75,7 +75,7 @@ export function chartsOf(columns: Columns, rows: Rows, ordered: boolean): Chart[
   return [...whole, ...found.filter((chart) => !whole.includes(chart))];
 }
 
-/** Whether a chart shows all that answers, so that it may stand in the place of the table. */
+/** Whether a chart shows all answer columns, so that it can replace the table. */
 function saysAll({ kind, value, by, name }: Chart, columns: Columns, rows: Rows): boolean {
   const enough = kind === "bars" || kind === "line" ? FEWEST_POINTS : FEWEST_TO_COUNT;
   const answers = columns.filter((column) => column.answers);
@@ -132,7 +132,7 @@ export function bins(values: readonly number[], bounds: readonly number[]): Bin[
   });
 }
 
-/** What a chart is known by, also when other charts come or go. */
+/** The key of a chart, independent of the other charts. */
 export function keyOf({ kind, value, by }: Chart): string {
   return [kind, value.name, by?.name ?? ""].join(" ");
 }
@@ -186,7 +186,7 @@ function timeIn(row: Row, column: Column | null): Moment | null {
   return momentOf(cell) ?? (isYear ? parseMoment(cell.value.padStart(4, "0")) : null);
 }
 
-// The views of a result, and which of them says most at a glance.
+// The views of a result, and the most informative one.
 
 export type View = "card" | "table" | "chart" | "map" | "graph";
 
@@ -205,7 +205,7 @@ export function firstView({ columns, charts, pins, rows }: Shown): View {
   return chart && saysAll(chart, columns, rows) ? "chart" : "table";
 }
 
-/** The one thing that a result is, by its IRI; null if it is more, or something else. */
+/** The IRI of the only thing in a result; null for any other result. */
 export function onlyThing(columns: readonly Column[], rows: readonly Row[]): string | null {
   const answers = columns.filter((column) => column.answers);
   const [column] = answers;

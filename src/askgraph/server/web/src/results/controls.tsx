@@ -1,9 +1,9 @@
-// What views of results are steered by: tabs, pages, and signs to zoom.
+// Controls of result views: tabs, pages and zoom buttons.
 
 import { Button } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
-// Tabs by the pattern that screen readers know: one is in the tab order, arrows go to the others.
+// Tabs by the ARIA pattern: one is in the tab order, the arrow keys reach the others.
 
 interface TabsProps<Name extends string> {
   /** The panel has the id `ID-panel`, the tabs `ID-NAME`. */
@@ -60,7 +60,7 @@ interface PagerProps {
   readonly page: number;
   readonly pages: number;
   readonly onPage: (page: number) => void;
-  /** Rows a page, if they can be chosen. */
+  /** Rows per page, if selectable. */
   readonly size?: number;
   readonly onSize?: (size: number) => void;
 }
@@ -102,7 +102,7 @@ export function Pager({ page, pages, onPage, size, onSize }: PagerProps) {
   );
 }
 
-// Nearer, farther, all of it: for a map and for a drawing.
+// Zoom in, zoom out and show all, for maps and drawings.
 
 const STEP = 1.6;
 

@@ -26,7 +26,7 @@ export interface Drawing {
 type Labels = Readonly<Record<string, string>>;
 
 const MOST_NEAR = 5;
-/** What says of which class a thing is. */
+/** Predicates that give the class of a thing. */
 export const TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const LITERAL = /^"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9-]+)|\^\^<([^>]*)>)?$/s;
 const ESCAPED = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/gs;
@@ -65,7 +65,7 @@ export function drawAround(around: ResourceView, locale: string): Drawing {
   return drawTriples(rows, locale);
 }
 
-/** Joins drawings; a node in two of them is as the first has it. */
+/** Merges drawings; for a node in several of them, the first wins. */
 export function joinDrawings(parts: readonly Drawing[]): Drawing {
   const nodes = new Map<string, Node>();
   const edges = new Map<string, Edge>();
@@ -112,7 +112,7 @@ export function parseTerm(text: string, labels: Labels): CellView {
   return { type: "literal", value: unescapeText(value), language, datatype };
 }
 
-/** Things are one node wherever they occur, values one for each triple. */
+/** A thing is one node everywhere; a value is one node per triple. */
 function nodeOf(cell: CellView, triple: string, locale: string): Node {
   const { type, value } = cell;
   if (type === "iri") return { id: value, label: textOf(cell, locale), iri: value, kind: "thing" };

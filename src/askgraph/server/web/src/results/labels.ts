@@ -14,11 +14,11 @@ interface NameSpot {
   readonly x: number;
   readonly y: number;
   readonly anchor: "start" | "middle" | "end";
-  /** Whether it is so far off that a line must lead there. */
+  /** Whether it is far enough away to need a line. */
   readonly isFar?: boolean;
 }
 
-/** What something covers. */
+/** A covered area. */
 export interface Area {
   readonly left: number;
   readonly right: number;
@@ -29,16 +29,16 @@ export interface Area {
 type Named = [NameSpot, Area];
 
 const AWAY = 9;
-/** Of more points than this none is named. */
+/** With more points than this, none is named. */
 const MOST = 400;
 
 /** Pixels between a point and a name to which a line leads. */
 const FAR = [22, 36, 52];
 
 /**
- * Returns the place of each point's name: right, left, above or below it, and not where something
- * is `kept`; null if there is none. The first points are named first. With `far`, a name without a
- * place there may stand farther off.
+ * Returns the position of each point's name: right, left, above or below it, outside of the areas
+ * in `kept`; null if there is none. The first points are named first. With `far`, a name without
+ * room beside its point may be farther away.
  */
 export function spotsForNames(
   points: readonly Point[],

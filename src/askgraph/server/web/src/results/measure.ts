@@ -29,7 +29,7 @@ export function measureRoom(texts: readonly string[], margin = 12): number {
   return Math.max(0, ...texts.map((text) => widthOf(text))) + margin;
 }
 
-/** As much of a text as so many pixels hold. */
+/** Clips a text to a number of pixels. */
 export function shortenText(text: string, width: number, weight = 400): string {
   if (widthOf(text, weight) <= width) return text;
   const letters = [...text];

@@ -1,4 +1,4 @@
-// In the place of d3-color: scales of the page are of numbers and times, never of colours.
+// Replaces d3-color: the page's scales are of numbers and times, never of colours.
 
 const none = (): null => null;
 

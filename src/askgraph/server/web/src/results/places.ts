@@ -1,4 +1,4 @@
-// Places of the things of a result that the graph knows and the result does not say.
+// Places of the things of a result, which the graph has and the result lacks.
 
 import { tableOf } from "../api/graphs.ts";
 import type { CellView, Row, TableView } from "../api/types.ts";
@@ -6,7 +6,7 @@ import { type Column, columnsOf, type Pin, pairsOf, pinsOf } from "./columns.ts"
 import { shortName } from "./texts.ts";
 import type { Place } from "./values.ts";
 
-/** Of more things than this no places are asked for. */
+/** With more things than this, no places are loaded. */
 const MOST = 200;
 
 const PREFIXES = `PREFIX geo: <http://www.opengis.net/ont/geosparql#>

@@ -17,7 +17,7 @@ export interface Numbered {
   number: number;
 }
 
-/** The rows with their numbers, sorted; what is not bound comes last in both directions. */
+/** Returns the numbered rows, sorted; unbound cells come last in both directions. */
 export function sortRows(
   rows: readonly Numbered[],
   order: Order | null,
@@ -31,13 +31,13 @@ export function sortRows(
   return keyed.map(({ item }) => item);
 }
 
-/** The next order when a column's head is pressed: ascending, descending, as it came. */
+/** The next order after a click on a column's head: ascending, descending, original. */
 export function nextOrder(order: Order | null, column: number): Order | null {
   if (order?.column !== column) return { column, direction: "ascending" };
   return order.direction === "ascending" ? { column, direction: "descending" } : null;
 }
 
-/** The rows in which every word occurs somewhere; accents and case make no difference. */
+/** Returns the rows that contain every word, ignoring accents and case. */
 export function filterRows(
   rows: readonly Numbered[],
   columns: readonly Column[],

@@ -18,7 +18,7 @@ export function textOf(cell: CellView, locale: string): string {
   return moment ? (formatMoment(moment, locale) ?? cell.value) : stripControls(cell.value);
 }
 
-/** A number as people write it; very large and small ones as a power of ten. */
+/** Formats a number for people; very large and small ones with a power of ten. */
 export function formatNumberText(lexical: string | number, locale: string): string {
   const value = Number(lexical);
   if (!Number.isFinite(value)) return String(lexical);
@@ -80,7 +80,7 @@ export function toTabSeparated(
   return [head.map(flattenText), ...lines].map((line) => line.join("\t")).join("\n");
 }
 
-/** One line, and never a formula: a spreadsheet would compute what begins with these signs. */
+/** Returns one line that no spreadsheet takes for a formula. */
 function flattenText(text: string): string {
   const line = stripControls(text);
   return /^[=+@-]/.test(line) && !Number.isFinite(Number(line)) ? `'${line}` : line;

@@ -26,7 +26,7 @@ export function usePanning(
   const [view, setView] = useState(() => fitView(spots, size));
   const fingers = useRef(new Map<number, Spot>());
   const travelled = useRef(0);
-  // Until it is pressed, the wheel scrolls the page past the map.
+  // Until the map is clicked, the wheel scrolls the page.
   const awake = useRef(false);
   const isFirst = useRef(true);
   const fit = () => setView(fitView(spots, size));
@@ -89,7 +89,7 @@ export function usePanning(
     zoom: (factor: number) => zoomAt(middle, factor),
     show: (spot: Spot) =>
       setView((now) => moveView({ ...spot, world: Math.max(now.world, CLOSE) }, 0, 0, size)),
-    /** Whether the pointer has just dragged, so that its release presses nothing. */
+    /** Whether the pointer has just dragged, so that its release is not a click. */
     dragged: () => travelled.current > SLACK,
     handlers: {
       onKeyDown,

@@ -1,4 +1,4 @@
-// The words that a graph was taught, each with its meaning, to be taken away and put back.
+// The taught words of a graph with their meanings; each can be removed and restored.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { forget, taughtOf, teach } from "../api/graphs.ts";
@@ -83,7 +83,7 @@ function Meaning({ entry }: { entry: EntryView }) {
   );
 }
 
-/** The word that was taken away last; the way back has the focus that its button had. */
+/** The word that was removed last; its undo button takes the focus. */
 function Gone({
   entry,
   putBack,

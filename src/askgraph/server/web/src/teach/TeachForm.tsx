@@ -1,4 +1,4 @@
-// A word of a question, and what it means in the graph: saved there, then the question is asked again.
+// Teaches the graph a word of a question, then asks the question again.
 
 import { useRef, useState } from "preact/hooks";
 import { complete, teach } from "../api/graphs.ts";
@@ -15,7 +15,7 @@ interface TeachProps {
   readonly graph: string;
   /** The words of the question that were not understood. */
   readonly unused: readonly string[];
-  /** Hears that something was taught. */
+  /** Called when something was taught. */
   readonly taught: () => void;
 }
 
@@ -138,7 +138,7 @@ function MeaningField({ graph, meaning, setMeaning }: MeaningProps) {
   );
 }
 
-/** What was chosen so far, each to be taken away again. */
+/** The chosen meanings, each with a button to remove it. */
 function Meant({ meaning, setMeaning }: Omit<MeaningProps, "graph">) {
   const terms = "terms" in meaning ? meaning.terms : [];
   const chips =

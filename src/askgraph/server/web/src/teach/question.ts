@@ -1,4 +1,4 @@
-// The words of a question, to say of one what it means.
+// The words of a question, for teaching what one of them means.
 
 /** The words of a question in its order, each once. */
 export function wordsOf(question: string): string[] {
@@ -13,7 +13,7 @@ export function orderWords(question: string, unused: readonly string[]): string[
   return [...words.filter(isOdd), ...words.filter((word) => !isOdd(word))];
 }
 
-/** The phrase with a word of the question more, or less, in the order of the question. */
+/** Adds a word of the question to the phrase, or removes it, in the question's order. */
 export function toggleWord(question: string, phrase: string, word: string): string {
   const chosen = new Set(wordsOf(phrase));
   if (!chosen.delete(word)) chosen.add(word);
