@@ -113,7 +113,7 @@ OPERATOR_RULES: Mapping[str, OperatorRule] = {
     "descending": OperatorRule(partial(extremes.apply_direction, descending=True)),
     "most_first": OperatorRule(partial(extremes.apply_sorting, descending=True)),
     "least_first": OperatorRule(partial(extremes.apply_sorting, descending=False)),
-    "sort_mark": OperatorRule(extremes.apply_sort_mark),
+    "sort_mark": OperatorRule(extremes.apply_sort_mark, shares_words=True),
     **dict.fromkeys(COMPARISON_SIGNS, OperatorRule(conditions.apply_comparison)),
     "comparative": OperatorRule(conditions.apply_comparative),
     "between": OperatorRule(conditions.apply_between),

@@ -7,7 +7,7 @@ import numpy as np
 from pyoxigraph import Literal, Variable
 
 from askgraph.graph.literals import split_literal
-from askgraph.index.names import ItemKind
+from askgraph.index.names import ItemKind, stem_word
 from askgraph.search.expand import GainWeight, Node, PartialMatch
 from askgraph.search.expand.beam_search import BeamSearch
 from askgraph.search.link import Link
@@ -42,13 +42,15 @@ class LabelRequest:
 def detect_label_request(reading: TokenizedQuestion) -> LabelRequest | None:
     """Return the request for labels that a question makes, if there is one."""
     phrases, words = reading.word_list.label_phrases, reading.folded_words
-    for at in range(len(words)):
-        length = max(
-            (len(phrase) for phrase in phrases["other"] if reading.has_phrase_at(phrase, at)),
-            default=0,
-        )
-        if length:
-            return LabelRequest(to_bit_mask(range(at, at + length)))
+    other_positions = {
+        position
+        for at in range(len(words))
+        for phrase in phrases["other"]
+        if reading.has_phrase_at(phrase, at)
+        for position in range(at, at + len(phrase))
+    }
+    if other_positions:
+        return LabelRequest(to_bit_mask(other_positions))
     label_words = {phrase[0] for phrase in phrases["words"]}
     labels = [at for at, word in enumerate(words) if word in label_words]
     for at, word in enumerate(words):
@@ -111,13 +113,19 @@ def _build_label(
 
 
 def _find_label_predicates(search: BeamSearch, entity: int, request: LabelRequest) -> list[str]:
-    """Return the predicates of the requested labels of a thing, names before other labels."""
+    """Return the predicates of the requested labels of a thing, names before other labels.
+
+    A graph's own predicate of other names is known by its name: "alias".
+    """
     graph, predicates = search.graph, search.schema.predicates
+    phrases = search.frame.reading.word_list.label_phrases["other"]
+    other_stems = {stem_word(phrase[0]) for phrase in phrases if len(phrase) == 1}
     numbers, _ = graph.count_predicates(np.array([entity], dtype=np.int32))
     found: list[tuple[str, str]] = []
     for number in numbers.tolist():
         profile = predicates.get(number)
-        if profile is None or not profile.naming:
+        is_other = bool(other_stems & set(search.schema.get_name_stems(number)))
+        if profile is None or not (profile.naming or is_other):
             continue
         languages = {
             split_literal(graph.terms.get_text(int(value)))[2] or ""
@@ -127,7 +135,7 @@ def _find_label_predicates(search: BeamSearch, entity: int, request: LabelReques
         is_requested = (
             any(tag.partition("-")[0].lower() == request.language for tag in languages)
             if request.language
-            else profile.naming == "alternative"
+            else is_other or profile.naming == "alternative"
         )
         if is_requested:
             found.append((profile.naming, profile.iri))
