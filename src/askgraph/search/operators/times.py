@@ -44,7 +44,7 @@ from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Group, Term, Values
 from askgraph.sparql.elapsed import build_elapsed_time
-from askgraph.sparql.vocabulary import XSD_DATE
+from askgraph.sparql.vocabulary import XSD_DATE, XSD_DATE_TIME
 
 _MAX_WORD_DISTANCE = 5  # maximum words between a step and its number
 _MAX_AGE_YEARS = 200  # larger numbers are no ages but years, or of things without an age
@@ -299,7 +299,7 @@ def apply_lasting(query: QueryBuilder, operator: Operator) -> bool:
     return show_duration(query, operator, name) or apply_count(query, operator)
 
 
-def show_duration(query: QueryBuilder, operator: Operator, unit: str = "days") -> bool:
+def show_duration(query: QueryBuilder, operator: Operator, unit: str = "") -> bool:
     """Show the time from the start to the end of what the pattern is about, or to today.
 
     If some of the things have ended, only those count.
@@ -311,18 +311,42 @@ def show_duration(query: QueryBuilder, operator: Operator, unit: str = "days") -
     return True
 
 
-def bind_duration(query: QueryBuilder, span: VertexSpan, unit: str = "days") -> Variable:
-    """Bind the time from the start to the end of something, or to today."""
+def bind_duration(query: QueryBuilder, span: VertexSpan, unit: str = "") -> Variable:
+    """Bind the time from the start to the end of something, or to today.
+
+    Without a unit this is in days, or in seconds where most things last only hours.
+    """
     start = query.attach(build_unnamed_attachment(span.vertex, span.start))
     end: Term = build_day_term(query.operators.today, XSD_DATE)
     if query.lookups.has_predicate(query.get_vertex_ids(span.vertex), span.end, False):
         end = query.attach(build_unnamed_attachment(span.vertex, span.end))
+        unit = unit or ("seconds" if _lasts_hours(query, span) else "")
     sorts = {query.schema.get_sort(span.start), query.schema.get_sort(span.end)}
-    unit = "calendar years" if ValueKind.YEAR in sorts else unit
+    unit = "calendar years" if ValueKind.YEAR in sorts else unit or "days"
     query.notes.append("elapsed")
     return query.draft.bind_expression(
         f"{unit.split()[-1]} passed", build_elapsed_time(unit, start, end)
     )
+
+
+def _lasts_hours(query: QueryBuilder, span: VertexSpan) -> bool:
+    """Return whether times of day are known and most things end within two days."""
+    datatypes = {query.schema.get_datatype(number) for number in (span.start, span.end)}
+    if datatypes != {XSD_DATE_TIME}:
+        return False
+    ids = query.get_vertex_ids(span.vertex)
+    starts, ends = (
+        dict(zip(*(part.tolist() for part in query.graph.get_edges(ids, number)), strict=True))
+        for number in (span.start, span.end)
+    )
+    days = [
+        float(query.graph.values[ends[node]] - query.graph.values[starts[node]])
+        for node in starts.keys() & ends.keys()
+    ]
+    return bool(days) and float(np.median(days)) < _MAX_DAYS_IN_SECONDS
+
+
+_MAX_DAYS_IN_SECONDS = 2.0  # what mostly lasts less is measured in seconds
 
 
 def _find_end(query: QueryBuilder, start: Attachment) -> tuple[Term, int | None]:
