@@ -570,7 +570,8 @@ def _parse_values(terms: TermTable) -> tuple[NDArray[np.uint8], NDArray[np.float
     sorts = np.full(terms.first_iri, ValueKind.TEXT, dtype=np.uint8)
     values = np.full(terms.first_iri, np.nan)
     for term_id, text in enumerate(_iterate_literals(terms)):
-        if text[text.rindex('"') + 1 :][:1] != "@":  # a literal with a language is a text
+        has_language = text[text.rindex('"') + 1 :][:1] == "@"
+        if not has_language or text[1].isdigit():  # with a language, a text or a date
             sorts[term_id], values[term_id] = parse_value(text)
     return sorts, values
 

@@ -66,8 +66,8 @@ def parse_value(text: str) -> tuple[ValueKind, float]:
         return _parse_date(value, ValueKind.YEAR if datatype == v.XSD_G_YEAR else ValueKind.DATE)
     if datatype == v.XSD_BOOLEAN:
         return ValueKind.BOOLEAN, float(value in ("true", "1"))
-    if language is None and len(value) <= 25:
-        if _NUMBER.fullmatch(value):
+    if len(value) <= 25:
+        if language is None and _NUMBER.fullmatch(value):
             return _parse_number(value, ValueKind.TEXT_NUMBER)
         if len(value) >= 8 and _DATE.fullmatch(value):
             return _parse_date(value, ValueKind.TEXT_DATE)

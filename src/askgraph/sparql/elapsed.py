@@ -14,14 +14,15 @@ from pyoxigraph import Literal
 from askgraph.sparql import Call, Expression
 from askgraph.sparql.serializer import format_expression
 
-_UNITS = ("years", "months", "days", "calendar years")
+_UNITS = ("years", "months", "days", "seconds", "calendar years")
+_SECONDS_OF_PARTS = {"HOURS": 3_600, "MINUTES": 60, "SECONDS": 1}
 
 
 def build_elapsed_time(unit: str, start: Expression, end: Expression) -> Call:
     """Return the expression that computes the elapsed time, a whole number.
 
     It is unbound unless both dates are bound. Units are whole `years`, `months` or `days` from
-    start to end, or `calendar years`, which only compare the years.
+    start to end, `seconds`, or `calendar years`, which only compare the years.
     """
     years = _build_call("-", _build_call("YEAR", end), _build_call("YEAR", start))
     months, days = ((_build_call(name, end), _build_call(name, start)) for name in ("MONTH", "DAY"))
@@ -36,6 +37,13 @@ def build_elapsed_time(unit: str, start: Expression, end: Expression) -> Call:
             return _build_call("-", _build_call("-", month_count, months[1]), is_early)
         case "days":
             return _build_call("-", _build_day_number(end), _build_day_number(start))
+        case "seconds":
+            day_count = _build_call("-", _build_day_number(end), _build_day_number(start))
+            seconds = _build_call("*", day_count, Literal(86_400))
+            for name, factor in _SECONDS_OF_PARTS.items():
+                part = _build_call("-", _build_call(name, end), _build_call(name, start))
+                seconds = _build_call("+", seconds, _build_call("*", part, Literal(factor)))
+            return seconds
         case _:
             return years
 

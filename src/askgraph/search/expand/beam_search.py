@@ -546,7 +546,8 @@ class BeamSearch:
 
 _OPERATORS_WITHOUT_NAMES = frozenset(
     "count average sum minimum maximum most fewest superlative comparative more_than less_than "
-    "at_least at_most between each order ascending descending top distinct or and both not".split()
+    "at_least at_most between each order ascending descending most_first least_first sort_mark "
+    "top distinct or and both not".split()
 )
 """Operators whose words do not name things."""
 EXPANSION_TIME_SHARE = 0.5  # share of the search time after which no state is expanded

@@ -28,6 +28,7 @@ from askgraph.search.operators.columns import (
     show_names,
 )
 from askgraph.search.operators.extremes_with_ties import keep_ties
+from askgraph.search.operators.labels import build_label_queries
 from askgraph.search.operators.pairs import compare_pairs
 from askgraph.search.operators.query_builder import (
     DATE_SORTS,
@@ -110,6 +111,9 @@ OPERATOR_RULES: Mapping[str, OperatorRule] = {
     "order": OperatorRule(extremes.apply_order),
     "ascending": OperatorRule(partial(extremes.apply_direction, descending=False)),
     "descending": OperatorRule(partial(extremes.apply_direction, descending=True)),
+    "most_first": OperatorRule(partial(extremes.apply_sorting, descending=True)),
+    "least_first": OperatorRule(partial(extremes.apply_sorting, descending=False)),
+    "sort_mark": OperatorRule(extremes.apply_sort_mark, shares_words=True),
     **dict.fromkeys(COMPARISON_SIGNS, OperatorRule(conditions.apply_comparison)),
     "comparative": OperatorRule(conditions.apply_comparative),
     "between": OperatorRule(conditions.apply_between),
@@ -150,6 +154,7 @@ def build_candidates(
         candidates += describe_things(
             search, search.frame, description.links, description.lead_word_count
         )
+    candidates += build_label_queries(search, search.frame)
     if search.frame.get_operators("or", *_PAIR_OPERATORS):
         candidates += compare_pairs(search, search.frame)
     return candidates
@@ -322,7 +327,7 @@ _PROPERTY_OPERATORS = ("superlative", "comparative")
 """Operators on a property of the thing named right beside them."""
 _TIME_NOTES = frozenset(
     "at now past during between before after superlative minimum maximum most fewest top order "
-    "ascending descending each lasting lasted elapsed".split()
+    "ascending descending most_first least_first each lasting lasted elapsed".split()
 )
 _PREFERRED_RANK, _DEPRECATED_RANK = NamedNode(WIKIBASE_PREFERRED), NamedNode(WIKIBASE_DEPRECATED)
 

@@ -22,6 +22,7 @@ from askgraph.search.expand import (
 )
 from askgraph.search.link import Link
 from askgraph.search.operators.columns import find_named_vertices, find_owner_vertex
+from askgraph.search.operators.kind_groups import group_by_kind
 from askgraph.search.operators.query_builder import (
     DATE_SORTS,
     LISTED_NOTE,
@@ -283,6 +284,8 @@ def _can_fan_out(query: QueryBuilder, predicate: int, inverse: bool) -> bool:
 
 def limit_rows(query: QueryBuilder, operator: Operator) -> None:
     """Set limit and offset from the words beside an operator: "the second", "the three"."""
+    if operator.name in SORTING_OPERATORS:
+        return  # "most moons first" sorts all
     first, last = _parse_ordinals(query, operator)
     count, offset = 1 + last - first, first - 1
     for quantity in query.question.quantities:
@@ -416,6 +419,7 @@ def include_empty_groups(query: QueryBuilder, candidate: QueryCandidate) -> Quer
 
 
 _NATIVE_DATE_SORTS = (ValueKind.DATE, ValueKind.YEAR)
+SORTING_OPERATORS = ("most_first", "least_first")
 LISTABLE_OPERATORS = ("average", "sum", "minimum", "maximum", "superlative", "most", "fewest")
 """Operators that may list several aggregates of one number."""
 
@@ -423,14 +427,16 @@ LISTABLE_OPERATORS = ("average", "sum", "minimum", "maximum", "superlative", "mo
 def apply_each(query: QueryBuilder, operator: Operator) -> bool:
     """Group the rows by the things or values that X names: "for each X"."""
     slot, vertex = query.find_next_slot(operator.last), query.find_next_vertex(operator.last)
-    if query.question.folded_words[operator.last] in query.question.word_list.clauses["rate"]:
+    words, lists = query.question.folded_words, query.question.word_list
+    is_count = words[operator.first : operator.last] in lists.operators["count"]  # "count by"
+    if is_count or words[operator.last] in lists.clauses["rate"]:
         query.notes.append("rate")
     if vertex is not None and (slot is None or _is_named_before_slot(vertex, slot)):
         query.group_by(vertex)
         return True
     attachment = query.find_attachment(slot)
     if slot is None or attachment is None:
-        return False
+        return group_by_kind(query, operator)
     query.group_by_value(
         query.choose_object_variable(query.attach_and_consume(attachment), attachment),
         slot.first,
@@ -510,6 +516,10 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
     slot, vertex = query.find_next_slot(operator.last), query.find_next_vertex(operator.last)
     if _is_used_by_aggregate(query, operator):
         return True
+    if _is_count_of_first_noun(query, operator):
+        if query.root not in query.find_vertices_before(operator):
+            return False
+        slot, vertex = None, query.root
     if _group_by_listed_values(query, operator):
         vertex = query.root
     elif is_listed_count(query.question, operator.last):
@@ -533,6 +543,33 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
     if _is_numeric_statement(query, vertex):
         return True
     query.draft.columns.append(build_aggregate("COUNT", vertex.term, distinct=True))
+    return True
+
+
+def _is_count_of_first_noun(query: QueryBuilder, operator: Operator) -> bool:
+    """Return whether a count is of what the question begins with: "ships, how many of them"."""
+    question = query.question
+    phrases = question.word_list.follow_up_phrases["of_them"]
+    refers_back = any(question.has_phrase_at(phrase, operator.last + 1) for phrase in phrases)
+    return refers_back and operator == query.operators.operators[0]
+
+
+def bound_group_count(query: QueryBuilder, quantity: Quantity, sign: str) -> bool:
+    """Bound the count that each group shows: "X per Y, only those with more than 25"."""
+    draft, root_term = query.draft, query.root.term
+    counts = [
+        column
+        for column in draft.columns
+        if isinstance(column, Call) and get_function(column) == "COUNT"
+    ]
+    if not counts and "rate" in query.notes and isinstance(root_term, Variable):
+        counts = [build_aggregate("COUNT", root_term, distinct=True)]
+    following = range(quantity.last + 1, len(query.question.tokens))
+    is_alone = all(map(query.question.is_stop, following))
+    if len(counts) != 1 or not (draft.group_keys and is_alone) or quantity.value is None:
+        return False
+    draft.having.append(Call(sign, (counts[0], to_number_term(quantity.value))))
+    query.consume_quantity(quantity)
     return True
 
 

@@ -23,6 +23,7 @@ from askgraph.search.link import Link
 from askgraph.search.operators.aggregates import (
     AGGREGATE_FUNCTIONS,
     FEW_NOTE,
+    bound_group_count,
     get_cast,
     group_for_count,
 )
@@ -251,7 +252,10 @@ def apply_comparison(query: QueryBuilder, operator: Operator) -> bool:
         return True
     attachment = _find_compared(query, operator, quantity, is_temporal)
     if attachment is None:
-        return not is_temporal and _compare_count(query, operator, quantity, sign)
+        return not is_temporal and (
+            _compare_count(query, operator, quantity, sign)
+            or bound_group_count(query, quantity, sign)
+        )
     if not (is_temporal and _require_end_within(query, operator, attachment, quantity)):
         add_bound(
             query, attachment, quantity, sign, is_since=_is_time_word(query, operator, "since")

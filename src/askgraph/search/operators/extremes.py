@@ -11,6 +11,7 @@ from askgraph.search.expand import (
     Penalty,
 )
 from askgraph.search.operators.aggregates import (
+    SORTING_OPERATORS,
     apply_aggregate,
     bound_groups,
     get_cast,
@@ -46,6 +47,7 @@ from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Expression
 
+_EXTREMES = ("maximum", "minimum")  # also "highest" and "largest", of anything
 _MAX_ORDER_DISTANCE = 8  # maximum words between "descending" and the sorted term
 
 
@@ -545,21 +547,31 @@ def _is_extreme_next(query: QueryBuilder, operator: Operator) -> bool:
 
 def apply_order(query: QueryBuilder, operator: Operator) -> bool:
     """Sort by what X names ("sorted by X"), else by the first shown column."""
-    directions = query.operators.get_operators("descending")
-    descending = any(
-        abs(direction.first - operator.last) <= _MAX_ORDER_DISTANCE for direction in directions
+    direction = next(
+        (
+            direction
+            for direction in query.operators.get_operators("descending", *SORTING_OPERATORS)
+            if abs(direction.first - operator.last) <= _MAX_ORDER_DISTANCE
+        ),
+        None,
     )
+    descending = direction is not None and direction.name != "least_first"
     slot = query.find_next_slot(operator.last, MAX_TOKENS_APART)
     if slot is not None:
-        return _order_by_slot(query, slot, descending)
+        measure = direction.measure if direction is not None else None
+        return _order_by_slot(query, slot, descending, measure)
     query.notes.append("order_shown_desc" if descending else "order_shown")
     return True
 
 
-def _order_by_slot(query: QueryBuilder, slot: Slot | None, descending: bool) -> bool:
+def _order_by_slot(
+    query: QueryBuilder, slot: Slot | None, descending: bool, measure: Measure | None = None
+) -> bool:
     attachment = query.find_attachment(slot)
     if attachment is None:
         return False
+    if measure is not None and is_time_value(query.schema, attachment.predicate, measure):
+        descending = not descending
     query.draft.order.append(
         (
             _build_sort_key(
@@ -579,3 +591,67 @@ def apply_direction(query: QueryBuilder, operator: Operator, *, descending: bool
     ):
         query.notes.append("order_shown_desc" if descending else "order_shown")
     return True
+
+
+def apply_sorting(query: QueryBuilder, operator: Operator, *, descending: bool) -> bool:
+    """Sort by the value or count that an extreme names: "oldest first", "most moons first"."""
+    if query.draft.order:
+        return "order" in query.notes  # "sorted by age, oldest first"
+    value = _find_sort_value(query, operator)
+    if value is None:
+        measure = operator.measure
+        if measure is None and _order_by_count(query, operator, descending):
+            return True
+        if measure is not None and measure.date_names:
+            return False
+        query.notes.append("order_shown_desc" if descending else "order_shown")
+        return True
+    variable, is_date = value
+    is_reversed = is_date and operator.measure is not None
+    query.draft.order.append((_build_sort_key(query, variable), descending != is_reversed))
+    return True
+
+
+def _find_sort_value(query: QueryBuilder, operator: Operator) -> tuple[Variable, bool] | None:
+    """Return what an extreme sorts by, and whether it is a time.
+
+    This is the value named after it, the value its adjective measures, or the value named before:
+    "by price, highest first". Times that are kept as text are sorted as text.
+    """
+    measure, sorts = operator.measure, NUMERIC_SORTS + DATE_SORTS
+    next_slot = query.find_next_slot(operator.last, MAX_TOKENS_BESIDE)
+    marks = query.operators.get_operators("sort_mark")
+    if next_slot is not None and any(mark.mask & next_slot.mask for mark in marks):
+        next_slot = None  # "first" is no first flight
+    attachment = query.find_attachment(next_slot, sorts=sorts)
+    if attachment is not None and _can_measure(query, attachment, measure):
+        is_time = is_time_value(query.schema, attachment.predicate, measure)
+        return query.attach_and_consume(attachment), is_time
+    slot = query.find_previous_slot(operator.first, MAX_TOKENS_APART)
+    attachment = query.find_attachment(slot, sorts=(*sorts, ValueKind.TEXT))
+    words = (*measure.property_names, *measure.date_names) if measure is not None else ()
+    phrase = query.question.folded_words[operator.first : operator.last + 1]
+    is_general = any(phrase in query.question.word_list.operators[name] for name in _EXTREMES)
+    is_measured = attachment is not None and (
+        has_name_word(query.schema, attachment.predicate, words)
+        or (is_general and slot is not None and slot.last + 1 == operator.first)
+    )
+    if measure is not None and not is_measured:
+        for words, word_sorts in (
+            (measure.property_names, NUMERIC_SORTS),
+            (measure.date_names, sorts),
+        ):
+            by_words = query.find_by_words(words, word_sorts, require_variable=True)
+            if by_words is not None:
+                return query.attach(by_words), words is measure.date_names
+        attachment = query.find_attachment(slot, sorts=sorts)
+        if attachment is not None and not _can_measure(query, attachment, measure):
+            return None
+    if attachment is None:
+        return None
+    return query.attach(attachment), is_time_value(query.schema, attachment.predicate, measure)
+
+
+def apply_sort_mark(query: QueryBuilder, operator: Operator) -> bool:
+    """Use the words around the extremes of an order: "starting with", "first", "to the oldest"."""
+    return not query.used & operator.mask

@@ -72,6 +72,7 @@ from askgraph.sparql import (
 )
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.vocabulary import (
+    RDF_LANG_STRING,
     XSD_DATE_TIME,
     XSD_DATE_TIME_STAMP,
     XSD_G_YEAR,
@@ -402,14 +403,12 @@ def build_day_bound(variable: Variable, sign: str, day: float, datatypes: Set[st
 
     Values that are text, or of several datatypes, are compared as text.
     """
-    upper = sign in (">", "<=")
-    if FIRST_DAY_NUMBER <= day < _LAST_DAY_NUMBER and (
-        len(datatypes) > 1 or XSD_STRING in datatypes
-    ):
+    upper, has_cast = sign in (">", "<="), len(datatypes) > 1 or RDF_LANG_STRING in datatypes
+    if FIRST_DAY_NUMBER <= day < _LAST_DAY_NUMBER and (has_cast or XSD_STRING in datatypes):
         text = str(build_day_term(day + upper, XSD_STRING).value)  # "1990" is before "1990-12-31"
         text = text.removesuffix("-01").removesuffix("-01")
         sign = {">": ">=", "<=": "<"}.get(sign, sign)
-        return build_filter(variable, sign, Literal(text), cast=TEXT if len(datatypes) > 1 else "")
+        return build_filter(variable, sign, Literal(text), cast=TEXT if has_cast else "")
     return build_filter(variable, sign, build_day_term(day, min(datatypes), is_end=upper))
 
 
@@ -417,7 +416,7 @@ def get_year(day: float) -> int:
     """Return the year of a day; outside of 1 to 9999 by the mean length of a year."""
     if FIRST_DAY_NUMBER <= day < _LAST_DAY_NUMBER + 1:
         return (date(1970, 1, 1) + timedelta(days=int(day))).year
-    return 1970 + math.floor(day / 365.2425 + 0.5)
+    return 1970 + math.floor((day - 0.9) / 365.2425)
 
 
 def is_sound(draft: QueryDraft) -> bool:

@@ -4,6 +4,7 @@ A constant is converted into the unit of the data, not the data into the unit of
 if the numbers of one predicate have several units is each one scaled by its unit.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -43,7 +44,7 @@ from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Group, Term, Values
 from askgraph.sparql.elapsed import build_elapsed_time
-from askgraph.sparql.vocabulary import XSD_DATE
+from askgraph.sparql.vocabulary import XSD_DATE, XSD_DATE_TIME
 
 _MAX_WORD_DISTANCE = 5  # maximum words between a step and its number
 _MAX_AGE_YEARS = 200  # larger numbers are no ages but years, or of things without an age
@@ -71,12 +72,47 @@ class VertexSpan:
 
 
 def convert_quantity(query: QueryBuilder, predicate: int, quantity: Quantity) -> float:
-    """Return a quantity in the unit of a predicate; unchanged if either has no unit."""
+    """Return a quantity in the unit of a predicate; unchanged if either has no unit.
+
+    A span of time is compared with plain numbers in the unit that their size suggests.
+    """
     unit, value = query.schema.get_unit(predicate), quantity.value or 0.0
-    if quantity.unit is None or unit is None or unit.dimension != quantity.unit.dimension:
+    if quantity.unit is None:
+        return value
+    if unit is None and quantity.unit.dimension == "time":
+        seconds = _suggest_seconds_per_number(query, predicate, value, quantity.unit.factor)
+        query.consume_tokens(quantity.positions_with_unit)
+        return value * quantity.unit.factor / seconds
+    if unit is None or unit.dimension != quantity.unit.dimension:
         return value
     query.consume_tokens(quantity.positions_with_unit)
     return quantity.unit.convert(value, unit)
+
+
+def _suggest_seconds_per_number(
+    query: QueryBuilder, predicate: int, value: float, stated_seconds: float
+) -> float:
+    """Return how many seconds 1 means for a predicate: the unit in which most values are nearest.
+
+    The stated unit counts unless another one is much nearer.
+    """
+    ends = query.graph.get_ends(predicate, inverse=True)
+    values = query.graph.values[ends[ends < query.graph.terms.first_iri]]
+    values = values[np.isfinite(values)]
+    middle = float(np.median(values)) if len(values) else 0.0
+    if middle <= 0 or value <= 0:
+        return stated_seconds
+    distances = {
+        seconds: abs(math.log(value * stated_seconds / seconds / middle))
+        for seconds in _SECONDS_OF_NUMBERS
+    }
+    nearest = min(distances, key=distances.__getitem__)
+    stated = abs(math.log(value / middle))
+    return nearest if stated - distances[nearest] > _MIN_UNIT_GAIN else stated_seconds
+
+
+_SECONDS_OF_NUMBERS = (0.001, 1.0, 60.0, 3600.0, 86400.0)
+_MIN_UNIT_GAIN = math.log(5.0)  # so much nearer must the values be in a unit that nobody stated
 
 
 def find_by_dimension(query: QueryBuilder, quantity: Quantity) -> Attachment | None:
@@ -263,7 +299,7 @@ def apply_lasting(query: QueryBuilder, operator: Operator) -> bool:
     return show_duration(query, operator, name) or apply_count(query, operator)
 
 
-def show_duration(query: QueryBuilder, operator: Operator, unit: str = "days") -> bool:
+def show_duration(query: QueryBuilder, operator: Operator, unit: str = "") -> bool:
     """Show the time from the start to the end of what the pattern is about, or to today.
 
     If some of the things have ended, only those count.
@@ -275,18 +311,42 @@ def show_duration(query: QueryBuilder, operator: Operator, unit: str = "days") -
     return True
 
 
-def bind_duration(query: QueryBuilder, span: VertexSpan, unit: str = "days") -> Variable:
-    """Bind the time from the start to the end of something, or to today."""
+def bind_duration(query: QueryBuilder, span: VertexSpan, unit: str = "") -> Variable:
+    """Bind the time from the start to the end of something, or to today.
+
+    Without a unit this is in days, or in seconds where most things last only hours.
+    """
     start = query.attach(build_unnamed_attachment(span.vertex, span.start))
     end: Term = build_day_term(query.operators.today, XSD_DATE)
     if query.lookups.has_predicate(query.get_vertex_ids(span.vertex), span.end, False):
         end = query.attach(build_unnamed_attachment(span.vertex, span.end))
+        unit = unit or ("seconds" if _lasts_hours(query, span) else "")
     sorts = {query.schema.get_sort(span.start), query.schema.get_sort(span.end)}
-    unit = "calendar years" if ValueKind.YEAR in sorts else unit
+    unit = "calendar years" if ValueKind.YEAR in sorts else unit or "days"
     query.notes.append("elapsed")
     return query.draft.bind_expression(
         f"{unit.split()[-1]} passed", build_elapsed_time(unit, start, end)
     )
+
+
+def _lasts_hours(query: QueryBuilder, span: VertexSpan) -> bool:
+    """Return whether times of day are known and most things end within two days."""
+    datatypes = {query.schema.get_datatype(number) for number in (span.start, span.end)}
+    if datatypes != {XSD_DATE_TIME}:
+        return False
+    ids = query.get_vertex_ids(span.vertex)
+    starts, ends = (
+        dict(zip(*(part.tolist() for part in query.graph.get_edges(ids, number)), strict=True))
+        for number in (span.start, span.end)
+    )
+    days = [
+        float(query.graph.values[ends[node]] - query.graph.values[starts[node]])
+        for node in starts.keys() & ends.keys()
+    ]
+    return bool(days) and float(np.median(days)) < _MAX_DAYS_IN_SECONDS
+
+
+_MAX_DAYS_IN_SECONDS = 2.0  # what mostly lasts less is measured in seconds
 
 
 def _find_end(query: QueryBuilder, start: Attachment) -> tuple[Term, int | None]:

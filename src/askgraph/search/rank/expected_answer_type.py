@@ -472,7 +472,7 @@ def derive_expected_answer(linked: LinkedQuestion) -> ExpectedAnswer:
     question = linked.reading
     operators = detect_operators(question)
     nouns = find_requested_nouns(linked, operators)
-    is_ordered = bool(operators.get_operators("order", "ascending", "descending"))
+    is_ordered = bool(operators.get_operators(*_ORDER_OPERATORS))
     extremes = [] if is_ordered else _find_extremes(operators, linked)
     head_noun = nouns[0] if nouns else RequestedNoun((), ())
     return ExpectedAnswer(
@@ -496,6 +496,7 @@ def derive_expected_answer(linked: LinkedQuestion) -> ExpectedAnswer:
 
 
 _NAME_OPERATORS = ("superlative", "sum", "top")
+_ORDER_OPERATORS = ("order", "ascending", "descending", "most_first", "least_first")
 _CALCULATION_OPERATORS = ("average", "sum", "minimum", "maximum", "difference", "ratio")
 _MAX_REQUEST_WORDS = 3  # words after a verb that may mark it as a request
 _EXTREME_OPERATORS = ("superlative", "most", "fewest", "maximum", "minimum")

@@ -161,6 +161,7 @@ class _QuantityParser:
             *self.parse_dates(at),
             self.parse_period(at),
             self.parse_relative_time(at),
+            self.parse_year_before_christ(at),
         ):
             if candidate is not None:
                 return candidate
@@ -290,7 +291,10 @@ class _QuantityParser:
             return self.build_period(at, at, 1900 + self.lists.decades[word])
         digits = _get_decade_pattern().fullmatch(word)
         short = get_shared_words().endings["short_decades"]
-        if digits and (digits.group(1) or digits.group(3) in short):
+        is_short = digits and (
+            digits.group(3) in short or (at > 0 and self.match_phrase(at - 1, self.times["the"]))
+        )  # "the 60s", but "60s" may be seconds
+        if digits and (digits.group(1) or is_short):
             return self.build_period(
                 at, at, int(digits.group(1) or 19) * 100 + int(digits.group(2))
             )
@@ -314,6 +318,22 @@ class _QuantityParser:
     def build_period(self, first: int, last: int, start: int, year_count: int = 10) -> Quantity:
         days = to_day_number(start), to_day_number(start + year_count - 1, 12, 31)
         return Quantity(first, last, " ".join(self.words[first : last + 1]), None, days)
+
+    def parse_year_before_christ(self, at: int) -> Quantity | None:
+        """Parse "480 BC", also the first year of "480 to 323 BC"."""
+        if not re.fullmatch(r"\d{1,4}", self.words[at]):
+            return None
+        year, phrases = -int(self.words[at]), self.times["before_christ"]
+        days = to_day_number(year), to_day_number(year, 12, 31)
+        if length := self.match_phrase(at + 1, phrases):
+            return Quantity(at, at + length, " ".join(self.words[at : at + length + 1]), None, days)
+        is_range = (
+            self.words[at + 1 : at + 2]
+            and self.words[at + 1] in self.lists.clauses["through"]
+            and re.fullmatch(r"\d{1,4}", "".join(self.words[at + 2 : at + 3]))
+            and self.match_phrase(at + 3, phrases)
+        )
+        return Quantity(at, at, self.words[at], None, days) if is_range else None
 
     # Times relative to today
 

@@ -241,11 +241,109 @@ def detect_operators(
         else:
             operators.append(_interpret_distinct(operator, operators, reading))
             at = operator.last + 1
+    operators = _interpret_sorting(reading, operators)
     operators += list(_find_listed_counts(reading, operators))
     return QuestionOperators(
         reading,
         tuple(sorted(operators, key=lambda operator: operator.first)),
         _detect_answer_kind(reading),
+    )
+
+
+def _interpret_sorting(reading: TokenizedQuestion, operators: Sequence[Operator]) -> list[Operator]:
+    """Read extremes that name the ends of an order as that order: "oldest first".
+
+    The words around them become marks: "first", "starting with", "from" and "to the newest".
+    """
+    extremes = [operator for operator in operators if operator.name in _SORTABLE_OPERATORS]
+    for extreme in extremes:
+        marks = (
+            _find_sort_start(reading, operators, extreme)
+            or _find_sort_end(reading, extreme)
+            or _find_opposite_extreme(reading, extremes, extreme)
+        )
+        if marks:
+            name = "most_first" if _is_upward(extreme) else "least_first"
+            taken = {extreme.mask, *(mark.mask for mark in marks)}
+            rest = [
+                operator
+                for operator in operators
+                if not any(operator.mask & mask for mask in taken)
+            ]
+            return [*rest, replace(extreme, name=name), *marks]
+    return list(operators)
+
+
+def _is_upward(extreme: Operator) -> bool:
+    return extreme.measure.is_upward if extreme.measure else extreme.name in ("maximum", "most")
+
+
+def _find_sort_start(
+    reading: TokenizedQuestion, operators: Sequence[Operator], extreme: Operator
+) -> list[Operator]:
+    """Find "starting with" before an extreme in the same clause."""
+    for operator in operators:
+        is_near = 0 < extreme.first - operator.last <= _MAX_SORT_WORDS
+        if operator.name == "starting" and is_near:
+            between = range(operator.first, extreme.first + 1)
+            is_quoted = any(reading.tokens[at].quote is not None for at in between)
+            if not is_quoted and _is_one_clause(reading, between):
+                return [Operator("sort_mark", operator.first, operator.last)]
+    return []
+
+
+def _find_sort_end(reading: TokenizedQuestion, extreme: Operator) -> list[Operator]:
+    """Find "first" at the end of the clause of an extreme: "lowest sales first"; or "down"."""
+    words, count = reading.folded_words, len(reading.tokens)
+    start = _find_sort_from(reading, extreme)
+    for at in range(extreme.last + 1, min(extreme.last + _MAX_SORT_NOUN_WORDS + 2, count)):
+        if any(mark in reading.get_gap(at - 1, at) for mark in _CLAUSE_MARKS):
+            return []
+        is_last = at + 1 == count or any(
+            mark in reading.get_gap(at, at + 1) for mark in _CLAUSE_MARKS
+        )
+        if is_last and words[at] in reading.word_list.clauses["sort_first"]:
+            return [Operator("sort_mark", at, at)]
+        if is_last and start is not None and words[at] in reading.word_list.clauses["sort_on"]:
+            return [Operator("sort_mark", start, start), Operator("sort_mark", at, at)]
+    return []
+
+
+def _find_opposite_extreme(
+    reading: TokenizedQuestion, extremes: Sequence[Operator], extreme: Operator
+) -> list[Operator]:
+    """Find the other end of an order: "from the youngest to the oldest"."""
+    start = _find_sort_from(reading, extreme)
+    within = _MAX_SORT_NOUN_WORDS if start is None else _MAX_SORT_WORDS
+    for other in extremes:
+        between = range(extreme.last, other.first + 1)
+        if not 0 < other.first - extreme.last <= within or not _is_one_clause(reading, between):
+            continue
+        at, words_before_end = other.first - 1, reading.word_list.clauses["sort_to"]
+        while at > extreme.last and reading.folded_words[at] not in words_before_end:
+            at -= 1
+        is_end = at > extreme.last and all(map(reading.is_stop, range(at + 1, other.first)))
+        if is_end and _is_upward(other) != _is_upward(extreme):
+            marks = [] if start is None else [Operator("sort_mark", start, start)]
+            return [*marks, Operator("sort_mark", at, at), replace(other, name="sort_mark")]
+    return []
+
+
+def _find_sort_from(reading: TokenizedQuestion, extreme: Operator) -> int | None:
+    """Return the token of "from" before an extreme: "from the one that is oldest"."""
+    at = extreme.first - 1
+    while at >= 0 and extreme.first - at <= _MAX_SORT_WORDS:
+        if reading.folded_words[at] in reading.word_list.clauses["sort_from"]:
+            return at
+        if reading.get_gap(at, at + 1) != " ":
+            return None
+        at -= 1
+    return None
+
+
+def _is_one_clause(reading: TokenizedQuestion, positions: range) -> bool:
+    return not any(
+        mark in reading.get_gap(at, at + 1) for at in positions[:-1] for mark in _CLAUSE_MARKS
     )
 
 
@@ -333,6 +431,10 @@ _MAX_POLITE_WORDS = 3  # words after "can" that may name the addressee
 _MAX_WORDS_BEFORE_NAME = 6  # maximum distance of "names" in "first, middle and last names"
 _TEXT_PRIORITY = 4  # before all other operators: the following words identify it
 
+_SORTABLE_OPERATORS = ("superlative", "maximum", "minimum", "most", "fewest")
+_MAX_SORT_WORDS = 8  # so many words lie at most between the ends of an order
+_MAX_SORT_NOUN_WORDS = 3  # so many words name what is sorted by: "lowest average score first"
+_CLAUSE_MARKS = ",;:.?!("
 _AGGREGATES = frozenset("count average sum minimum maximum".split())
 
 
@@ -416,7 +518,7 @@ _MAX_TOKENS_BEFORE_NOUN = 4  # position limit of a question word that asks for t
 _MAX_BETWEEN_TOKENS = 8  # tokens after "between" that contain both numbers
 _STRONG_OPERATORS = frozenset(
     "count average sum minimum maximum most fewest superlative comparative measure "
-    "containing starting ending".split()
+    "containing starting ending most_first least_first".split()
 )
 """Operators that are more than function words."""
 _QUANTITY_OPERATORS = (*COMPARISON_SIGNS, "between", "top", "comparative")
@@ -438,9 +540,14 @@ def _can_occur(name: str, at: int, reading: TokenizedQuestion) -> bool:
         return at == 0 and not _is_polite_request(reading)
     if name in ("before", "after", "past"):
         return at > 0
+    if name in ("at_least", "at_most"):  # but "du plus ancien au plus récent"
+        return bool(reading.quantities)
     if name in ("between", "top"):
         following = {quantity.first for quantity in reading.quantities}
-        return any(at + step in following for step in (1, 2, 3))
+        has_other_bound = name != "between" or any(  # but "from the 1960s"
+            at + step in following for step in range(3, _MAX_BETWEEN_TOKENS + 1)
+        )
+        return has_other_bound and any(at + step in following for step in (1, 2, 3))
     if name == "share":  # but "the top 10 percent of"
         return not any(at - 1 in item.positions for item in reading.quantities)
     if name == "or":  # "his or her", "in or after"

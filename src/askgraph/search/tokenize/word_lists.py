@@ -66,6 +66,7 @@ class WordList:
         measures: adjectives of measure.
         synonyms: synonyms by stem.
         naming: words for "name".
+        label_phrases: phrases that ask for other names and for names in a language.
         light_phrases: phrases without content, such as "took place".
         faint_phrases: words with little content, such as "everyone" and "make".
         generic_nouns: stems of nouns such as "thing" and "item".
@@ -98,6 +99,7 @@ class WordList:
     measures: tuple[Measure, ...]
     synonyms: Mapping[str, frozenset[str]]
     naming: frozenset[str]
+    label_phrases: Mapping[str, tuple[Phrase, ...]]
     light_phrases: tuple[Phrase, ...]
     faint_phrases: tuple[Phrase, ...]
     generic_nouns: frozenset[str]
@@ -244,6 +246,7 @@ def get_word_list(language: str) -> WordList:
         text_holders=_parse_phrases(table["texts"]["holders"]),
         measures=tuple(_parse_measures(table["adjectives"])),
         synonyms=_parse_synonyms([*table["synonyms"]["sets"], *table["synonyms"]["english"]]),
+        label_phrases=_parse_phrases_by_name(table["labels"]),
         naming=frozenset(stem_word(p[0]) for p in _parse_phrases(table["naming"]["words"])),
         light_phrases=_parse_phrases(table["light"]["words"]),
         faint_phrases=_parse_phrases(table["light"]["faint"]),
@@ -398,6 +401,20 @@ def _parse_synonyms(sets: Sequence[str]) -> dict[str, frozenset[str]]:
         for word in words:
             synonyms.setdefault(word, set()).update(words - {word})
     return {word: frozenset(synonyms_of_word) for word, synonyms_of_word in synonyms.items()}
+
+
+@cache
+def load_language_names() -> Mapping[str, str]:
+    """Return the codes of languages by the folded words for them."""
+    source = files("askgraph.search.tokenize").joinpath("words", "languages.toml")
+    table = tomllib.loads(source.read_text(encoding="utf-8"))
+    endings = ("", *table["endings"]["adjectives"])
+    return {
+        fold_word(name) + ending: code
+        for code, names in table["names"].items()
+        for name in names
+        for ending in endings
+    }
 
 
 @dataclass(frozen=True)
