@@ -5,6 +5,7 @@ The columns of a query are compared with it, with or without a graph.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -157,6 +158,9 @@ def find_owner_noun(
     return _build_noun(following.positions, following.operators, linked)
 
 
+_ORDINAL_NUMBER = re.compile(r"(?<!\d)\d{1,2}\.(?=\s)")  # "im 20. Jahrhundert"
+
+
 def _split_sentences(
     runs: Sequence[ContentRun], question: TokenizedQuestion
 ) -> list[list[ContentRun]]:
@@ -167,7 +171,7 @@ def _split_sentences(
         text_between = question.text[
             question.tokens[first].start : question.tokens[run.start].start
         ]
-        if any(mark in text_between for mark in ".?!;"):
+        if any(mark in _ORDINAL_NUMBER.sub("", text_between) for mark in ".?!;"):
             sentences.append([])
         sentences[-1].append(run)
     return sentences
