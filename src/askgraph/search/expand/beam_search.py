@@ -278,9 +278,9 @@ class BeamSearch:
         if is_return and self.schema.is_one_to_one((predicate, inverse)):
             return  # it leads only back to its origin
         links = [] if is_return else self._get_step_links(state, predicate, inverse)
-        is_vague = self._is_vague_step(predicate, inverse)
-        is_named_only = named_only or is_vague or predicate in self.schema.named_only_predicates
-        if (not links and is_named_only) or (
+        is_named_only = predicate in self.schema.named_only_predicates
+        must_be_named = named_only or is_named_only or self._is_vague_step(predicate, inverse)
+        if (not links and must_be_named) or (
             is_literal and self._is_wrong_code_predicate(state, predicate)
         ):
             return

@@ -22,7 +22,7 @@ _SCORE_BONUS, _MAX_SCORE = 0.1, 0.74
 """What turns a cosine into a quality, and the maximum: below a synonym of the word lists."""
 _MIN_EXPLAINED_SHARE: Final = 0.85
 """Minimum share of a thing's or value's name for a link to explain its words."""
-_MIN_WORD_QUALITY: Final = 0.8  # the quality from which on a link explains a word
+_MIN_WORD_QUALITY: Final = 0.75  # the quality from which on a link explains a word: a synonym's
 
 
 def link_by_meaning(linked: LinkedQuestion, index: NameIndex) -> LinkedQuestion:
