@@ -306,7 +306,7 @@ def detect_naming_role(
     Args:
         predicate: The predicate.
         samples: Some of its texts.
-        term: What its vocabulary says of it, which takes precedence over its texts.
+        term: The term of its vocabulary, which takes precedence over its texts.
     """
     standard = get_standard_role(predicate.iri)
     if standard or not samples:

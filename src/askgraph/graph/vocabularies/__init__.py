@@ -241,7 +241,7 @@ def _is_text_list(value: object) -> TypeGuard[list[str]]:
 
 
 def add_vocabulary_names(profile: Profile, vocabularies: Vocabularies) -> Profile:
-    """Return the profile with what vocabularies say of its classes and predicates.
+    """Return the profile with the names and roles that vocabularies give its terms.
 
     The graph's own names come first: a name of a class is left out if a class or predicate of the
     graph has it itself, and a name of a predicate if a predicate has it. Unless the graph is an

@@ -307,7 +307,7 @@ class BeamSearch:
                 yield self._build_successor(state, edge, ids, step_penalty, is_literal)
 
     def _is_vague_step(self, predicate: int, inverse: bool) -> bool:
-        """Return whether a step that no word names says too little to be meant."""
+        """Return whether a step that no word names is too vague to be meant."""
         if predicate in self.schema.unspecific_predicates:
             return not self.frame.is_yes_no_question  # both ends are named
         return not inverse and predicate in self.schema.outward_predicates

@@ -1,4 +1,4 @@
-"""Link nouns that say little of what they stand for: "works by X", "tools written in Y".
+"""Link nouns that could stand for anything: "works by X", "tools written in Y".
 
 Such a noun stands for the things that a graph is about: the class whose instances it describes
 most, and classes that it describes nearly as much. A word that names a class or predicate is none.

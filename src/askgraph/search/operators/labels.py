@@ -20,7 +20,7 @@ from askgraph.sparql import Call, Filter, Term
 
 _MIN_LINK_SCORE = 0.6  # words name the thing or the class so well
 _MAX_LINKS = 3  # so many things and classes are tried
-_LANGUAGE_OPERATORS = 3  # a word for a label beside a language that it has means nothing else
+_LANGUAGE_OPERATOR_COUNT = 3  # a word for a label beside a language that it has means nothing else
 _MAX_WORDS_BETWEEN = 6  # so many words lie between a language and a word for a label
 
 
@@ -186,7 +186,7 @@ def _build_candidate(
     if not isinstance(column, Variable):
         return None
     gain = search.compute_gain(link, 0) + search.sum_weights(request.words)
-    gain += GainWeight.OPERATOR * (_LANGUAGE_OPERATORS if request.language else 1)
+    gain += GainWeight.OPERATOR * (_LANGUAGE_OPERATOR_COUNT if request.language else 1)
     state = PartialMatch(node, link.mask | request.words, gain, patterns=1, anchored=True)
     return QueryCandidate(
         draft.to_query(),
