@@ -46,7 +46,7 @@ SLOW = re.compile(r"^import subprocess", re.MULTILINE)
 # What imports PyTorch, which takes seconds and half a gigabyte.
 TORCH = re.compile(r"^from tests\.(tiny_models|late import .*\b(torch|xgrammar))\b", re.MULTILINE)
 BROWSER_FOLDER = TESTS / "server" / "browser"
-ORDER = (
+ORDER = ("torch", "slow", "browser", "server")  # of files; a browser keeps profilers from calls
     "torch",
     "slow",
     "browser",
