@@ -47,11 +47,6 @@ SLOW = re.compile(r"^import subprocess", re.MULTILINE)
 TORCH = re.compile(r"^from tests\.(tiny_models|late import .*\b(torch|xgrammar))\b", re.MULTILINE)
 BROWSER_FOLDER = TESTS / "server" / "browser"
 ORDER = ("torch", "slow", "browser", "server")  # of files; a browser keeps profilers from calls
-    "torch",
-    "slow",
-    "browser",
-    "server",
-)  # of files; greenlets of browsers keep profilers from calls
 SERVER_FIXTURES = {"llm_server", "sparql_server", "sample_endpoint", "postgres"}
 
 
