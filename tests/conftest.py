@@ -46,7 +46,7 @@ SLOW = re.compile(r"^import subprocess", re.MULTILINE)
 # What imports PyTorch, which takes seconds and half a gigabyte.
 TORCH = re.compile(r"^from tests\.(tiny_models|late import .*\b(torch|xgrammar))\b", re.MULTILINE)
 BROWSER_FOLDER = TESTS / "server" / "browser"
-ORDER = ("torch", "browser", "slow", "server")  # of the files, those that take longest first
+ORDER = ("torch", "slow", "browser", "server")  # of files; a browser keeps profilers from calls
 SERVER_FIXTURES = {"llm_server", "sparql_server", "sample_endpoint", "postgres"}
 
 

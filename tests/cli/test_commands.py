@@ -80,7 +80,8 @@ def test_help_and_adding(source: Path, tmp_path: Path) -> None:
         "assert not imported, imported\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
-    # Version.
+    # Version, also where another command ran before it in the same process.
+    assert run("metadata", "--help").exit_code == 0
     assert run("--version").stdout.startswith("askgraph 0.")
     # Added listed described removed.
     added = run("add", "moons", source)

@@ -295,7 +295,7 @@ def test_data_is_not_counted_but_what_a_store_recurses_over_is() -> None:
     [
         ("SELECT * WHERE " + "{" * 101 + "}" * 101, "column 116: more than 100 nested brackets"),
         ("SELECT * { FILTER(" + "(" * 99 + "1" + ")" * 99 + ") }", "more than 100 nested brackets"),
-        ("SELECT * { FILTER(" + "!" * 6000 + "1) }", "more than 5,000 words and signs"),
+        ("SELECT * { FILTER(" + "!" * 6000 + "1) }", "more than 5,000 tokens outside VALUES"),
         ("#" + "a" * 1_000_000 + "\nASK {}", "at most 1,000,000 are allowed"),
     ],
 )

@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cache
-from importlib import import_module, metadata
+from importlib import import_module
+from importlib.metadata import version as get_installed_version
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_origin, get_type_hints
@@ -402,7 +403,7 @@ app = typer.Typer(
 
 def _print_version(is_requested: bool) -> None:
     if is_requested:
-        typer.echo(f"askgraph {metadata.version('askgraph')}")
+        typer.echo(f"askgraph {get_installed_version('askgraph')}")
         raise typer.Exit
 
 

@@ -121,7 +121,7 @@ async def test_a_key_that_is_not_exactly_ours_is_refused(
         "longer": text + "A" * 500,
         "no key": "askgraph_",
     }[change]
-    with pytest.raises(NotAllowedError, match="not known") as caught:
+    with pytest.raises(NotAllowedError, match="unknown API key") as caught:
         await known.identify(by_key(wrong))
     assert caught.value.status == 401
 
