@@ -48,8 +48,12 @@ def weigh_content(reading: TokenizedQuestion) -> list[float]:
 
 
 def find_unheard_request(subject: FaultContext) -> tuple[int, ...]:
-    """Return the words that say what is asked for, if the query uses none of them."""
-    asked = find_requested_tokens(subject)
+    """Return the words that say what is asked for, if the query uses none of them.
+
+    Words without weight do not count: another graph answers them.
+    """
+    weights = subject.linked.weights
+    asked = tuple(at for at in find_requested_tokens(subject) if weights[at])
     used = subject.candidate.used | subject.candidate.shown_words
     linked = find_linked_tokens(subject)
     return () if any(used >> at & 1 or at in linked for at in asked) else asked
@@ -73,7 +77,8 @@ def find_requested_tokens(subject: FaultContext) -> tuple[int, ...]:
         if subject.has_link_target(link)
         for at in link.positions
     }
-    for noun in find_requested_nouns(subject.linked, operators)[:1]:
+    nouns = find_requested_nouns(subject.linked, operators)
+    for noun in [noun for noun in nouns if noun.first_position > last][:1]:
         between = range(last + 1, noun.first_position)
         if _is_measure(noun, reading):
             last = noun.positions[-1]
