@@ -176,9 +176,9 @@ def main() -> None:
         number = chosen.generated
         made = [case for one in wanted for case in generated_cases(one, workspace, number=number)]
     asked = sum(len(one.questions) for one in wanted)
-    if chosen.unseen_iris is not None:
+    if chosen.unseen is not None:
         others = [
-            one for one in read_folder(chosen.unseen_iris / "attempts", Attempt) if one.evidence
+            one for one in read_folder(chosen.unseen / "attempts", Attempt) if one.evidence
         ]
         people += [answered(one) for one in others]
         asked += len(others)
@@ -188,7 +188,7 @@ def main() -> None:
     print(report(found, given))
     if chosen.write:
         command = f"python tools/calibrate.py --write --generated {number}"
-        command += " --unseen CACHE" if chosen.unseen_iris is not None else ""
+        command += " --unseen CACHE" if chosen.unseen is not None else ""
         texts = written(found, given, command)
         for path, text in zip((TREES_FILE, CURVE_FILE), texts, strict=True):
             with replace_file(path) as file:

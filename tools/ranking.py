@@ -158,8 +158,8 @@ def _cases(chosen: argparse.Namespace, folder: Path) -> tuple[list[Case], set[st
     for asked in wanted if chosen.generated else ():
         number = chosen.generated
         cases += ask_generated(asked, workspace, most=MOST_GENERATED, number=number, scores=scores)
-    if chosen.unseen_iris is not None:
-        cases += read_folder(chosen.unseen_iris / "clusters", Case)
+    if chosen.unseen is not None:
+        cases += read_folder(chosen.unseen / "clusters", Case)
     return cases, {asked.name for asked in wanted}
 
 
