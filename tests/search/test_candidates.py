@@ -183,6 +183,14 @@ def test_decisions_follow_the_thresholds() -> None:
     assert decisions == ["refuse", "refuse", "ask", "ask", "answer", "answer"]
 
 
+def test_it_asks_back_if_an_unsure_reading_is_as_good_as_another() -> None:
+    limits = Thresholds(answer=0.3, ask=0.15)
+    assert choose_outcome(0.4, limits) == "answer"
+    assert choose_outcome(0.4, limits, is_tied=True) == "ask"
+    assert choose_outcome(0.6, limits, is_tied=True) == "answer"
+    assert choose_outcome(0.0, Thresholds(answer=0.0), is_tied=True) == "answer"
+
+
 KINDS = """@prefix : <https://kinds.example/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 :place rdfs:label "place" . :of rdfs:label "instance of" . :code rdfs:label "code" .

@@ -67,8 +67,8 @@ class SearchLimits:
     rows: int = 10_000
     timeout: float | None = 20.0
     seconds: float | None = DEFAULT_SECONDS
-    answer_from: float = 0.5
-    ask_from: float = 0.2
+    answer_from: float = 0.3
+    ask_from: float = 0.15
     operators: bool = True
     today: str = ""
     ranking: str = ""
@@ -160,7 +160,7 @@ class SearchRun:
         if self.timed_out:
             answer = replace(answer, cut_short="the query of a better reading ran out of time")
         limits = Thresholds(self.limits.answer_from, self.limits.ask_from)
-        match choose_outcome(answer.confidence, limits):
+        match choose_outcome(answer.confidence, limits, is_tied=decision.is_tied):
             case "answer":
                 return answer
             case "ask":
@@ -170,6 +170,8 @@ class SearchRun:
                     return Clarification(
                         _build_clarification_text(proposal), options, answer, missing=missing
                     )
+                if answer.confidence >= limits.answer:
+                    return answer
         return Refusal(
             _build_unsure_refusal_text(proposal),
             answer,

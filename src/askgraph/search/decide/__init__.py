@@ -382,7 +382,7 @@ TIED_RESULT_FACTOR = (
     0.6  # the same if one is asked for, and several tie in an order that no word names
 )
 
-AMBIGUOUS_NAME_FACTOR = 0.5  # the same if all that is asked is a name that a thing and a class have
+AMBIGUOUS_NAME_FACTOR = 0.3  # the same if all that is asked is a name that a thing and a class have
 
 UNFILTERED_CLASS_FACTOR = 0.6
 """Confidence factor if the answer is all instances of a class, although words are left out.
@@ -390,12 +390,26 @@ UNFILTERED_CLASS_FACTOR = 0.6
 Those words narrow the class by facts that the graph lacks; benchmarks rarely ask such questions.
 """
 
-MAX_UNHEARD_REQUEST_CONFIDENCE = 0.4
-"""Maximum confidence if the query uses no word that says what is asked for.
+MAX_UNHEARD_REQUEST_CONFIDENCE = 0.25
+"""Maximum confidence if the query uses no word that says what is asked for, or leaves out a number.
 
 "How many committers has X?" is not answered by the number of things named X; benchmarks rarely ask
 for what a graph lacks.
 """
+
+MAX_DOUBTED_CONFIDENCE = 0.84
+"""Maximum confidence if evidence exceeds `_MAX_SURE_EVIDENCE`: below that of a sure answer."""
+
+_MAX_SURE_EVIDENCE = {"inexact": 0.3, "unsaid": 1.0, "required": 0.0, "left_out": 0.5}
+"""The maximum of evidence against an answer that may be sure.
+
+A guessed word, a join that no word names, or a word that is left out always leaves a doubt.
+"""
+
+MAX_TIED_CONFIDENCE = 0.5
+"""Below this confidence, the program asks back if two readings are equally good."""
+
+_MAX_TIED_SCORE_DIFFERENCE = 0.02  # score difference up to which readings are equally good
 
 Outcome = Literal["answer", "ask", "refuse"]
 
@@ -404,8 +418,8 @@ Outcome = Literal["answer", "ask", "refuse"]
 class Thresholds:
     """Minimum confidence to answer, and to ask back instead of refusing."""
 
-    answer: float = 0.5
-    ask: float = 0.2
+    answer: float = 0.3
+    ask: float = 0.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -414,6 +428,12 @@ class Decision:
 
     clusters: tuple[Cluster, ...]
     confidence: float
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether another reading is as good as the best."""
+        best, *others = (cluster.score for cluster in self.clusters[:2])
+        return bool(others) and others[0] > best - _MAX_TIED_SCORE_DIFFERENCE
 
 
 def decide(proposal: RankedCandidates) -> Decision:
@@ -429,9 +449,16 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     """
     if not ranked_clusters:
         return 0.0
-    confidence = calibrate(score_evidence(collect_evidence(proposal, ranked_clusters)))
-    unheard = find_unheard_request(FaultContext(proposal, ranked_clusters[0].best))
-    return min(confidence, MAX_UNHEARD_REQUEST_CONFIDENCE) if unheard else confidence
+    evidence = collect_evidence(proposal, ranked_clusters)
+    confidence = calibrate(score_evidence(evidence))
+    if any(evidence[name] > maximum for name, maximum in _MAX_SURE_EVIDENCE.items()):
+        confidence = min(confidence, MAX_DOUBTED_CONFIDENCE)
+    best = ranked_clusters[0].best
+    omitted = "".join(find_omitted_words(proposal, best))
+    is_unheard = find_unheard_request(FaultContext(proposal, best)) or any(
+        map(str.isdigit, omitted)
+    )
+    return min(confidence, MAX_UNHEARD_REQUEST_CONFIDENCE) if is_unheard else confidence
 
 
 def compute_confidence_factor(
@@ -500,10 +527,18 @@ def _can_tie(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:
     )
 
 
-def choose_outcome(confidence: float, thresholds: Thresholds | None = None) -> Outcome:
-    """Choose the outcome by confidence."""
+def choose_outcome(
+    confidence: float, thresholds: Thresholds | None = None, *, is_tied: bool = False
+) -> Outcome:
+    """Choose the outcome by confidence, and by whether two readings are equally good.
+
+    A minimum of 0 for an answer always answers.
+    """
     limits = thresholds or Thresholds()
-    if confidence >= limits.answer:
+    minimum = limits.answer
+    if is_tied and minimum > 0:
+        minimum = max(minimum, MAX_TIED_CONFIDENCE)
+    if confidence >= minimum:
         return "answer"
     return "ask" if confidence >= limits.ask else "refuse"
 
