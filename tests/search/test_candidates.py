@@ -183,12 +183,12 @@ def test_decisions_follow_the_thresholds() -> None:
     assert decisions == ["refuse", "refuse", "ask", "ask", "answer", "answer"]
 
 
-def test_it_asks_back_if_an_unsure_reading_is_as_good_as_another() -> None:
+def test_it_asks_back_rather_than_give_an_unsure_answer_in_doubt() -> None:
     limits = Thresholds(answer=0.3, ask=0.15)
     assert choose_outcome(0.4, limits) == "answer"
-    assert choose_outcome(0.4, limits, is_tied=True) == "ask"
-    assert choose_outcome(0.6, limits, is_tied=True) == "answer"
-    assert choose_outcome(0.0, Thresholds(answer=0.0), is_tied=True) == "answer"
+    assert choose_outcome(0.4, limits, is_doubtful=True) == "ask"
+    assert choose_outcome(0.6, limits, is_doubtful=True) == "answer"
+    assert choose_outcome(0.0, Thresholds(answer=0.0), is_doubtful=True) == "answer"
 
 
 KINDS = """@prefix : <https://kinds.example/> .

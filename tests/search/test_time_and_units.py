@@ -19,7 +19,7 @@ from tests.temporal.asked import (
     questions_in,
 )
 
-from askgraph.search.decide import choose_outcome, estimate_confidence
+from askgraph.search.decide import choose_outcome, decide, estimate_confidence
 from askgraph.search.rank import cluster_candidates
 
 HELD_OUT = 43
@@ -66,9 +66,9 @@ def best(name: str, question: str, *, today: date = TODAY) -> str:
 )
 def test_a_time_that_nothing_is_at_is_not_passed_over_in_silence(question: str) -> None:
     proposal = proposal_of(graph_of("office"), question)
-    confidence = estimate_confidence(proposal, cluster_candidates(proposal.candidates))
+    decision = decide(proposal)
 
-    assert choose_outcome(confidence) != "answer"
+    assert choose_outcome(decision.confidence, is_doubtful=decision.is_doubtful) != "answer"
 
 
 def test_what_is_current_depends_on_the_day() -> None:

@@ -160,7 +160,7 @@ class SearchRun:
         if self.timed_out:
             answer = replace(answer, cut_short="the query of a better reading ran out of time")
         limits = Thresholds(self.limits.answer_from, self.limits.ask_from)
-        match choose_outcome(answer.confidence, limits, is_tied=decision.is_tied):
+        match choose_outcome(answer.confidence, limits, is_doubtful=decision.is_doubtful):
             case "answer":
                 return answer
             case "ask":

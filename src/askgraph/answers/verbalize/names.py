@@ -468,6 +468,9 @@ class ValueWords(Nouns, ABC):
 
     def write_call(self, call: Call) -> str:
         """Return a function of some arguments as a noun phrase."""
+        match call:
+            case Call("*", (Call("FLOOR", (Call("/", (Call("YEAR", (date,)), _)),)), _)):
+                return self.say("decade", self.write(date))
         texts = [self.write(argument) for argument in call.arguments]
         if call.name in _FUNCTIONS and texts:
             return self.say(_FUNCTIONS[call.name], texts[0])

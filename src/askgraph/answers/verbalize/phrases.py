@@ -47,6 +47,7 @@ _MAX_EXACT_DECIMALS = 9
 """More decimals are those of a computed number: two of an average are enough."""
 _SCIENTIFIC_LIMITS = (1e15, 1e-6)
 """From the first size on, and below the second, a number is a power of ten."""
+_YEAR_VARIABLE = re.compile("year|decade")
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SHORT_NUMBER = re.compile(r"[-+]?\d{1,4}")
 _DATE = re.compile(r"(-?\d{4,})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?)?)?)?")
@@ -318,7 +319,7 @@ class ValueWriter:
         unit = parse_unit(split_local_name(own)) if own else unit
         if datatype in v.NUMERIC_DATATYPES or unit is not None:
             number = _parse_number(literal.value)
-            is_year = datatype in v.INTEGER_DATATYPES and "year" in variable.lower()
+            is_year = datatype in v.INTEGER_DATATYPES and _YEAR_VARIABLE.search(variable.lower())
             if number is not None and is_year:
                 return str(number)
             if number is not None:

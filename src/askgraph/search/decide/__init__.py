@@ -77,7 +77,7 @@ _NUMERIC_OPERATORS = frozenset("more_than less_than between".split())
 _MIN_FORM_LENGTH, _MAX_ENDING_LENGTH = 3, 2
 """Minimum common letters of two forms of a word, and maximum extra letters of the longer."""
 _MIN_COMPOUND_PART_LENGTH = 5  # minimum length of the last word of a compound
-_GROUP_OPERATORS, _TOTAL_OPERATORS = ("each", "yearly"), ("count", "sum")
+_GROUP_OPERATORS, _TOTAL_OPERATORS = ("each", "yearly", "decadal"), ("count", "sum")
 _MAX_COUNT_NOUN_WORDS = 2  # words after "how many" that may name the number
 
 
@@ -406,8 +406,8 @@ _MAX_SURE_EVIDENCE = {"inexact": 0.3, "unsaid": 1.0, "required": 0.0, "left_out"
 A guessed word, a join that no word names, or a word that is left out always leaves a doubt.
 """
 
-MAX_TIED_CONFIDENCE = 0.5
-"""Below this confidence, the program asks back if two readings are equally good."""
+MIN_DOUBTFUL_CONFIDENCE = 0.5
+"""The minimum confidence of an answer if the decision is doubtful."""
 
 _MAX_TIED_SCORE_DIFFERENCE = 0.02  # score difference up to which readings are equally good
 
@@ -424,22 +424,33 @@ class Thresholds:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """The candidates of a proposal by their results, best first; the confidence in the first."""
+    """The candidates of a proposal by their results, best first; the confidence in the first.
+
+    The decision is doubtful if another reading is as good, or if the best ignores an operator.
+    """
 
     clusters: tuple[Cluster, ...]
     confidence: float
 
-    @property
-    def is_tied(self) -> bool:
-        """Whether another reading is as good as the best."""
-        best, *others = (cluster.score for cluster in self.clusters[:2])
-        return bool(others) and others[0] > best - _MAX_TIED_SCORE_DIFFERENCE
+    is_doubtful: bool = False
 
 
 def decide(proposal: RankedCandidates) -> Decision:
     """Group the candidates with the same result, and weigh the evidence for the best."""
     ranked_clusters = cluster_candidates(proposal.candidates)
-    return Decision(tuple(ranked_clusters), estimate_confidence(proposal, ranked_clusters))
+    return Decision(
+        tuple(ranked_clusters),
+        estimate_confidence(proposal, ranked_clusters),
+        _is_doubtful(proposal, ranked_clusters),
+    )
+
+
+def _is_doubtful(proposal: RankedCandidates, ranked_clusters: Sequence[Cluster]) -> bool:
+    if not ranked_clusters:
+        return False
+    best, *others = ranked_clusters
+    is_tied = bool(others) and others[0].score > best.score - _MAX_TIED_SCORE_DIFFERENCE
+    return is_tied or any(find_unserved_operators(proposal, best.best))
 
 
 def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cluster]) -> float:
@@ -528,16 +539,16 @@ def _can_tie(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:
 
 
 def choose_outcome(
-    confidence: float, thresholds: Thresholds | None = None, *, is_tied: bool = False
+    confidence: float, thresholds: Thresholds | None = None, *, is_doubtful: bool = False
 ) -> Outcome:
-    """Choose the outcome by confidence, and by whether two readings are equally good.
+    """Choose the outcome by confidence, and by whether the decision is doubtful.
 
     A minimum of 0 for an answer always answers.
     """
     limits = thresholds or Thresholds()
     minimum = limits.answer
-    if is_tied and minimum > 0:
-        minimum = max(minimum, MAX_TIED_CONFIDENCE)
+    if is_doubtful and minimum > 0:
+        minimum = max(minimum, MIN_DOUBTFUL_CONFIDENCE)
     if confidence >= minimum:
         return "answer"
     return "ask" if confidence >= limits.ask else "refuse"

@@ -8,6 +8,7 @@ however well the rest fits ("how many *committers* has X", "who *taught* X").
 from collections.abc import Sequence
 
 from askgraph.index.names import ItemKind
+from askgraph.search.link import Link
 from askgraph.search.rank.expected_answer_type import (
     RequestedNoun,
     find_question_word,
@@ -60,16 +61,18 @@ def find_unheard_request(subject: FaultContext) -> tuple[int, ...]:
 
 
 def find_requested_tokens(subject: FaultContext) -> tuple[int, ...]:
-    """Return the words that say what is asked for; none for yes or no and for bare requests.
+    """Return the words that say what is asked for; none for yes or no and for bare classes.
 
     After "which", "what" or "how many" these are the noun ("how many *moons* has X"), after other
-    question words the first words that name nothing ("what did X *study*").
+    question words the first words that name nothing ("what did X *study*"), and without one the
+    noun before an owner ("*price* of X").
     """
     reading, operators = subject.linked.reading, subject.operators
     word = find_question_word(reading)
     counts = operators.get_operators("count")
+    nouns = find_requested_nouns(subject.linked, operators)
     if word is None and not (counts and counts[0].first == 0):
-        return ()
+        return nouns[0].positions if nouns and _has_owner(nouns[0], reading) else ()
     last = max([-1 if word is None else word, *(item.last for item in counts[:1])])
     names = {
         at
@@ -77,7 +80,6 @@ def find_requested_tokens(subject: FaultContext) -> tuple[int, ...]:
         if subject.has_link_target(link)
         for at in link.positions
     }
-    nouns = find_requested_nouns(subject.linked, operators)
     for noun in [noun for noun in nouns if noun.first_position > last][:1]:
         between = range(last + 1, noun.first_position)
         if _is_measure(noun, reading):
@@ -85,7 +87,10 @@ def find_requested_tokens(subject: FaultContext) -> tuple[int, ...]:
         elif all(operators.mask >> at & 1 for at in between):
             head = noun.positions[0]  # later generic nouns are not asked for: "shows with works"
             asked = [at for at in noun.positions if at not in names]
-            plain = [at for at in asked if at == head or not reading.is_generic_noun(at)]
+            verbs = _find_verbs(head, subject)  # "which *women* flew to X"
+            plain = [
+                at for at in asked if at == head or not (at in verbs or reading.is_generic_noun(at))
+            ]
             return tuple(plain or asked) or noun.positions
     silent = names | {at for at, weight in enumerate(weigh_content(reading)) if not weight}
     free = (
@@ -96,13 +101,26 @@ def find_requested_tokens(subject: FaultContext) -> tuple[int, ...]:
     return tuple(free)[:1]
 
 
+def _find_verbs(noun: int, subject: FaultContext) -> set[int]:
+    """Return the words after a noun that name properties better than anything else."""
+    links = [link for link in subject.linked.links if noun not in link.positions]
+    best = dict[int, Link]()
+    for link in sorted(links, key=lambda link: link.score):
+        best.update(dict.fromkeys(link.positions, link))
+    return {at for at, link in best.items() if link.kind is ItemKind.PREDICATE}
+
+
 def _is_measure(noun: RequestedNoun, reading: TokenizedQuestion) -> bool:
     """Return whether a noun only measures the next one: "pieces of software"."""
-    last = noun.positions[-1]
     faint = _find_phrases(reading, reading.word_list.faint_phrases)
+    return faint.issuperset(noun.positions) and _has_owner(noun, reading)
+
+
+def _has_owner(noun: RequestedNoun, reading: TokenizedQuestion) -> bool:
+    """Return whether "of" follows a noun."""
+    last = noun.positions[-1]
     following = reading.folded_words[last + 1 : last + 2]
-    owner_words = reading.word_list.clauses["owner"]
-    return faint.issuperset(noun.positions) and not owner_words.isdisjoint(following)
+    return not reading.word_list.clauses["owner"].isdisjoint(following)
 
 
 def _find_phrases(reading: TokenizedQuestion, phrases: Sequence[Phrase]) -> set[int]:

@@ -93,6 +93,7 @@ class OperatorRule:
 OPERATOR_RULES: Mapping[str, OperatorRule] = {
     "each": OperatorRule(aggregates.apply_each),
     "yearly": OperatorRule(aggregates.apply_yearly, shares_words=True),
+    "decadal": OperatorRule(aggregates.apply_yearly, shares_words=True),
     "count": OperatorRule(aggregates.apply_count, can_shorten=True),
     "average": OperatorRule(partial(aggregates.apply_aggregate, function="AVG"), can_shorten=True),
     "sum": OperatorRule(partial(aggregates.apply_aggregate, function="SUM"), can_shorten=True),

@@ -49,6 +49,7 @@ from askgraph.search.query_pieces import (
 from askgraph.search.tokenize import Quantity, to_bit_mask
 from askgraph.search.tokenize.question_operators import COMPARISON_SIGNS, Operator, is_listed_count
 from askgraph.sparql import Bind, Call, Expression, Group, Nested, Query, find_variables, transform
+from askgraph.sparql import vocabulary as v
 from askgraph.sparql.elapsed import build_elapsed_time
 
 AGGREGATE_FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
@@ -458,14 +459,24 @@ _MEASURING_OPERATORS = (
 )
 
 
+_PERIOD_NAMES = {"yearly": "year", "decadal": "decade"}
+
+
 def apply_yearly(query: QueryBuilder, operator: Operator) -> bool:
-    """Group the rows by the year of a date ("per year"); count them without another measure."""
+    """Group the rows by the year or decade of a date; count them without another measure."""
     attachment = _find_date(query, operator)
     if attachment is None:
         return False
     date = query.attach_and_consume(attachment)
+    period: Expression = date
     if query.schema.get_sort(attachment.predicate) in (ValueKind.DATE, ValueKind.TEXT_DATE):
-        date = query.draft.bind_expression("year", Call("YEAR", (date,)))
+        period = Call("YEAR", (date,))
+    if operator.name == "decadal":
+        ten = to_number_term(10)
+        decade = Call("*", (Call("FLOOR", (Call("/", (period, ten)),)), ten))
+        period = Call(f"<{v.XSD_INTEGER}>", (decade,))
+    if period != date:
+        date = query.draft.bind_expression(_PERIOD_NAMES[operator.name], period)
     query.group_by_value(date, operator.first, is_shown_word=False)
     if not query.operators.get_operators(*_MEASURING_OPERATORS):
         query.notes.append("rate")
@@ -635,7 +646,7 @@ def _is_quantity(query: QueryBuilder, attachment: Attachment) -> bool:
         len(ids) < 2
         or attachment.path
         or query.root.name_positions
-        or query.operators.get_operators("each", "yearly")
+        or query.operators.get_operators("each", *_PERIOD_NAMES)
     ):
         return False
     if query.operators.asks != "number":
@@ -892,7 +903,8 @@ def _is_group_noun(query: QueryBuilder, slot: Slot) -> bool:
     tokens = query.question.tokens
     nouns = {tokens[position].stem for position in range(slot.first, slot.last + 1)}
     if any(
-        tokens[operator.last].stem in nouns for operator in query.operators.get_operators("yearly")
+        tokens[operator.last].stem in nouns
+        for operator in query.operators.get_operators(*_PERIOD_NAMES)
     ):
         return True
     return any(
