@@ -19,7 +19,7 @@ from tests.temporal.asked import (
     questions_in,
 )
 
-from askgraph.search.decide import choose_outcome, decide, estimate_confidence
+from askgraph.search.decide import choose_outcome, decide
 from askgraph.search.rank import cluster_candidates
 
 HELD_OUT = 43

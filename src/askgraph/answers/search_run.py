@@ -67,7 +67,7 @@ class SearchLimits:
     rows: int = 10_000
     timeout: float | None = 20.0
     seconds: float | None = DEFAULT_SECONDS
-    answer_from: float = 0.3
+    answer_from: float = 0.33
     ask_from: float = 0.15
     operators: bool = True
     today: str = ""

@@ -418,7 +418,7 @@ Outcome = Literal["answer", "ask", "refuse"]
 class Thresholds:
     """Minimum confidence to answer, and to ask back instead of refusing."""
 
-    answer: float = 0.3
+    answer: float = 0.33
     ask: float = 0.15
 
 
