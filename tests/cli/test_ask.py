@@ -204,7 +204,7 @@ def test_indices_are_there_before_a_model_is_asked(
 
 
 def test_csv_has_the_columns_that_answer_and_with_context_all(llm_server: LlmServer) -> None:
-    llm_server.turns.extend([answers(OWNERS, "owner"), answers(OWNERS, "owner")])
+    llm_server.turns.extend([answers(OWNERS, "owner")] * 4)  # each is asked to confirm once
     asked = ("ask", "Who owns a pet?", "-g", "pets", "--csv")
 
     alone, beside = by_model(llm_server, *asked), by_model(llm_server, *asked, "--context")
