@@ -100,6 +100,7 @@ _MIN_ROOT_LENGTH = 5  # letters that words of one root share at least
 _MIN_STEM_LENGTH = 4  # the same if one of them is no longer than that
 _MAX_ENDING_LENGTH = 4  # letters of an ending at most
 _MIN_ROOT_SHARE: Final = 0.6  # the share of the longer word that two words of one root have more of
+_MAX_MISSPELT_NAMES = 2  # names at most in which a word may be misspelt
 _MAX_FUZZY_WORD_LENGTH = 60  # a longer word is looked up without inflection
 
 
@@ -529,6 +530,7 @@ def _weigh_tokens(
 def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]:
     """Return all variants of all tokens of a question."""
     words, free = index.sorted_tokens, find_free_tokens(reading)
+    rare = compute_rarity(_MAX_MISSPELT_NAMES, len(index))
     matches: list[Variant] = []
     for at, token in enumerate(reading.tokens):
         exact_matches: list[Variant] = []
@@ -562,8 +564,8 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
                 if first is not None and second is not None:
                     matches.append(Variant(at, first, _JOINED_SCORE, "split"))
                     matches.append(Variant(at, second, _JOINED_SCORE, "split"))
-            if not related:
-                matches += _find_typos(at, token, words)
+        if not (exact_matches and index.get_rarity(exact_matches[0].word) < rare):
+            matches += _find_typos(at, token, words)
         if at in free:
             matches += _find_related_variants(reading, at, matches, index)
     return matches
@@ -693,7 +695,7 @@ def _find_typos(at: int, token: QuestionToken, words: Sequence[str]) -> Iterator
     for _, _, number in extract(
         token.stem, words, scorer=OSA.distance, score_cutoff=1, limit=5, processor=None
     ):
-        if len(words[number]) >= _MIN_STEM_LENGTH:
+        if len(words[number]) >= _MIN_STEM_LENGTH and words[number] != token.stem:
             yield Variant(at, number, _TYPO_SCORE, "typo")
 
 
