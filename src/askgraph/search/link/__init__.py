@@ -41,6 +41,7 @@ from askgraph.search.link.lexicon import (
     get_schema_words,
     is_full_name,
 )
+from askgraph.search.link.word_vectors import is_unknown_word
 from askgraph.search.tokenize import QuestionToken, TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import (
     detect_operators,
@@ -100,7 +101,6 @@ _MIN_ROOT_LENGTH = 5  # letters that words of one root share at least
 _MIN_STEM_LENGTH = 4  # the same if one of them is no longer than that
 _MAX_ENDING_LENGTH = 4  # letters of an ending at most
 _MIN_ROOT_SHARE: Final = 0.6  # the share of the longer word that two words of one root have more of
-_MAX_MISSPELT_NAMES = 2  # names at most in which a word may be misspelt
 _MAX_FUZZY_WORD_LENGTH = 60  # a longer word is looked up without inflection
 
 
@@ -530,7 +530,6 @@ def _weigh_tokens(
 def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]:
     """Return all variants of all tokens of a question."""
     words, free = index.sorted_tokens, find_free_tokens(reading)
-    rare = compute_rarity(_MAX_MISSPELT_NAMES, len(index))
     matches: list[Variant] = []
     for at, token in enumerate(reading.tokens):
         exact_matches: list[Variant] = []
@@ -564,7 +563,8 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
                 if first is not None and second is not None:
                     matches.append(Variant(at, first, _JOINED_SCORE, "split"))
                     matches.append(Variant(at, second, _JOINED_SCORE, "split"))
-        if not (exact_matches and index.get_rarity(exact_matches[0].word) < rare):
+        best_quality = max((match.quality for match in exact_matches + related), default=0.0)
+        if best_quality < _RELATED_SCORE or is_unknown_word(token.folded):
             matches += _find_typos(at, token, words)
         if at in free:
             matches += _find_related_variants(reading, at, matches, index)
