@@ -18,6 +18,7 @@ from askgraph.deadline import DEFAULT_SECONDS
 from askgraph.endpoint import CountingEndpoint
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
+from askgraph.index.names import ItemKind
 from askgraph.llm import LanguageModel
 from askgraph.methods import check_interpretation
 from askgraph.search.decide import find_omitted_words
@@ -145,7 +146,8 @@ def _refuse_change(
 ) -> Refusal | None:
     """Refuse a change ("only the first two") if there is no earlier result to change.
 
-    "The most common language among them" is a question of its own if a query uses all its words.
+    "The most common language among them" is a question of its own if a query uses all its words,
+    and so is any that names a class ("Who are the hosts, and which party is each of them in?").
     """
     from askgraph.search import follow_up  # most questions ask for something
 
@@ -157,6 +159,7 @@ def _refuse_change(
     )
     best = proposal.candidates[:1]
     is_whole = has_noun and any(not find_omitted_words(proposal, item) for item in best)
+    is_whole = is_whole or any(link.is_exact for link in proposal.linked.get_links(ItemKind.CLASS))
     if not changes and (is_whole or not follow_up.is_about_result(text, language)):
         return None
     language = question.language or tokenize(question.text).language

@@ -41,6 +41,7 @@ from askgraph.search.link.lexicon import (
     get_schema_words,
     is_full_name,
 )
+from askgraph.search.link.word_vectors import is_unknown_word
 from askgraph.search.tokenize import QuestionToken, TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import (
     detect_operators,
@@ -562,8 +563,9 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
                 if first is not None and second is not None:
                     matches.append(Variant(at, first, _JOINED_SCORE, "split"))
                     matches.append(Variant(at, second, _JOINED_SCORE, "split"))
-            if not related:
-                matches += _find_typos(at, token, words)
+        best_quality = max((match.quality for match in exact_matches + related), default=0.0)
+        if best_quality < _RELATED_SCORE or is_unknown_word(token.folded):
+            matches += _find_typos(at, token, words)
         if at in free:
             matches += _find_related_variants(reading, at, matches, index)
     return matches
@@ -693,7 +695,7 @@ def _find_typos(at: int, token: QuestionToken, words: Sequence[str]) -> Iterator
     for _, _, number in extract(
         token.stem, words, scorer=OSA.distance, score_cutoff=1, limit=5, processor=None
     ):
-        if len(words[number]) >= _MIN_STEM_LENGTH:
+        if len(words[number]) >= _MIN_STEM_LENGTH and words[number] != token.stem:
             yield Variant(at, number, _TYPO_SCORE, "typo")
 
 

@@ -12,6 +12,7 @@ from askgraph.index.names import ItemKind, NameIndex
 from askgraph.search.link import Link, LinkedQuestion, add_links, find_free_tokens
 from askgraph.search.link.word_vectors import get_name_vectors
 from askgraph.search.tokenize import TokenizedQuestion
+from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
 
 _MIN_COSINES: Final = {ItemKind.CLASS: 0.55, ItemKind.PREDICATE: 0.55, ItemKind.VALUE: 0.7}
 """Minimum cosine of words and a name, by kind."""
@@ -79,6 +80,17 @@ def _find_unexplained(linked: LinkedQuestion, reading: TokenizedQuestion) -> lis
         at
         for at in sorted(find_free_tokens(reading) - explained)
         if reading.tokens[at].text[0].isalpha()
+        and not _is_in_name(reading, at)
         and reading.tokens[at].quote is None
         and reading.tokens[at].stem not in reading.word_list.naming
     ]
+
+
+def _is_in_name(reading: TokenizedQuestion, at: int) -> bool:
+    """Return whether capitals mark a word as part of a name: what it means is no clue to others."""
+    return (
+        at > 0
+        and reading.tokens[at].is_capitalized
+        and reading.language not in LANGUAGES_WITH_CAPITAL_NOUNS
+        and not all(token.is_capitalized for token in reading.tokens)
+    )

@@ -151,6 +151,11 @@ def _find_known(folded: str) -> Vectors | None:
     return vector
 
 
+def is_unknown_word(folded: str) -> bool:
+    """Return whether a folded word is in the table in no form: a rare name, or misspelt."""
+    return folded.isalpha() and _find_known(folded) is None
+
+
 def _join_parts(folded: str) -> Vectors | None:
     """Return the sum of the vectors of two parts; of several splits, the one with longest parts."""
     ends = range(_MIN_PART_LENGTH, len(folded) - _MIN_PART_LENGTH + 1)

@@ -558,11 +558,17 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
 
 
 def _is_count_of_first_noun(query: QueryBuilder, operator: Operator) -> bool:
-    """Return whether a count is of what the question begins with: "ships, how many of them"."""
-    question = query.question
+    """Return whether a count is of what the question begins with: "ships, how many of them".
+
+    So it is if no noun follows: "ships, how many are there in all".
+    """
+    question, used = query.question, query.operators.mask
     phrases = question.word_list.follow_up_phrases["of_them"]
     refers_back = any(question.has_phrase_at(phrase, operator.last + 1) for phrase in phrases)
-    return refers_back and operator == query.operators.operators[0]
+    following = range(operator.last + 1, len(question.tokens))
+    is_last = operator.first > 0 and bool(following)
+    is_last = is_last and all(question.is_stop(at) or used >> at & 1 for at in following)
+    return (refers_back or is_last) and operator == query.operators.operators[0]
 
 
 def bound_group_count(query: QueryBuilder, quantity: Quantity, sign: str) -> bool:

@@ -446,7 +446,8 @@ def _parse_digits(word: str, *, points: bool) -> float | None:
 
 _POWER = r"(?<![\w.,])\d+(?:\.\d+)?[eE][+-]?\d+(?![\w-])"
 _DOTTED = r"(?<!\w)(?:[A-Z]\.){2,}(?:[A-Z](?!\w))?"
-_WORD = re.compile(rf"{_POWER}|{_DOTTED}|[^\W_]+(?:[.,]\d+)*", re.UNICODE)
+_PLUS = "+"
+_WORD = re.compile(rf"{_POWER}|{_DOTTED}|[^\W_]+(?:[.,]\d+)*|(?<=\d)\+(?=\s)", re.UNICODE)
 _PARTS = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+", re.UNICODE)
 _QUOTED = re.compile(  # no quotation crosses the next mark of its kind, which bounds the search
     r"\"([^\"]+)\"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|(?<!\w)['‘]([^'‘’]+)['’](?!\w)"
@@ -634,6 +635,7 @@ def tokenize(text: str, language: str | None = None) -> TokenizedQuestion:
     code = (language or "").split("-")[0].lower()
     words = get_word_list(code or detect_language([token.folded for token in tokens]))
     tokens = tuple(part for token in tokens for part in _split_superlative(token, words))
+    tokens = tuple(part for token in tokens for part in _spell_plus(token, words))
     folded_words = [token.folded for token in tokens]
     tokens = tuple(_correct_operator_typo(token, words) for token in tokens)
     genitives = {match.start() for match in genitive.finditer(text)}
@@ -687,6 +689,17 @@ def _split_superlative(token: QuestionToken, words: WordList) -> Iterator[Questi
     yield token
 
 
+def _spell_plus(token: QuestionToken, words: WordList) -> Iterator[QuestionToken]:
+    """Replace the sign after a number by words: "5+ moons" becomes "5 or more moons"."""
+    if token.text != _PLUS:
+        yield token
+        return
+    either = {phrase[0] for phrase in words.operators["or"]}
+    phrases = (phrase for phrase in words.operators["at_least"] if phrase[0] in either)
+    for word in next(phrases, ()):
+        yield replace(token, folded=word, stem=stem_word(word))
+
+
 def _remove_dots(word: str) -> str:
     """Remove the dots of an abbreviation: "U.S." becomes "US"."""
     return word.replace(".", "") if word[0].isalpha() and "." in word else word
@@ -694,7 +707,7 @@ def _remove_dots(word: str) -> str:
 
 def _split_word(word: str) -> list[re.Match[str]]:
     """Split letters from digits, but keep ordinals ("3rd") and decades ("1990s") together."""
-    match = _get_inflected_number_pattern().fullmatch(word) or re.fullmatch(_DOTTED, word)
+    match = _get_inflected_number_pattern().fullmatch(word) or re.fullmatch(rf"{_DOTTED}|\+", word)
     return [match] if match else list(_PARTS.finditer(word))
 
 
