@@ -41,6 +41,7 @@ from askgraph.search.tokenize.requests import (
     drop_words_before,
     find_request_start,
     is_occasion,
+    move_topic,
 )
 from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
 from askgraph.trace import Question
@@ -179,6 +180,7 @@ def _link_request(
 
     The clause remains if it names a thing or value that the request does not name.
     """
+    reading = move_topic(reading)
     start = find_request_start(reading)
     linked = link_question(reading, names, without=without)
     if start and not _narrows_request(linked, start):
@@ -199,6 +201,7 @@ def _narrows_request(linked: LinkedQuestion, start: int) -> bool:
         link.positions[-1] < start
         and link.target not in named
         and min(link.similarity, link.quality) >= _MIN_CLAUSE_NAME_SCORE
+        and not _is_common_word(linked, link)
         for link in linked.get_links(*kinds)
     ) or any(
         token.is_capitalized
@@ -206,6 +209,17 @@ def _narrows_request(linked: LinkedQuestion, start: int) -> bool:
         and reading.language not in LANGUAGES_WITH_CAPITAL_NOUNS
         for at, token in enumerate(reading.tokens[:start])
         if at
+    )
+
+
+def _is_common_word(linked: LinkedQuestion, link: Link) -> bool:
+    """Return whether capitals are used in a question but not for a name: "a good mark"."""
+    tokens = linked.reading.tokens
+    return (
+        link.kind in (ItemKind.ENTITY, ItemKind.VALUE)
+        and link.name[:1].isupper()
+        and all(tokens[at].text.islower() for at in link.positions)
+        and any(token.is_capitalized for token in tokens)
     )
 
 

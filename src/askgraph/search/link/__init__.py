@@ -73,6 +73,7 @@ _OTHER_NAME_FACTOR: Final = 0.95  # a name that is not the preferred one, as a f
 _FULL_NAME_SHARE: Final = 0.9  # from this similarity on all of a name is there, but for a bent word
 _INFLECTED_NAME_PENALTY, _INFLECTED_PART_PENALTY = 0.1, 0.4
 """Penalties for words in another form than in a thing's full name, and in a part of one."""
+_CLOSING_QUOTES = frozenset("\"'”’»“‘")
 _CODE_SCORE: Final = 0.9  # how well a word fits the code that data write for it
 _ALL_WORDS_SHARE: Final = 0.99  # share of a name that counts as all of its words
 _MIN_EXACT_WORD_SCORE: Final = 0.85
@@ -250,6 +251,7 @@ def link_question(
         )
         for at, name, table in find_codes(reading, index)
     ]
+    links_found = _prefer_quoted_spelling(links_found, reading)
     links = tuple(_select_best_links(_adjust_for_prepositions(links_found, reading)))
     used_matches = {
         (at, how) for item in links for at, how in zip(item.positions, item.how, strict=True)
@@ -262,6 +264,33 @@ def link_question(
     measures = tuple(detect_scales(reading, index)) if "scale" not in without else ()
     return LinkedQuestion(
         reading, links, _weigh_tokens(reading, relevant_variants, index), measures
+    )
+
+
+def _prefer_quoted_spelling(links: Sequence[Link], reading: TokenizedQuestion) -> list[Link]:
+    """Leave out values that differ from a quoted one in signs only: B+ for "B"."""
+    quoted = {
+        (link.positions, tuple(split_tokens(link.name))): link.name.casefold()
+        for link in links
+        if link.kind is ItemKind.VALUE and _is_quoted(link, reading)
+    }
+    return [
+        link
+        for link in links
+        if link.kind is not ItemKind.VALUE
+        or quoted.get((link.positions, tuple(split_tokens(link.name))), link.name.casefold())
+        == link.name.casefold()
+    ]
+
+
+def _is_quoted(link: Link, reading: TokenizedQuestion) -> bool:
+    """Return whether a quotation is the name of a link, sign by sign."""
+    first = reading.tokens[link.positions[0]]
+    end = first.start + len(link.name)
+    return (
+        first.quote is not None
+        and reading.text[first.start : end].casefold() == link.name.casefold()
+        and reading.text[end : end + 1] in _CLOSING_QUOTES
     )
 
 

@@ -227,7 +227,7 @@ class QueryCompleter:
         """Return whether the conditions are consistent, if need be split between two things."""
         has_negated_filters = query.filters_by_operator and self.operators.get_operators("not")
         has_several_conditions = (
-            self.operators.get_operators("both") or len(query.draft.filters) > 1
+            self.operators.get_operators("both", "and") or len(query.draft.filters) > 1
         )
         if not (has_several_conditions or query.draft.negations or has_negated_filters):
             return True

@@ -294,10 +294,9 @@ def split_between_two(query: QueryBuilder) -> bool:
     opposed_bounds = _find_opposed_bounds(query)
     if opposed_bounds is not None:
         return _split_condition(query, *opposed_bounds)
-    for operator in query.operators.get_operators("both"):
-        for link in _iterate_second_links(query, operator):
-            if _add_copy(query, operator, link):
-                break
+    for link, beside in _iterate_second_links(query):
+        if _add_copy(query, link, beside):
+            break
     return True
 
 
@@ -476,19 +475,30 @@ def _split_condition(query: QueryBuilder, first: Filter, second: Filter) -> bool
     return True
 
 
-def _iterate_second_links(query: QueryBuilder, operator: Operator) -> Iterator[Link]:
-    """Yield the unused things and values after the "and" of "both … and …"."""
-    conjunctions = [
-        conjunction
-        for conjunction in query.operators.get_operators("and")
-        if 0 < conjunction.first - operator.last <= 2 * MAX_TOKENS_ACROSS
-    ]
-    for link in query.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE):
-        if conjunctions and not link.mask & query.used and link.positions[0] > conjunctions[0].last:
-            yield link
+def _iterate_second_links(query: QueryBuilder) -> Iterator[tuple[Link, range]]:
+    """Yield the unused things and values on one side of "both … and …", "… as well as …".
+
+    Each comes with the tokens on the other side, where the thing that it is the second to stands.
+    """
+    both = query.operators.get_operators("both")
+    for conjunction in query.operators.get_operators("and"):
+        start = conjunction.first - 2 * MAX_TOKENS_ACROSS
+        opening = next((item for item in both if start <= item.last < conjunction.first), None)
+        if opening is not None:
+            start = opening.last + 1
+        elif conjunction.first == conjunction.last:  # a plain "and" may join anything
+            continue
+        for link in query.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE):
+            first, last = link.positions[0], link.positions[-1]
+            if link.mask & query.used or first < start:
+                continue
+            if last > conjunction.last:
+                yield link, range(max(0, start), first)
+            elif last < conjunction.first:
+                yield link, range(conjunction.last + 1, len(query.question.tokens))
 
 
-def _add_copy(query: QueryBuilder, operator: Operator, link: Link) -> bool:
+def _add_copy(query: QueryBuilder, link: Link, beside: range) -> bool:
     """Add a copy of a component with the second thing in place of the first."""
     text = f"<{link.target}>" if link.kind is ItemKind.ENTITY else link.target
     node_id = query.graph.terms.find(text)
@@ -498,9 +508,7 @@ def _add_copy(query: QueryBuilder, operator: Operator, link: Link) -> bool:
     first_terms = {
         parse_term(query.graph.terms.get_text(node.terms[0]))
         for node in query.state.node.walk()
-        if len(node.terms) == 1
-        and node.link is not None
-        and operator.last < node.link.positions[0] < link.positions[0]
+        if len(node.terms) == 1 and node.link is not None and node.link.positions[-1] in beside
     }
     for triple in query.draft.patterns:
         first = next(

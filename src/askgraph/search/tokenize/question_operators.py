@@ -322,7 +322,11 @@ def _find_opposite_extreme(
         at, words_before_end = other.first - 1, reading.word_list.clauses["sort_to"]
         while at > extreme.last and reading.folded_words[at] not in words_before_end:
             at -= 1
-        is_end = at > extreme.last and all(map(reading.is_stop, range(at + 1, other.first)))
+        repeated = {*reading.folded_words[max(0, extreme.first - _MAX_SORT_WORDS) : extreme.first]}
+        is_end = at > extreme.last and all(  # "from the one worth most to the one worth least"
+            reading.is_stop(word) or reading.folded_words[word] in repeated
+            for word in range(at + 1, other.first)
+        )
         if is_end and _is_upward(other) != _is_upward(extreme):
             marks = [] if start is None else [Operator("sort_mark", start, start)]
             return [*marks, Operator("sort_mark", at, at), replace(other, name="sort_mark")]
@@ -547,6 +551,10 @@ def _can_occur(name: str, at: int, reading: TokenizedQuestion) -> bool:
         has_other_bound = name != "between" or any(  # but "from the 1960s"
             at + step in following for step in range(3, _MAX_BETWEEN_TOKENS + 1)
         )
+        if name == "between" and any(  # "from both 1989 and 1990"
+            reading.has_phrase_at(both, at + 1) for both in reading.word_list.operators["both"]
+        ):
+            return False
         return has_other_bound and any(at + step in following for step in (1, 2, 3))
     if name == "share":  # but "the top 10 percent of"
         return not any(at - 1 in item.positions for item in reading.quantities)

@@ -3,6 +3,7 @@
     I'm planning a trip, so which moons have water?      which moons have water?
     To see how busy it was: how many launches were there? how many launches were there?
     Could you please tell me which rockets flew twice?    which rockets flew twice?
+    Rockets, how many are there?                          how many rockets are there?
 
 A clause says why if it speaks of the speaker, or of a purpose by an infinitive, and a complete
 request follows it: one that opens with a question word or an imperative, names a thing itself, and
@@ -13,12 +14,38 @@ name is for the graph to say (`askgraph.search.pipeline`).
 from collections.abc import Iterator
 from dataclasses import replace
 
-from askgraph.search.tokenize import TokenizedQuestion
+from askgraph.search.tokenize import TokenizedQuestion, tokenize
 from askgraph.search.tokenize.word_lists import Phrase
 
 _STRONG_MARKS = ":.?!;–—"  # marks after which a request may open without a further word
 _MIN_PURPOSE_WORDS = 4  # so many words has a purpose at least: not "to Mars, which …"
 _MAX_WORDS_BEFORE_QUESTION = 3  # so many words may open a request: "in the end, on which …"
+_MAX_TOPIC_WORDS = 8  # so many words name the topic before a question at most
+
+
+def move_topic(reading: TokenizedQuestion) -> TokenizedQuestion:
+    """Return the question with the topic before "how many" after it, if no noun follows there."""
+    phrases, lists = reading.word_list.request_phrases, reading.word_list
+    counts = lists.operators["count"]
+    starts = (at for at in _iterate_boundaries(reading) if _match(reading, at, phrases["which"]))
+    start = next(starts, 0)
+    end = start + _match(reading, start, counts)
+    closing = (*phrases["self"], *phrases["purpose"], *phrases["which"], *phrases["asking"])
+    if (
+        not 0 < start <= _MAX_TOPIC_WORDS
+        or start == end
+        or "," not in reading.get_gap(start - 1, start)
+        or reading.folded_words[0] in lists.clauses["restrict"]
+        or any(_match(reading, at, closing) for at in range(start))
+        or all(map(reading.is_stop, range(start)))
+        or (end < len(reading.tokens) and not reading.is_stop(end))
+        or _match(reading, end, lists.follow_up_phrases["of_them"])
+    ):
+        return reading
+    text, tokens = reading.text, reading.tokens
+    topic = text[: text.rindex(",", 0, tokens[start].start)].strip()
+    count = text[tokens[start].start : tokens[end - 1].end]
+    return tokenize(f"{count} {topic}{text[tokens[end - 1].end :]}", reading.language)
 
 
 def find_request_start(reading: TokenizedQuestion) -> int:
