@@ -26,6 +26,7 @@ from askgraph.search.operators.aggregates import (
     bound_group_count,
     get_cast,
     group_for_count,
+    has_many_between,
 )
 from askgraph.search.operators.query_builder import (
     DATE_SORTS,
@@ -47,6 +48,7 @@ from askgraph.search.operators.times import (
     find_span,
     is_endpoint_named,
     is_time_value,
+    require_exact_span,
     require_overlap,
 )
 from askgraph.search.query_pieces import (
@@ -368,12 +370,17 @@ def _compare_count(query: QueryBuilder, operator: Operator, quantity: Quantity, 
     elif vertex is not None and isinstance(vertex.term, Variable):
         counted_variable = vertex.term
     else:
-        attachment = query.find_attachment(query.find_next_slot(quantity.last, MAX_TOKENS_BESIDE))
+        slot = query.find_next_slot(quantity.last, MAX_TOKENS_BESIDE)
+        attachment = query.find_attachment(slot)
+        if slot is None and vertex is None:
+            attachment = query.find_by_kind(quantity.last)
         counted_variable = (
             query.attach_and_consume(attachment)
             if attachment is not None and not _is_single_valued(query, attachment)
             else None
         )
+    if counted_variable is None:
+        counted_variable = _find_repeated(query, operator, quantity)
     if counted_variable is None:
         return False
     count = build_aggregate("COUNT", counted_variable, distinct=True)
@@ -384,6 +391,32 @@ def _compare_count(query: QueryBuilder, operator: Operator, quantity: Quantity, 
     query.is_grouped = True
     query.consume_quantity(quantity)
     return True
+
+
+def _find_repeated(query: QueryBuilder, operator: Operator, quantity: Quantity) -> Variable | None:
+    """Return what happened so many times: the values of the verb before, as in "won twice"."""
+    words, first = query.question.word_list.time_phrases["repeated"], quantity.first
+    positions = range(first, quantity.last + 2)
+    repeated = next(
+        (at for at in positions for word in words if query.question.has_phrase_at(word, at)), None
+    )
+    if repeated is None:
+        return None
+    before = min(first, operator.first)
+    attachment = query.find_attachment(query.find_previous_slot(before, MAX_TOKENS_NEAR))
+    query.consume_tokens((repeated,))
+    if attachment is not None and not _is_single_valued(query, attachment):
+        return query.attach_and_consume(attachment)
+    return next(
+        (
+            vertex.term
+            for vertex in query.draft.vertices
+            if isinstance(vertex.term, Variable)
+            and vertex is not query.root
+            and has_many_between(query, query.root, vertex)
+        ),
+        None,
+    )
 
 
 def _is_single_valued(query: QueryBuilder, attachment: Attachment) -> bool:
@@ -619,7 +652,11 @@ def apply_between(query: QueryBuilder, operator: Operator) -> bool:
     ]
     if not later_quantities:
         return False
-    if require_overlap_between(query, first, later_quantities[0]):
+    is_run = (
+        query.question.folded_words[operator.first]
+        in (query.question.word_list.clauses["sort_from"])
+    )
+    if require_overlap_between(query, first, later_quantities[0], is_run=is_run):
         return True
     attachment = _find_compared(query, operator, first, first.days is not None)
     if attachment is None:
@@ -743,17 +780,23 @@ def _find_date_datatypes(query: QueryBuilder, attachment: Attachment) -> Set[str
     return datatypes or {query.schema.get_datatype(attachment.predicate)}
 
 
-def require_overlap_between(query: QueryBuilder, first: Quantity, last: Quantity) -> bool:
+def require_overlap_between(
+    query: QueryBuilder, first: Quantity, last: Quantity, *, is_run: bool = False
+) -> bool:
     """Require that things had started by the later time and not ended before the earlier one.
 
     Does nothing if words ask for the start or the end itself.
+
+    Args:
+        is_run: Whether what runs exactly from the one to the other is preferred, if anything does.
     """
     if first.days is None or last.days is None:
         return False
     span = find_asked_span(query)
     if span is None or is_endpoint_named(query, span, first):
         return False
-    if not require_overlap(query, span, first.days[0], last.days[1]):
+    is_exact = is_run and require_exact_span(query, span, first.days, last.days)
+    if not is_exact and not require_overlap(query, span, first.days[0], last.days[1]):
         return False
     query.consume_quantity(first)
     query.consume_quantity(last)
