@@ -1045,9 +1045,9 @@ _MAX_PREPOSITION_WORDS = (
 def get_truth_terms(schema: Schema, predicate: int) -> TruthTerms | None:
     """Return the values of a predicate for true and false, None if it has other values, too."""
     sort = schema.get_sort(predicate)
-    if sort is ValueKind.BOOLEAN:
-        return "true", "false"
     values = _list_values(schema, predicate)
+    if sort is ValueKind.BOOLEAN:  # what is only ever true is false where it is not stated
+        return "true", "" if {text for text, _ in values} <= {"true", "1"} else "false"
     words = get_shared_words().truth_words
     if sort is ValueKind.NUMBER:
         name = split_tokens(split_local_name(schema.graph.get_predicate_iri(predicate)))

@@ -642,9 +642,15 @@ def find_value_owner(
 
 def apply_between(query: QueryBuilder, operator: Operator) -> bool:
     """Add two inclusive bounds: "between 1960 and 1970"."""
-    first = query.operators.get_quantity_after(operator, 2)
+    first = query.operators.get_quantity_after(operator)
     if first is None:
         return False
+    years = {phrase[0] for phrase in query.question.word_list.time_phrases["years"]}
+    query.consume_tokens(  # "between the years 1960 and 1970"
+        position
+        for position in range(operator.last + 1, first.first)
+        if query.question.folded_words[position] in years
+    )
     later_quantities = [
         quantity
         for quantity in query.question.quantities
@@ -745,8 +751,8 @@ def add_bound(
     elif sort in _DATE_VALUE_SORTS and span is not None:
         low, high = span
         day = high if sign in (">", "<=") else low
-        if is_since and sign == ">":
-            day, sign = low, ">="
+        if is_since and sign in ("<", ">"):
+            day, sign = (low, ">=") if sign == ">" else (high, "<=")
         is_early = sort is ValueKind.YEAR and day < FIRST_DAY_NUMBER
         year_filter = build_filter(variable, sign, parse_term(str(get_year(day))), cast=INTEGER)
         bound_filter = (
@@ -757,7 +763,7 @@ def add_bound(
         query.draft.filters.append(bound_filter)
         query.narrow_by_comparison(attachment, sign, day)
     elif sort not in _DATE_VALUE_SORTS and quantity.value is not None:
-        sign = ">=" if is_since and sign == ">" else sign
+        sign = f"{sign}=" if is_since and sign in ("<", ">") else sign
         number = convert_quantity(query, attachment.predicate, quantity)
         cast = DECIMAL if sort is ValueKind.TEXT_NUMBER else ""
         query.draft.filters.append(build_filter(variable, sign, to_number_term(number), cast=cast))
@@ -792,11 +798,13 @@ def require_overlap_between(
     """
     if first.days is None or last.days is None:
         return False
-    span = find_asked_span(query)
-    if span is None or is_endpoint_named(query, span, first):
+    span, run = find_asked_span(query), find_asked_span(query, allow_named=True)
+    if run is None or is_endpoint_named(query, run, first):
         return False
-    is_exact = is_run and require_exact_span(query, span, first.days, last.days)
-    if not is_exact and not require_overlap(query, span, first.days[0], last.days[1]):
+    is_exact = is_run and require_exact_span(query, run, first.days, last.days)
+    if not is_exact and (
+        span is None or not require_overlap(query, span, first.days[0], last.days[1])
+    ):
         return False
     query.consume_quantity(first)
     query.consume_quantity(last)
@@ -834,6 +842,7 @@ def apply_without(query: QueryBuilder, operator: Operator) -> bool:
         query.draft.filters.append(
             build_filter(query.attach_and_consume(attachment), "=", parse_term(truth_values[1]))
         )
+        _negate_alternatives(query, attachment)
         return True
     term, steps = attachment.vertex.term, []
     for edge in (*attachment.path, Edge(attachment.predicate, attachment.inverse)):
@@ -842,4 +851,14 @@ def apply_without(query: QueryBuilder, operator: Operator) -> bool:
     query.unknown += Penalty.DISTANT_STEP * len(attachment.path)
     query.draft.negations.append(build_not_exists(*steps))
     query.consume_attachment(attachment)
+    _negate_alternatives(query, attachment)
     return True
+
+
+def _negate_alternatives(query: QueryBuilder, attachment: Attachment) -> None:
+    """Negate the property joined by "or" to a negated one, too: "without a garnish or a glass"."""
+    slot = attachment.slot
+    for joint in query.operators.get_operators("or") if slot is not None else ():
+        if slot is not None and slot.last + 1 == joint.first and not query.used & joint.mask:
+            query.consume_words(joint.mask, query.search.sum_weights(joint.mask))
+            apply_without(query, joint)
