@@ -47,21 +47,8 @@ def build_class_counts(
     gain = search.sum_weights(used) + GainWeight.OPERATOR * len(counts)
     state = PartialMatch(node, used, gain, patterns=1, anchored=True)
     shown = to_bit_mask(at for link in links for at in link.positions)
-    yield QueryCandidate(
-        draft.to_query(),
-        (kind, total),
-        draft.hints,
-        state,
-        thing,
-        ids,
-        used,
-        gain,
-        0.0,
-        1,
-        ("count",),
-        shown,
-        links,
-    )
+    values = (draft.to_query(), (kind, total), draft.hints, state, thing, ids)
+    yield QueryCandidate(*values, used, gain, 0.0, 1, ("count",), shown, links)
 
 
 def _find_counted_classes(search: BeamSearch, operators: QuestionOperators) -> tuple[Link, ...]:
@@ -71,18 +58,15 @@ def _find_counted_classes(search: BeamSearch, operators: QuestionOperators) -> t
     if not starts:
         return ()
     joints = {*starts, *(item.last for item in operators.get_operators("and"))}
-    best: dict[int, Link] = {}
-    for link in search.linked.get_links(ItemKind.CLASS):
+    links: dict[int, Link] = {}
+    for link in sorted(
+        search.linked.get_links(ItemKind.CLASS),
+        key=lambda link: (link.positions[0], -len(link.positions), -link.score),
+    ):
         before = link.positions[0] - 1
         while before > starts[0] and reading.is_stop(before) and before not in joints:
             before -= 1
-        is_counted = before in starts or (best and before in joints)
-        if link.score < _MIN_LINK_SCORE or not is_counted:
-            continue
-        rival = best.get(link.positions[0])
-        if rival is None or (link.mask.bit_count(), link.score) > (
-            rival.mask.bit_count(),
-            rival.score,
-        ):
-            best[link.positions[0]] = link
-    return tuple({link.target: link for _, link in sorted(best.items())}.values())
+        is_counted = before in starts or (links and before in joints)
+        if link.score >= _MIN_LINK_SCORE and is_counted:
+            links.setdefault(link.positions[0], link)
+    return tuple({link.target: link for link in links.values()}.values())
