@@ -177,9 +177,7 @@ def main() -> None:
         made = [case for one in wanted for case in generated_cases(one, workspace, number=number)]
     asked = sum(len(one.questions) for one in wanted)
     if chosen.unseen is not None:
-        others = [
-            one for one in read_folder(chosen.unseen / "attempts", Attempt) if one.evidence
-        ]
+        others = [one for one in read_folder(chosen.unseen / "attempts", Attempt) if one.evidence]
         people += [answered(one) for one in others]
         asked += len(others)
     print(f"{len(people)} answers to {asked} questions, {len(made)} to generated and masked ones\n")

@@ -9,6 +9,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Store
 from askgraph.sparql import vocabulary as v
 
 _DATE = re.compile(r"(-?\d{4,})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d))?)?)?)?")
+_ZONE = re.compile(r"(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?")  # fractions of a second and a time zone
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -69,7 +70,8 @@ def parse_value(text: str) -> tuple[ValueKind, float]:
     if len(value) <= 25:
         if language is None and _NUMBER.fullmatch(value):
             return _parse_number(value, ValueKind.TEXT_NUMBER)
-        if len(value) >= 8 and _DATE.fullmatch(value):
+        date_match = _DATE.match(value) if len(value) >= 8 else None
+        if date_match and _ZONE.fullmatch(value, date_match.end()):
             return _parse_date(value, ValueKind.TEXT_DATE)
     return ValueKind.TEXT, float("nan")
 

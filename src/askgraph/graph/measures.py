@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.graph.arrays import GraphArrays, Ids
+from askgraph.graph.literals import ValueKind
 from askgraph.graph.profile import PredicateProfile, Profile
 from askgraph.index.names import fold_word, split_tokens, stem_word
 from askgraph.sparql import vocabulary as v
@@ -229,7 +230,7 @@ def find_temporal_predicates(
     end after the start for 95 %. An end whose start has no such name is paired with the only other
     date of the same subjects. Without `arrays`, names and classes decide alone.
     """
-    date_predicates = [p for p in profile.predicates if _is_dated(p)]
+    date_predicates = [p for p in profile.predicates if _is_dated(p, arrays)]
     spans: list[DateSpan] = []
     for end in date_predicates:
         pairs = [
@@ -260,9 +261,21 @@ def find_temporal_predicates(
     )
 
 
-def _is_dated(p: PredicateProfile) -> bool:
+def _is_dated(p: PredicateProfile, arrays: GraphArrays | None) -> bool:
+    """Return whether most values of a predicate are dates, or texts that are ISO dates."""
     dates = sum(count for datatype, count in p.datatypes if datatype in DATE_DATATYPES)
-    return 2 * dates > p.triples
+    if 2 * dates > p.triples or not p.literal or arrays is None:
+        return 2 * dates > p.triples
+    number = arrays.get_predicate_number(p.iri)
+    if number is None:
+        return False
+    objects = arrays.get_ends(number, inverse=True)
+    sample = objects[:: len(objects) // _MAX_DATE_SAMPLE_SIZE + 1]
+    literals = sample[sample < arrays.terms.first_iri]
+    return 2 * int((arrays.sorts[literals] == ValueKind.TEXT_DATE).sum()) > len(sample)
+
+
+_MAX_DATE_SAMPLE_SIZE = 200  # values of a predicate that tell whether its texts are dates
 
 
 def _keep_single_pair(pairs: Sequence[_Pair], end: PredicateProfile) -> Sequence[_Pair]:

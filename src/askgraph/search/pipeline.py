@@ -381,13 +381,24 @@ def detect_groups(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionO
     multiword_positions = {
         at for item in frame.operators if item.first < item.last for at in item.positions
     }
+    inner_positions = {
+        at
+        for item in strong_links
+        for at in range(item.positions[0] + 1, item.positions[-1])
+        if at not in item.positions
+    }  # "free per FSF" names one property: there is nothing to group by
     by_positions = {
         at
         for at, word in enumerate(reading.folded_words)
         if word in reading.word_list.clauses["by"] and at not in multiword_positions
         if at - 1 in nouns and at + 1 in groups and any(item.last < at for item in aggregates)
     }
-    remaining = (item for item in frame.operators if by_positions.isdisjoint(item.positions))
+    remaining = (
+        item
+        for item in frame.operators
+        if by_positions.isdisjoint(item.positions)
+        and not (item.name == "each" and inner_positions.issuperset(item.positions))
+    )
     operators = (*remaining, *(Operator("each", at, at) for at in by_positions))
     return replace(frame, operators=tuple(sorted(operators, key=lambda item: item.first)))
 

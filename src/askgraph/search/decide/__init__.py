@@ -403,7 +403,8 @@ MAX_DOUBTED_CONFIDENCE = 0.84
 _MAX_SURE_EVIDENCE = {"inexact": 0.3, "unsaid": 1.0, "required": 0.0, "left_out": 0.5}
 """The maximum of evidence against an answer that may be sure.
 
-A guessed word, a join that no word names, or a word that is left out always leaves a doubt.
+A guessed word, a join that no word names, or a word that is left out always leaves a doubt; so does
+another result that is as good.
 """
 
 MIN_DOUBTFUL_CONFIDENCE = 0.5
@@ -446,11 +447,15 @@ def decide(proposal: RankedCandidates) -> Decision:
 
 
 def _is_doubtful(proposal: RankedCandidates, ranked_clusters: Sequence[Cluster]) -> bool:
-    if not ranked_clusters:
-        return False
-    best, *others = ranked_clusters
-    is_tied = bool(others) and others[0].score > best.score - _MAX_TIED_SCORE_DIFFERENCE
-    return is_tied or any(find_unserved_operators(proposal, best.best))
+    return bool(ranked_clusters) and (
+        _is_tied(ranked_clusters) or any(find_unserved_operators(proposal, ranked_clusters[0].best))
+    )
+
+
+def _is_tied(ranked_clusters: Sequence[Cluster]) -> bool:
+    """Return whether another result is as good as the best."""
+    best, *others = (cluster.score for cluster in ranked_clusters[:2])
+    return bool(others) and others[0] > best - _MAX_TIED_SCORE_DIFFERENCE
 
 
 def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cluster]) -> float:
@@ -462,7 +467,8 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
         return 0.0
     evidence = collect_evidence(proposal, ranked_clusters)
     confidence = calibrate(score_evidence(evidence))
-    if any(evidence[name] > maximum for name, maximum in _MAX_SURE_EVIDENCE.items()):
+    is_doubted = any(evidence[name] > maximum for name, maximum in _MAX_SURE_EVIDENCE.items())
+    if is_doubted or _is_tied(ranked_clusters):
         confidence = min(confidence, MAX_DOUBTED_CONFIDENCE)
     best = ranked_clusters[0].best
     omitted = "".join(find_omitted_words(proposal, best))

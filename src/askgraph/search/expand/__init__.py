@@ -187,6 +187,7 @@ class Penalty:
     VALUE_PREDICATE: Final = 0.5  # the predicate of a value that is not a time
     DATE_PREDICATE: Final = 0.3  # the predicate of a date: dates are searched at their own place
     SPAN_END: Final = 0.4  # the same for an end date: the start is meant more often
+    SHARED_NAME: Final = 0.1  # the predicate of a date whose name is used by another step
     UNDATED_YEAR: Final = 0.9  # a year if there are no dates
     AND_AS_OR: Final = 0.9  # two things joined by "and" taken as alternatives
     ENUMERATED_NUMBERS: Final = 0.5  # two numbers joined by "and" taken as alternatives

@@ -292,8 +292,13 @@ class BeamSearch:
             penalty += compute_direction_penalty(self.linked, self.schema, state.node, predicate)
             penalty += Penalty.DEEP_STEP if is_transitive and not inverse else 0.0
             readings: list[Link | None] = [*links[:_MAX_LINKS_PER_PREDICATE]]
+            quantity = state.node.quantity if is_literal else None
+            is_named_date = bool(links) and quantity is not None and quantity.days is not None
+            if is_named_date:  # "launched from X in 1990": the verb names a place and a date
+                penalty = Penalty.SHARED_NAME
             if not is_named_only and (
                 not links
+                or is_named_date
                 or predicate in self.schema.mixed_predicates
                 or self.is_class_name(links[0])
             ):

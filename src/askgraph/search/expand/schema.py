@@ -1045,19 +1045,25 @@ _MAX_PREPOSITION_WORDS = (
 def get_truth_terms(schema: Schema, predicate: int) -> TruthTerms | None:
     """Return the values of a predicate for true and false, None if it has other values, too."""
     sort = schema.get_sort(predicate)
-    if sort is ValueKind.BOOLEAN:
-        return "true", "false"
     values = _list_values(schema, predicate)
+    if sort is ValueKind.BOOLEAN:  # what is only ever true is false where it is not stated
+        return "true", "" if {text for text, _ in values} <= {"true", "1"} else "false"
     words = get_shared_words().truth_words
     if sort is ValueKind.NUMBER:
         name = split_tokens(split_local_name(schema.graph.get_predicate_iri(predicate)))
-        if words["asking"].isdisjoint(name[:1]) and words["flags"].isdisjoint(name[-1:]):
+        if words["flags"].isdisjoint(name[-1:]) and not is_asking_flag(schema, predicate):
             return None
     yes = [term for text, term in values if text in words["yes"]]
     no = [term for text, term in values if text in words["no"]]
     if len(yes) != 1 or len(no) > 1 or len(values) > len(yes) + len(no):
         return None
     return yes[0], no[0] if no else ""
+
+
+def is_asking_flag(schema: Schema, predicate: int) -> bool:
+    """Return whether a predicate's name begins as a question: "is approved", "has moons"."""
+    name = split_tokens(split_local_name(schema.graph.get_predicate_iri(predicate)))
+    return not get_shared_words().truth_words["asking"].isdisjoint(name[:1])
 
 
 _MAX_CODE_LENGTH = 4  # signs of a code at most that a description explains

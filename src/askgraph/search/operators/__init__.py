@@ -17,9 +17,10 @@ from askgraph.graph.literals import ValueKind
 from askgraph.index.names import ItemKind
 from askgraph.search.expand import GainWeight, Node, PartialMatch, Penalty
 from askgraph.search.expand.beam_search import BeamSearch, Expansion
-from askgraph.search.expand.schema import get_truth_terms
+from askgraph.search.expand.schema import get_truth_terms, is_asking_flag
 from askgraph.search.link import DescriptionRequest, Link
 from askgraph.search.operators import aggregates, conditions, extremes, shared_value, times
+from askgraph.search.operators.class_counts import build_class_counts
 from askgraph.search.operators.columns import (
     build_label_key,
     find_asked_value,
@@ -156,6 +157,7 @@ def build_candidates(
             search, search.frame, description.links, description.lead_word_count
         )
     candidates += build_label_queries(search, search.frame)
+    candidates += build_class_counts(search, search.frame)
     if search.frame.get_operators("or", *_PAIR_OPERATORS):
         candidates += compare_pairs(search, search.frame)
     return candidates
@@ -460,8 +462,16 @@ def _is_list_continuation(query: QueryBuilder, position: int, shown_positions: s
 
 
 def _is_code_requested(query: QueryBuilder, slot: Slot, attachment: Attachment) -> bool:
-    """Return whether the question asks for a yes/no code itself: "name and approval"."""
-    if query.schema.get_sort(attachment.predicate) is ValueKind.BOOLEAN:
+    """Return whether the question asks for a yes/no code itself: "name and approval".
+
+    It does not if the predicate's name is a question ("is approved"), or if a class follows
+    ("approved licenses").
+    """
+    if query.schema.get_sort(attachment.predicate) is ValueKind.BOOLEAN or is_asking_flag(
+        query.schema, attachment.predicate
+    ):
+        return False
+    if any(slot.last + 1 in vertex.name_positions for vertex in query.draft.vertices):
         return False
     return query.zones.is_head(slot.first) and query.zones.is_listed(slot.first)
 

@@ -20,6 +20,7 @@ from askgraph.search.expand import (
     PartialMatch,
     find_named_words,
 )
+from askgraph.search.expand.schema import get_truth_terms, is_asking_flag
 from askgraph.search.link import Link
 from askgraph.search.operators.columns import find_named_vertices, find_owner_vertex
 from askgraph.search.operators.kind_groups import group_by_kind
@@ -40,10 +41,12 @@ from askgraph.search.query_pieces import (
     TEXT,
     Value,
     build_aggregate,
+    build_filter,
     get_alias,
     get_function,
     get_value_variable,
     list_column_values,
+    parse_term,
     to_number_term,
 )
 from askgraph.search.tokenize import Quantity, to_bit_mask
@@ -531,6 +534,11 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
         if query.root not in query.find_vertices_before(operator):
             return False
         slot, vertex = None, query.root
+    repeated = query.question.word_list.time_phrases["repeated"]
+    if vertex is query.root and (query.question.folded_words[operator.last],) in repeated:
+        verb = query.find_next_slot(vertex.name_positions[-1], MAX_TOKENS_APART)
+        if verb is not None:  # "how many times was each ship launched"
+            return _count_values(query, operator, verb)
     if _group_by_listed_values(query, operator):
         vertex = query.root
     elif is_listed_count(query.question, operator.last):
@@ -618,6 +626,17 @@ def _count_values(query: QueryBuilder, operator: Operator, slot: Slot) -> bool:
     attachment = query.find_attachment(slot)
     if attachment is None:
         return False
+    flagged = attachment.vertex.term
+    truth_terms = get_truth_terms(query.schema, attachment.predicate)
+    if (
+        truth_terms is not None
+        and is_asking_flag(query.schema, attachment.predicate)
+        and isinstance(flagged, Variable)
+    ):  # "how many are approved": count the things, not yes and no
+        flag = query.attach_and_consume(attachment)
+        query.draft.filters.append(build_filter(flag, "=", parse_term(truth_terms[0])))
+        query.draft.columns.append(build_aggregate("COUNT", flagged, distinct=True))
+        return True
     is_number = query.schema.get_sort(attachment.predicate) is ValueKind.NUMBER
     has_several = (
         is_number

@@ -26,6 +26,7 @@ from askgraph.search.operators.aggregates import (
     bound_group_count,
     get_cast,
     group_for_count,
+    has_many_between,
 )
 from askgraph.search.operators.query_builder import (
     DATE_SORTS,
@@ -47,6 +48,7 @@ from askgraph.search.operators.times import (
     find_span,
     is_endpoint_named,
     is_time_value,
+    require_exact_span,
     require_overlap,
 )
 from askgraph.search.query_pieces import (
@@ -368,12 +370,17 @@ def _compare_count(query: QueryBuilder, operator: Operator, quantity: Quantity, 
     elif vertex is not None and isinstance(vertex.term, Variable):
         counted_variable = vertex.term
     else:
-        attachment = query.find_attachment(query.find_next_slot(quantity.last, MAX_TOKENS_BESIDE))
+        slot = query.find_next_slot(quantity.last, MAX_TOKENS_BESIDE)
+        attachment = query.find_attachment(slot)
+        if slot is None and vertex is None:
+            attachment = query.find_by_kind(quantity.last)
         counted_variable = (
             query.attach_and_consume(attachment)
             if attachment is not None and not _is_single_valued(query, attachment)
             else None
         )
+    if counted_variable is None:
+        counted_variable = _find_repeated(query, operator, quantity)
     if counted_variable is None:
         return False
     count = build_aggregate("COUNT", counted_variable, distinct=True)
@@ -384,6 +391,32 @@ def _compare_count(query: QueryBuilder, operator: Operator, quantity: Quantity, 
     query.is_grouped = True
     query.consume_quantity(quantity)
     return True
+
+
+def _find_repeated(query: QueryBuilder, operator: Operator, quantity: Quantity) -> Variable | None:
+    """Return what happened so many times: the values of the verb before, as in "won twice"."""
+    words, first = query.question.word_list.time_phrases["repeated"], quantity.first
+    positions = range(first, quantity.last + 2)
+    repeated = next(
+        (at for at in positions for word in words if query.question.has_phrase_at(word, at)), None
+    )
+    if repeated is None:
+        return None
+    before = min(first, operator.first)
+    attachment = query.find_attachment(query.find_previous_slot(before, MAX_TOKENS_NEAR))
+    query.consume_tokens((repeated,))
+    if attachment is not None and not _is_single_valued(query, attachment):
+        return query.attach_and_consume(attachment)
+    return next(
+        (
+            vertex.term
+            for vertex in query.draft.vertices
+            if isinstance(vertex.term, Variable)
+            and vertex is not query.root
+            and has_many_between(query, query.root, vertex)
+        ),
+        None,
+    )
 
 
 def _is_single_valued(query: QueryBuilder, attachment: Attachment) -> bool:
@@ -609,9 +642,15 @@ def find_value_owner(
 
 def apply_between(query: QueryBuilder, operator: Operator) -> bool:
     """Add two inclusive bounds: "between 1960 and 1970"."""
-    first = query.operators.get_quantity_after(operator, 2)
+    first = query.operators.get_quantity_after(operator)
     if first is None:
         return False
+    years = {phrase[0] for phrase in query.question.word_list.time_phrases["years"]}
+    query.consume_tokens(  # "between the years 1960 and 1970"
+        position
+        for position in range(operator.last + 1, first.first)
+        if query.question.folded_words[position] in years
+    )
     later_quantities = [
         quantity
         for quantity in query.question.quantities
@@ -619,7 +658,11 @@ def apply_between(query: QueryBuilder, operator: Operator) -> bool:
     ]
     if not later_quantities:
         return False
-    if require_overlap_between(query, first, later_quantities[0]):
+    is_run = (
+        query.question.folded_words[operator.first]
+        in (query.question.word_list.clauses["sort_from"])
+    )
+    if require_overlap_between(query, first, later_quantities[0], is_run=is_run):
         return True
     attachment = _find_compared(query, operator, first, first.days is not None)
     if attachment is None:
@@ -708,8 +751,8 @@ def add_bound(
     elif sort in _DATE_VALUE_SORTS and span is not None:
         low, high = span
         day = high if sign in (">", "<=") else low
-        if is_since and sign == ">":
-            day, sign = low, ">="
+        if is_since and sign in ("<", ">"):
+            day, sign = (low, ">=") if sign == ">" else (high, "<=")
         is_early = sort is ValueKind.YEAR and day < FIRST_DAY_NUMBER
         year_filter = build_filter(variable, sign, parse_term(str(get_year(day))), cast=INTEGER)
         bound_filter = (
@@ -720,7 +763,7 @@ def add_bound(
         query.draft.filters.append(bound_filter)
         query.narrow_by_comparison(attachment, sign, day)
     elif sort not in _DATE_VALUE_SORTS and quantity.value is not None:
-        sign = ">=" if is_since and sign == ">" else sign
+        sign = f"{sign}=" if is_since and sign in ("<", ">") else sign
         number = convert_quantity(query, attachment.predicate, quantity)
         cast = DECIMAL if sort is ValueKind.TEXT_NUMBER else ""
         query.draft.filters.append(build_filter(variable, sign, to_number_term(number), cast=cast))
@@ -743,17 +786,25 @@ def _find_date_datatypes(query: QueryBuilder, attachment: Attachment) -> Set[str
     return datatypes or {query.schema.get_datatype(attachment.predicate)}
 
 
-def require_overlap_between(query: QueryBuilder, first: Quantity, last: Quantity) -> bool:
+def require_overlap_between(
+    query: QueryBuilder, first: Quantity, last: Quantity, *, is_run: bool = False
+) -> bool:
     """Require that things had started by the later time and not ended before the earlier one.
 
     Does nothing if words ask for the start or the end itself.
+
+    Args:
+        is_run: Whether what runs exactly from the one to the other is preferred, if anything does.
     """
     if first.days is None or last.days is None:
         return False
-    span = find_asked_span(query)
-    if span is None or is_endpoint_named(query, span, first):
+    span, run = find_asked_span(query), find_asked_span(query, allow_named=True)
+    if run is None or is_endpoint_named(query, run, first):
         return False
-    if not require_overlap(query, span, first.days[0], last.days[1]):
+    is_exact = is_run and require_exact_span(query, run, first.days, last.days)
+    if not is_exact and (
+        span is None or not require_overlap(query, span, first.days[0], last.days[1])
+    ):
         return False
     query.consume_quantity(first)
     query.consume_quantity(last)
@@ -791,6 +842,7 @@ def apply_without(query: QueryBuilder, operator: Operator) -> bool:
         query.draft.filters.append(
             build_filter(query.attach_and_consume(attachment), "=", parse_term(truth_values[1]))
         )
+        _negate_alternatives(query, attachment)
         return True
     term, steps = attachment.vertex.term, []
     for edge in (*attachment.path, Edge(attachment.predicate, attachment.inverse)):
@@ -799,4 +851,14 @@ def apply_without(query: QueryBuilder, operator: Operator) -> bool:
     query.unknown += Penalty.DISTANT_STEP * len(attachment.path)
     query.draft.negations.append(build_not_exists(*steps))
     query.consume_attachment(attachment)
+    _negate_alternatives(query, attachment)
     return True
+
+
+def _negate_alternatives(query: QueryBuilder, attachment: Attachment) -> None:
+    """Negate the property joined by "or" to a negated one, too: "without a garnish or a glass"."""
+    slot = attachment.slot
+    for joint in query.operators.get_operators("or") if slot is not None else ():
+        if slot is not None and slot.last + 1 == joint.first and not query.used & joint.mask:
+            query.consume_words(joint.mask, query.search.sum_weights(joint.mask))
+            apply_without(query, joint)

@@ -38,6 +38,7 @@ from askgraph.search.operators.times import (
     bind_duration,
     find_span,
     has_name_word,
+    has_native_dates,
     is_time_value,
     show_duration,
 )
@@ -280,7 +281,7 @@ def _find_duration(
     ):
         return None
     span = find_span(query, allow_named=True)
-    if span is None or span.vertex is not vertex:
+    if span is None or span.vertex is not vertex or not has_native_dates(query, span):
         return None
     verb_positions = {
         position
@@ -359,6 +360,8 @@ def _order_by_count(query: QueryBuilder, operator: Operator, descending: bool) -
             group_for_count(query, vertex.term, operator)
         return _add_count_order(query, operator, vertex.term, descending)
     attachment = query.find_attachment(query.find_next_slot(operator.last, MAX_TOKENS_NEAR))
+    if attachment is None and vertex is None:
+        attachment = query.find_by_kind(operator.last)
     if attachment is None:
         return _order_by_frequency(query, operator, descending)
     if query.lookups.is_identifier(attachment.predicate, attachment.link) and isinstance(
@@ -454,7 +457,12 @@ def _order_by_frequency(query: QueryBuilder, operator: Operator, descending: boo
     attachment = query.find_attachment(slot)
     if slot is None or attachment is None:
         return False
-    shown_variable = query.choose_object_variable(query.attach_and_consume(attachment), attachment)
+    counted_variable = query.attach_and_consume(attachment)
+    is_about_root = any(position < slot.first for position in query.root.name_positions)
+    if is_about_root and has_several_values(query, query.root, attachment):
+        group_for_count(query, counted_variable, operator)  # "which ship was launched most often"
+        return _add_count_order(query, operator, counted_variable, descending)
+    shown_variable = query.choose_object_variable(counted_variable, attachment)
     return _count_members(query, operator, shown_variable, slot.first, descending)
 
 

@@ -30,6 +30,7 @@ from askgraph.search.expand.schema import (
     Schema,
     filter_by_edge,
     get_node_kinds,
+    get_object_kinds,
     is_mirrored,
     sample_evenly,
 )
@@ -53,7 +54,7 @@ from askgraph.search.query_pieces import (
 )
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators, QuestionZones
-from askgraph.search.tokenize.word_lists import get_shared_words
+from askgraph.search.tokenize.word_lists import get_shared_words, get_word_kinds
 from askgraph.sparql import (
     Bind,
     Call,
@@ -72,7 +73,7 @@ from askgraph.sparql import (
 )
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.vocabulary import (
-    RDF_LANG_STRING,
+    DATE_DATATYPES,
     XSD_DATE_TIME,
     XSD_DATE_TIME_STAMP,
     XSD_G_YEAR,
@@ -260,7 +261,7 @@ class QueryDraft:
         is_span = quantity.days is not None and quantity.days[0] < quantity.days[1]
         if len(node.terms) == 1 and not (is_span and sort is ValueKind.DATE):
             return [build_filter(number, "=", parse_term(text))]
-        if sort not in (ValueKind.DATE, ValueKind.YEAR) or quantity.days is None:
+        if sort not in DATE_SORTS or quantity.days is None:
             return [self._build_membership_filter(number, node)]
         texts = (self.schema.graph.terms.get_text(int(node_id)) for node_id in node.ids)
         datatypes = {split_literal(text)[1] for text in texts}
@@ -401,9 +402,11 @@ def build_day_term(day: float, datatype: str, *, is_end: bool = False) -> Term:
 def build_day_bound(variable: Variable, sign: str, day: float, datatypes: Set[str]) -> Filter:
     """Build the filter that bounds a variable by a day.
 
-    Values that are text, or of several datatypes, are compared as text.
+    Values that are text, of several datatypes, or of one that SPARQL cannot compare, are compared
+    as text.
     """
-    upper, has_cast = sign in (">", "<="), len(datatypes) > 1 or RDF_LANG_STRING in datatypes
+    has_cast = len(datatypes) > 1 or not datatypes <= DATE_DATATYPES | {XSD_STRING}
+    upper = sign in (">", "<=")
     if FIRST_DAY_NUMBER <= day < _LAST_DAY_NUMBER and (has_cast or XSD_STRING in datatypes):
         text = str(build_day_term(day + upper, XSD_STRING).value)  # "1990" is before "1990-12-31"
         text = text.removesuffix("-01").removesuffix("-01")
@@ -1255,6 +1258,35 @@ class QueryBuilder:
         if name is None:
             return variable
         return self.draft.attach_predicate(Vertex(variable, Node(ids), 1), name)
+
+    def find_by_kind(self, after: int) -> Attachment | None:
+        """Find the only relation of the root to several things of the kind that a noun names.
+
+        "People" says of what kind the members of a band are, although no name holds the word.
+
+        Args:
+            after: the last position before the noun.
+        """
+        noun = after + 1
+        while noun < len(self.question.tokens) and self.question.is_stop(noun):
+            noun += 1
+        if noun == len(self.question.tokens) or self.used >> noun & 1:
+            return None
+        kinds = get_word_kinds(self.question.tokens[noun].stem)
+        ids = self.get_vertex_ids(self.root)
+        if not kinds or not self.lookups.is_resource(ids):
+            return None
+        numbers = [
+            number
+            for number in self.list_predicates(self.root)
+            if number in self.schema.resource_predicates & self.schema.open_predicates
+            and kinds & get_object_kinds(self.schema, number)
+            and not self.schema.is_functional(number)
+        ]
+        if len(numbers) != 1:
+            return None
+        self.consume_tokens((noun,))
+        return build_unnamed_attachment(self.root, numbers[0])
 
     def list_predicates(self, vertex: Vertex) -> list[int]:
         """Return the predicates of the first nodes at a vertex."""

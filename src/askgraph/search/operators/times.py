@@ -27,6 +27,7 @@ from askgraph.search.operators.query_builder import (
     QueryBuilder,
     Slot,
     Vertex,
+    build_day_bound,
     build_day_term,
     build_unnamed_attachment,
 )
@@ -42,7 +43,7 @@ from askgraph.search.query_pieces import (
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import Measure
-from askgraph.sparql import Call, Group, Term, Values
+from askgraph.sparql import Call, Filter, Group, Term, Values
 from askgraph.sparql.elapsed import build_elapsed_time
 from askgraph.sparql.vocabulary import XSD_DATE, XSD_DATE_TIME
 
@@ -305,10 +306,16 @@ def show_duration(query: QueryBuilder, operator: Operator, unit: str = "") -> bo
     If some of the things have ended, only those count.
     """
     span = find_span(query, allow_named=True, allow_constants=True)
-    if span is None:
+    if span is None or not has_native_dates(query, span):
         return False
     query.projections.append((operator.first, bind_duration(query, span, unit)))
     return True
+
+
+def has_native_dates(query: QueryBuilder, span: VertexSpan) -> bool:
+    """Return whether SPARQL can calculate with the dates of a span: they are not texts."""
+    sorts = {query.schema.get_sort(span.start), query.schema.get_sort(span.end)}
+    return ValueKind.TEXT_DATE not in sorts
 
 
 def bind_duration(query: QueryBuilder, span: VertexSpan, unit: str = "") -> Variable:
@@ -806,16 +813,38 @@ def require_overlap(query: QueryBuilder, span: VertexSpan, low: float, high: flo
     if not len(matching_ids):
         return False
     start = query.attach(build_unnamed_attachment(span.vertex, span.start))
-    last_start = _build_day(query, span.start, high, is_end=True)
-    query.draft.filters.append(build_filter(start, "<=", last_start))
-    _require_no_end_before(
-        query,
-        span,
-        _build_day(query, span.end, low),
-        all_have_ends=bool((ends < _UNKNOWN_DAY).all()),
-    )
+    query.draft.filters.append(_bound_day(query, start, "<=", high, span.start))
+    _require_no_end_before(query, span, low, all_have_ends=bool((ends < _UNKNOWN_DAY).all()))
     _consume_span_names(query, span)
     query.narrow_vertex(span.vertex, matching_ids)
+    return True
+
+
+def require_exact_span(
+    query: QueryBuilder,
+    span: VertexSpan,
+    first: tuple[float, float],
+    last: tuple[float, float],
+) -> bool:
+    """Require that things start within one range of days and end within another.
+
+    Returns False, and requires nothing, if nothing matches.
+    """
+    ids = query.get_vertex_ids(span.vertex)
+    is_matching = np.ones(len(ids), dtype=np.bool_)
+    for number, (low, high) in ((span.start, first), (span.end, last)):
+        days = get_days(query, ids, number, _UNKNOWN_DAY)
+        is_matching &= (days >= low) & (days < high + 1)
+    if not is_matching.any():
+        return False
+    for number, (low, high) in ((span.start, first), (span.end, last)):
+        date = query.attach(build_unnamed_attachment(span.vertex, number))
+        query.draft.filters += [
+            _bound_day(query, date, ">=", low, number),
+            _bound_day(query, date, "<=", high, number),
+        ]
+    _consume_span_names(query, span)
+    query.narrow_vertex(span.vertex, ids[is_matching])
     return True
 
 
@@ -829,10 +858,9 @@ def require_unfinished(query: QueryBuilder, span: VertexSpan) -> bool:
         return False
     if bool((starts >= today + 1).any()):
         start = query.attach(build_unnamed_attachment(span.vertex, span.start))
-        bound = _build_day(query, span.start, today, is_end=True)
-        query.draft.filters.append(build_filter(start, "<=", bound))
+        query.draft.filters.append(_bound_day(query, start, "<=", today, span.start))
     has_future_ends = bool((ends[ends < _UNKNOWN_DAY] >= today).any())
-    end_bound = _build_day(query, span.end, today) if has_future_ends else None
+    end_bound = today if has_future_ends else None
     _require_no_end_before(query, span, end_bound, all_have_ends=False)
     _consume_span_names(query, span)
     query.narrow_vertex(span.vertex, matching_ids)
@@ -848,13 +876,13 @@ def require_finished(query: QueryBuilder, span: VertexSpan) -> bool:
         return False
     end = query.attach(build_unnamed_attachment(span.vertex, span.end))
     if bool((ends[ends < _UNKNOWN_DAY] >= today).any()):
-        query.draft.filters.append(build_filter(end, "<", _build_day(query, span.end, today)))
+        query.draft.filters.append(_bound_day(query, end, "<", today, span.end))
     query.narrow_vertex(span.vertex, matching_ids)
     return True
 
 
 def _require_no_end_before(
-    query: QueryBuilder, span: VertexSpan, bound: Term | None, *, all_have_ends: bool
+    query: QueryBuilder, span: VertexSpan, bound: float | None, *, all_have_ends: bool
 ) -> None:
     """Require that there is no end before a bound, or no end at all.
 
@@ -863,14 +891,15 @@ def _require_no_end_before(
     draft = query.draft
     if all_have_ends and bound is not None:
         end = query.attach(build_unnamed_attachment(span.vertex, span.end))
-        draft.filters.append(build_filter(end, ">=", bound))
+        draft.filters.append(_bound_day(query, end, ">=", bound, span.end))
         return
     end_triple = draft.build_new_edge(span.vertex.term, span.end)
-    filters = (
-        [] if bound is None else [build_filter(get_value_variable(end_triple.object), "<", bound)]
-    )
+    end = get_value_variable(end_triple.object)
+    filters = [] if bound is None else [_bound_day(query, end, "<", bound, span.end)]
     draft.negations.append(build_not_exists(end_triple, *filters))
 
 
-def _build_day(query: QueryBuilder, predicate: int, day: float, *, is_end: bool = False) -> Term:
-    return build_day_term(day, query.schema.get_datatype(predicate), is_end=is_end)
+def _bound_day(
+    query: QueryBuilder, variable: Variable, sign: str, day: float, predicate: int
+) -> Filter:
+    return build_day_bound(variable, sign, day, {query.schema.get_datatype(predicate)})

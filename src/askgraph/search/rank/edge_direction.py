@@ -13,7 +13,12 @@ from askgraph.search.expand import FULL_NAME_SHARE
 from askgraph.search.expand.schema import Schema, is_mirrored
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.operators.query_builder import QueryCandidate
-from askgraph.search.query_pieces import get_predicate, get_value_variable, list_patterns
+from askgraph.search.query_pieces import (
+    get_predicate,
+    get_value_variable,
+    list_negated_groups,
+    list_patterns,
+)
 from askgraph.search.tokenize.word_lists import get_shared_words
 from askgraph.sparql import Pattern, Query, walk
 from askgraph.sparql.vocabulary import RDF_TYPE
@@ -48,7 +53,37 @@ class EdgeDirections:
                 )
                 if relation is not None and entity_link is not None and relation.target != RDF_TYPE:
                     count += self._is_reversed(relation, entity_link, term is triple.subject)
+        return count + self._count_reversed_denials(candidate)
+
+    def _count_reversed_denials(self, candidate: QueryCandidate) -> int:
+        """Return the number of denied relations that the shown things are the objects of.
+
+        "Which concepts have no narrower concept" asks for the subjects of `narrower`. Only
+        relations between things of one class count.
+        """
+        reading = self.linked.reading
+        has_words = reading.word_list.text_words["has"]
+        count = 0
+        for group in list_negated_groups(candidate.tree.where):
+            for triple in list_patterns(group):
+                relation = self._predicate_links.get(get_predicate(triple))
+                if relation is None or triple.object != candidate.root:
+                    continue
+                before = reading.folded_words[: relation.positions[0]]
+                count += not has_words.isdisjoint(before) and self._is_within_class(relation)
         return count
+
+    def _is_within_class(self, relation: Link) -> bool:
+        """Return whether a relation leads from things of a class to things of the same class."""
+        number = self.schema.get_predicate_number(relation.target)
+        if number is None:
+            return False
+        profile = self.schema.predicates[number]
+        ends = (
+            {cls for cls, _ in classes}
+            for classes in (profile.subject_classes, profile.object_classes)
+        )
+        return bool(set.intersection(*ends))
 
     @cached_property
     def _predicate_links(self) -> Mapping[str, Link]:

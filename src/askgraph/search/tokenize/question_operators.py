@@ -148,13 +148,17 @@ class QuestionOperators:
         return at in self._strong_positions
 
     def is_argument(self, quantity: Quantity) -> bool:
-        """Return whether an operator takes a quantity as its argument."""
+        """Return whether an operator takes a quantity as its argument: "between" takes two."""
+
+        def is_near(other: Quantity, operator: Operator) -> bool:
+            return 0 < other.first - operator.last <= _MAX_BETWEEN_TOKENS
+
         return any(
-            quantity in (self.get_quantity_after(operator), self.get_quantity_before(operator, 1))
-            or (
-                operator.name == "between"
-                and 0 < quantity.first - operator.last <= _MAX_BETWEEN_TOKENS
-            )
+            is_near(quantity, operator)
+            and sum(is_near(other, operator) for other in self.reading.quantities) > 1
+            if operator.name == "between"
+            else quantity
+            in (self.get_quantity_after(operator), self.get_quantity_before(operator, 1))
             for operator in self.get_operators(*_QUANTITY_OPERATORS)
         )
 
