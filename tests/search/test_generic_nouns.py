@@ -78,3 +78,40 @@ def test_a_first_question_of_its_own_needs_no_result_before(
     found = asked(question, tmp_path, MUSEUM)
     reason = str(found.get("reason", ""))
     assert ("no result before" in reason) is (status == "refusal")
+
+
+CATEGORIES = """
+@prefix : <https://bar.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+:category rdfs:label "category" . :note rdfs:label "note" .
+:c1 rdfs:label "Cocktails with gin" . :c2 rdfs:label "Mint drinks" .
+:c3 rdfs:label "Cold drinks" . :c4 rdfs:label "Coffee drinks" .
+:fizz rdfs:label "Fizz" ; :category :c1 , :c3 ; :note [ rdf:value "stirred" ] .
+:julep rdfs:label "Julep" ; :category :c2 ; :note [ rdf:value "shaken well" ] .
+:mule rdfs:label "Mule" ; :category :c1 , :c2 ; :note [ rdf:value "shaken well" ] .
+:irish rdfs:label "Irish" ; :category :c4 ; :note [ rdf:value "stirred" ] .
+"""
+
+
+@for_each(
+    ("question", "things"),
+    [
+        ("drinks with gin", {"fizz", "mule"}),
+        ("cold drinks", {"fizz"}),
+        ("Which are shaken well?", {"julep", "mule"}),
+    ],
+)
+def test_a_plural_in_several_names_is_a_kind_and_no_part_of_one(
+    question: str, things: set[str]
+) -> None:
+    bar = Known(store_of(CATEGORIES))
+    rows = bar.named_rows(bar.best_query(question))[1]
+    assert {plain_cell(row[0]) for row in rows} == things
+
+
+def test_a_generic_noun_has_no_meaning_of_its_own() -> None:
+    turtle = MUSEUM + ':contributor rdfs:label "contributor" . :set :contributor "A B" .'
+    known = Known(store_of(turtle))
+    rows = known.named_rows(known.best_query("works by Ann Bell"))[1]
+    assert {plain_cell(row[0]) for row in rows} == {"a", "c"}

@@ -70,6 +70,7 @@ _PREPOSITION_PENALTY_FACTOR: Final = 0.6
 """A verb's preposition follows within `_MAX_PREPOSITION_WORDS`; else this factor applies."""
 _OTHER_NAME_FACTOR: Final = 0.95  # a name that is not the preferred one, as a factor
 _FULL_NAME_SHARE: Final = 0.9  # from this similarity on all of a name is there, but for a bent word
+_BENT_NAME_SHARE: Final = 0.75  # below this similarity words are a part of a name, bent or not
 _INFLECTED_NAME_PENALTY, _INFLECTED_PART_PENALTY = 0.1, 0.4
 """Penalties for words in another form than in a thing's full name, and in a part of one."""
 _CODE_SCORE: Final = 0.9  # how well a word fits the code that data write for it
@@ -77,6 +78,7 @@ _ALL_WORDS_SHARE: Final = 0.99  # share of a name that counts as all of its word
 _MIN_EXACT_WORD_SCORE: Final = 0.85
 """A partial name needs one word of this quality: not all of them may be mere relatives."""
 _THING_KINDS = (ItemKind.ENTITY, ItemKind.VALUE)
+_MIN_NAMESAKES: Final = 3  # from so many things with a plural in their names it says their kind
 
 _EXCLUDED_MATCHES: Final = {
     ItemKind.ENTITY: SCHEMA_ONLY_MATCHES,
@@ -236,6 +238,7 @@ def link_question(
         for item in _build_links(match, reading, index, hows)
         if not _is_generic_part(item, reading)
     ]
+    links_found = [*_drop_kind_parts(links_found, reading)]
     links_found += [
         Link(
             ItemKind.VALUE,
@@ -379,6 +382,38 @@ def _is_generic_part(link: Link, reading: TokenizedQuestion) -> bool:
         split_local_name(link.target)
     )
     return link.similarity < _FULL_NAME_SHARE or is_in_path
+
+
+def _drop_kind_parts(links: Sequence[Link], reading: TokenizedQuestion) -> Iterator[Link]:
+    """Leave out parts of the names of several things for a plural that says their kind.
+
+    "Drinks with gin" is not about the category "Mint drinks" or "Coffee drinks", nor do "museums"
+    name one museum.
+    """
+    targets: dict[tuple[int, ...], set[str]] = defaultdict(set)
+    content = {
+        link.positions: tuple(at for at in link.positions if not reading.is_stop(at))
+        for link in links
+    }
+    for link in links:
+        if link.kind in _THING_KINDS:
+            targets[content[link.positions]].add(link.target)
+    for link in links:
+        words = content[link.positions]
+        token = reading.tokens[words[0]]
+        is_plural = len(words) == 1 and token.stem != token.folded and token.quote is None
+        is_name = token.is_capitalized and words[0] > 0
+        is_part = link.kind in _THING_KINDS and link.similarity < _BENT_NAME_SHARE
+        if (
+            is_part
+            and is_plural
+            and not is_name
+            and (
+                len(targets[words]) >= _MIN_NAMESAKES or token.folded not in split_tokens(link.name)
+            )
+        ):
+            continue
+        yield link
 
 
 def _split_runs(

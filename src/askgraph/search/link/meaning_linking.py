@@ -81,4 +81,5 @@ def _find_unexplained(linked: LinkedQuestion, reading: TokenizedQuestion) -> lis
         if reading.tokens[at].text[0].isalpha()
         and reading.tokens[at].quote is None
         and reading.tokens[at].stem not in reading.word_list.naming
+        and not reading.is_generic_noun(at)
     ]
