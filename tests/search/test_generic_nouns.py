@@ -115,3 +115,32 @@ def test_a_generic_noun_has_no_meaning_of_its_own() -> None:
     known = Known(store_of(turtle))
     rows = known.named_rows(known.best_query("works by Ann Bell"))[1]
     assert {plain_cell(row[0]) for row in rows} == {"a", "c"}
+
+
+EVENTS = """
+@prefix : <https://museum.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+:a a :Painting ; rdfs:label "The Bull" ; :producedBy :pa .
+:b a :Painting ; rdfs:label "The Lake" ; :producedBy :pb .
+:c a :Print ; rdfs:label "The Road" ; :producedBy :pc .
+:pa a :Production ; :timeSpan :ta . :pb a :Production ; :timeSpan :tb .
+:pc a :Production ; :timeSpan :tc .
+:ta a :Span ; rdfs:label "1840s" ; :begin "1841-01-01"^^xsd:date ; :finish "1849-01-01"^^xsd:date .
+:tb a :Span ; rdfs:label "1860s" ; :begin "1861-01-01"^^xsd:date ; :finish "1869-01-01"^^xsd:date .
+:tc a :Span ; rdfs:label "1830s" ; :begin "1831-01-01"^^xsd:date ; :finish "1839-01-01"^^xsd:date .
+"""
+
+
+@for_each(
+    ("question", "things"),
+    [
+        ("paintings from before 1850", {"a"}),
+        ("paintings from after 1850", {"b"}),
+        ("the oldest painting", {"a"}),
+    ],
+)
+def test_things_have_the_date_of_the_event_behind_them(question: str, things: set[str]) -> None:
+    museum = Known(store_of(EVENTS))
+    rows = museum.named_rows(museum.best_query(question))[1]
+    assert {plain_cell(row[0]) for row in rows} == things
