@@ -144,3 +144,35 @@ def test_things_have_the_date_of_the_event_behind_them(question: str, things: se
     museum = Known(store_of(EVENTS))
     rows = museum.named_rows(museum.best_query(question))[1]
     assert {plain_cell(row[0]) for row in rows} == things
+
+
+SONGS = """
+@prefix : <https://music.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:name rdfs:label "name" . :artist rdfs:label "artist" . :release rdfs:label "release" .
+:language rdfs:label "programming language" . :implements rdfs:label "implements" .
+:ann a :Artist ; :name "Ann Bell" .
+:x a :Album ; :name "Ann Bell (1967 album)" ; :artist :ann .
+:y a :Album ; :name "Rivers" ; :artist :ann .
+:z a :Album ; :name "Hills" ; :artist :bob .
+:bob a :Artist ; :name "Bob Hart" .
+:p1 a :Project ; :release :r1 , :r2 ; :language "Java" , "Scala" .
+:p2 a :Project ; :release :r3 ; :language "Java" ; :implements :s1 .
+:s1 a :Standard . :r1 a :Version . :r2 a :Version . :r3 a :Version .
+"""
+
+
+@for_each(
+    ("question", "cells"),
+    [
+        ("How many albums did Ann Bell make?", {"2"}),
+        ("Which project has published the most releases?", {"p1"}),
+        ("projects that use more than one programming language", {"p1"}),
+    ],
+)
+def test_words_that_mean_little_add_no_condition_and_no_column(
+    question: str, cells: set[str]
+) -> None:
+    music = Known(store_of(SONGS))
+    rows = music.named_rows(music.best_query(question))[1]
+    assert {plain_cell(row[0]) for row in rows} == cells

@@ -68,6 +68,7 @@ _MIN_SCORE_RATIO: Final = 0.55  # share of the best link's score on the same wor
 _MAX_PREPOSITION_WORDS: Final = 6
 _PREPOSITION_PENALTY_FACTOR: Final = 0.6
 """A verb's preposition follows within `_MAX_PREPOSITION_WORDS`; else this factor applies."""
+_SHORT_NAME_FACTOR: Final = 0.6  # a short form of a name beside the full name of another thing
 _OTHER_NAME_FACTOR: Final = 0.95  # a name that is not the preferred one, as a factor
 _FULL_NAME_SHARE: Final = 0.9  # from this similarity on all of a name is there, but for a bent word
 _BENT_NAME_SHARE: Final = 0.75  # below this similarity words are a part of a name, bent or not
@@ -388,8 +389,11 @@ def _drop_kind_parts(links: Sequence[Link], reading: TokenizedQuestion) -> Itera
     """Leave out parts of the names of several things for a plural that says their kind.
 
     "Drinks with gin" is not about the category "Mint drinks" or "Coffee drinks", nor do "museums"
-    name one museum.
+    name one museum. The short form of a name is less than the same words as a full name: "David
+    Bowie" is hardly "David Bowie (1967 album)".
     """
+    phrases = {link.positions for link in links if link.is_exact and len(link.positions) > 1}
+    full_names = {(link.kind, link.positions) for link in links if link.preferred and link.is_exact}
     targets: dict[tuple[int, ...], set[str]] = defaultdict(set)
     content = {
         link.positions: tuple(at for at in link.positions if not reading.is_stop(at))
@@ -413,7 +417,13 @@ def _drop_kind_parts(links: Sequence[Link], reading: TokenizedQuestion) -> Itera
             )
         ):
             continue
-        yield link
+        if "root" in link.how and any({*link.positions} < {*phrase} for phrase in phrases):
+            continue
+        is_short = link.kind in _THING_KINDS and not link.preferred
+        if is_short and link.is_exact and (link.kind, link.positions) in full_names:
+            yield replace(link, similarity=link.similarity * _SHORT_NAME_FACTOR)
+        else:
+            yield link
 
 
 def _split_runs(
