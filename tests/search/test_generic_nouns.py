@@ -176,3 +176,26 @@ def test_words_that_mean_little_add_no_condition_and_no_column(
     music = Known(store_of(SONGS))
     rows = music.named_rows(music.best_query(question))[1]
     assert {plain_cell(row[0]) for row in rows} == cells
+
+
+PRIZES = """
+@prefix : <https://prizes.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:category rdfs:label "category" . :country rdfs:label "country" .
+:p1 a :Prize ; :category :physics ; :country :norway . :p2 a :Prize ; :category :physics .
+:p3 a :Prize ; :category :peace ; :country :norway . :norway a :Country .
+:e1 a :Entry , :Vase . :e2 a :Entry , :Vase . :e3 a :Entry , :Potter .
+"""
+
+
+@for_each(
+    ("question", "rows"),
+    [
+        ("number of prizes per field", {("physics", "2"), ("peace", "1")}),
+        ("number of entries of each sort", {("Vase", "2"), ("Potter", "1")}),
+    ],
+)
+def test_things_are_counted_by_their_kind(question: str, rows: set[tuple[str, str]]) -> None:
+    prizes = Known(store_of(PRIZES))
+    found = prizes.named_rows(prizes.best_query(question))[1]
+    assert {(plain_cell(row[0]), plain_cell(row[-1])) for row in found} == rows
