@@ -78,3 +78,124 @@ def test_a_first_question_of_its_own_needs_no_result_before(
     found = asked(question, tmp_path, MUSEUM)
     reason = str(found.get("reason", ""))
     assert ("no result before" in reason) is (status == "refusal")
+
+
+CATEGORIES = """
+@prefix : <https://bar.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+:category rdfs:label "category" . :note rdfs:label "note" .
+:c1 rdfs:label "Cocktails with gin" . :c2 rdfs:label "Mint drinks" .
+:c3 rdfs:label "Cold drinks" . :c4 rdfs:label "Coffee drinks" .
+:fizz rdfs:label "Fizz" ; :category :c1 , :c3 ; :note [ rdf:value "stirred" ] .
+:julep rdfs:label "Julep" ; :category :c2 ; :note [ rdf:value "shaken well" ] .
+:mule rdfs:label "Mule" ; :category :c1 , :c2 ; :note [ rdf:value "shaken well" ] .
+:irish rdfs:label "Irish" ; :category :c4 ; :note [ rdf:value "stirred" ] .
+"""
+
+
+@for_each(
+    ("question", "things"),
+    [
+        ("drinks with gin", {"fizz", "mule"}),
+        ("cold drinks", {"fizz"}),
+        ("Which are shaken well?", {"julep", "mule"}),
+    ],
+)
+def test_a_plural_in_several_names_is_a_kind_and_no_part_of_one(
+    question: str, things: set[str]
+) -> None:
+    bar = Known(store_of(CATEGORIES))
+    rows = bar.named_rows(bar.best_query(question))[1]
+    assert {plain_cell(row[0]) for row in rows} == things
+
+
+def test_a_generic_noun_has_no_meaning_of_its_own() -> None:
+    turtle = MUSEUM + ':contributor rdfs:label "contributor" . :set :contributor "A B" .'
+    known = Known(store_of(turtle))
+    rows = known.named_rows(known.best_query("works by Ann Bell"))[1]
+    assert {plain_cell(row[0]) for row in rows} == {"a", "c"}
+
+
+EVENTS = """
+@prefix : <https://museum.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+:a a :Painting ; rdfs:label "The Bull" ; :producedBy :pa .
+:b a :Painting ; rdfs:label "The Lake" ; :producedBy :pb .
+:c a :Print ; rdfs:label "The Road" ; :producedBy :pc .
+:pa a :Production ; :timeSpan :ta . :pb a :Production ; :timeSpan :tb .
+:pc a :Production ; :timeSpan :tc .
+:ta a :Span ; rdfs:label "1840s" ; :begin "1841-01-01"^^xsd:date ; :finish "1849-01-01"^^xsd:date .
+:tb a :Span ; rdfs:label "1860s" ; :begin "1861-01-01"^^xsd:date ; :finish "1869-01-01"^^xsd:date .
+:tc a :Span ; rdfs:label "1830s" ; :begin "1831-01-01"^^xsd:date ; :finish "1839-01-01"^^xsd:date .
+"""
+
+
+@for_each(
+    ("question", "things"),
+    [
+        ("paintings from before 1850", {"a"}),
+        ("paintings from after 1850", {"b"}),
+        ("the oldest painting", {"a"}),
+    ],
+)
+def test_things_have_the_date_of_the_event_behind_them(question: str, things: set[str]) -> None:
+    museum = Known(store_of(EVENTS))
+    rows = museum.named_rows(museum.best_query(question))[1]
+    assert {plain_cell(row[0]) for row in rows} == things
+
+
+SONGS = """
+@prefix : <https://music.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:name rdfs:label "name" . :artist rdfs:label "artist" . :release rdfs:label "release" .
+:language rdfs:label "programming language" . :implements rdfs:label "implements" .
+:ann a :Artist ; :name "Ann Bell" .
+:x a :Album ; :name "Ann Bell (1967 album)" ; :artist :ann .
+:y a :Album ; :name "Rivers" ; :artist :ann .
+:z a :Album ; :name "Hills" ; :artist :bob .
+:bob a :Artist ; :name "Bob Hart" .
+:p1 a :Project ; :release :r1 , :r2 ; :language "Java" , "Scala" .
+:p2 a :Project ; :release :r3 ; :language "Java" ; :implements :s1 .
+:s1 a :Standard . :r1 a :Version . :r2 a :Version . :r3 a :Version .
+"""
+
+
+@for_each(
+    ("question", "cells"),
+    [
+        ("How many albums did Ann Bell make?", {"2"}),
+        ("Which project has published the most releases?", {"p1"}),
+        ("projects that use more than one programming language", {"p1"}),
+    ],
+)
+def test_words_that_mean_little_add_no_condition_and_no_column(
+    question: str, cells: set[str]
+) -> None:
+    music = Known(store_of(SONGS))
+    rows = music.named_rows(music.best_query(question))[1]
+    assert {plain_cell(row[0]) for row in rows} == cells
+
+
+PRIZES = """
+@prefix : <https://prizes.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:category rdfs:label "category" . :country rdfs:label "country" .
+:p1 a :Prize ; :category :physics ; :country :norway . :p2 a :Prize ; :category :physics .
+:p3 a :Prize ; :category :peace ; :country :norway . :norway a :Country .
+:e1 a :Entry , :Vase . :e2 a :Entry , :Vase . :e3 a :Entry , :Potter .
+"""
+
+
+@for_each(
+    ("question", "rows"),
+    [
+        ("number of prizes per field", {("physics", "2"), ("peace", "1")}),
+        ("number of entries of each sort", {("Vase", "2"), ("Potter", "1")}),
+    ],
+)
+def test_things_are_counted_by_their_kind(question: str, rows: set[tuple[str, str]]) -> None:
+    prizes = Known(store_of(PRIZES))
+    found = prizes.named_rows(prizes.best_query(question))[1]
+    assert {(plain_cell(row[0]), plain_cell(row[-1])) for row in found} == rows

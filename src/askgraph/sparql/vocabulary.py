@@ -111,6 +111,7 @@ FOAF_NICK = FOAF + "nick"
 DC = "http://purl.org/dc/elements/1.1/"
 DC_TITLE = DC + "title"
 DC_DESCRIPTION = DC + "description"
+DBO_DESCRIPTION = "http://dbpedia.org/ontology/description"
 
 DCTERMS = "http://purl.org/dc/terms/"
 DCTERMS_TITLE = DCTERMS + "title"
@@ -216,6 +217,7 @@ DESCRIPTION_PREDICATES = (
     SCHEMA_HTTPS + "description",
     DCTERMS_DESCRIPTION,
     DC_DESCRIPTION,
+    DBO_DESCRIPTION,
 )
 """Predicates whose object describes the subject in one or more sentences."""
 

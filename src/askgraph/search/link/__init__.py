@@ -69,8 +69,10 @@ _MIN_SCORE_RATIO: Final = 0.55  # share of the best link's score on the same wor
 _MAX_PREPOSITION_WORDS: Final = 6
 _PREPOSITION_PENALTY_FACTOR: Final = 0.6
 """A verb's preposition follows within `_MAX_PREPOSITION_WORDS`; else this factor applies."""
+_SHORT_NAME_FACTOR: Final = 0.6  # a short form of a name beside the full name of another thing
 _OTHER_NAME_FACTOR: Final = 0.95  # a name that is not the preferred one, as a factor
 _FULL_NAME_SHARE: Final = 0.9  # from this similarity on all of a name is there, but for a bent word
+_BENT_NAME_SHARE: Final = 0.75  # below this similarity words are a part of a name, bent or not
 _INFLECTED_NAME_PENALTY, _INFLECTED_PART_PENALTY = 0.1, 0.4
 """Penalties for words in another form than in a thing's full name, and in a part of one."""
 _CLOSING_QUOTES = frozenset("\"'”’»“‘")
@@ -79,6 +81,7 @@ _ALL_WORDS_SHARE: Final = 0.99  # share of a name that counts as all of its word
 _MIN_EXACT_WORD_SCORE: Final = 0.85
 """A partial name needs one word of this quality: not all of them may be mere relatives."""
 _THING_KINDS = (ItemKind.ENTITY, ItemKind.VALUE)
+_MIN_NAMESAKES: Final = 3  # from so many things with a plural in their names it says their kind
 
 _EXCLUDED_MATCHES: Final = {
     ItemKind.ENTITY: SCHEMA_ONLY_MATCHES,
@@ -238,6 +241,7 @@ def link_question(
         for item in _build_links(match, reading, index, hows)
         if not _is_generic_part(item, reading)
     ]
+    links_found = [*_drop_kind_parts(links_found, reading)]
     links_found += [
         Link(
             ItemKind.VALUE,
@@ -409,6 +413,47 @@ def _is_generic_part(link: Link, reading: TokenizedQuestion) -> bool:
         split_local_name(link.target)
     )
     return link.similarity < _FULL_NAME_SHARE or is_in_path
+
+
+def _drop_kind_parts(links: Sequence[Link], reading: TokenizedQuestion) -> Iterator[Link]:
+    """Leave out parts of the names of several things for a plural that says their kind.
+
+    "Drinks with gin" is not about the category "Mint drinks" or "Coffee drinks", nor do "museums"
+    name one museum. The short form of a name is less than the same words as a full name: "David
+    Bowie" is hardly "David Bowie (1967 album)".
+    """
+    phrases = {link.positions for link in links if link.is_exact and len(link.positions) > 1}
+    full_names = {(link.kind, link.positions) for link in links if link.preferred and link.is_exact}
+    targets: dict[tuple[int, ...], set[str]] = defaultdict(set)
+    content = {
+        link.positions: tuple(at for at in link.positions if not reading.is_stop(at))
+        for link in links
+    }
+    for link in links:
+        if link.kind in _THING_KINDS:
+            targets[content[link.positions]].add(link.target)
+    for link in links:
+        words = content[link.positions]
+        token = reading.tokens[words[0]]
+        is_plural = len(words) == 1 and token.stem != token.folded and token.quote is None
+        is_name = token.is_capitalized and words[0] > 0
+        is_part = link.kind in _THING_KINDS and link.similarity < _BENT_NAME_SHARE
+        if (
+            is_part
+            and is_plural
+            and not is_name
+            and (
+                len(targets[words]) >= _MIN_NAMESAKES or token.folded not in split_tokens(link.name)
+            )
+        ):
+            continue
+        if "root" in link.how and any({*link.positions} < {*phrase} for phrase in phrases):
+            continue
+        is_short = link.kind in _THING_KINDS and not link.preferred
+        if is_short and link.is_exact and (link.kind, link.positions) in full_names:
+            yield replace(link, similarity=link.similarity * _SHORT_NAME_FACTOR)
+        else:
+            yield link
 
 
 def _split_runs(

@@ -12,6 +12,7 @@ from askgraph.index.names import ItemKind, NameIndex
 from askgraph.search.link import Link, LinkedQuestion, add_links, find_free_tokens
 from askgraph.search.link.word_vectors import get_name_vectors
 from askgraph.search.tokenize import TokenizedQuestion
+from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
 
 _MIN_COSINES: Final = {ItemKind.CLASS: 0.55, ItemKind.PREDICATE: 0.55, ItemKind.VALUE: 0.7}
@@ -76,6 +77,7 @@ def _find_unexplained(linked: LinkedQuestion, reading: TokenizedQuestion) -> lis
         for at, quality in zip(link.positions, link.qualities, strict=True)
         if quality >= _MIN_WORD_QUALITY
     }
+    groups = {item.last + 1 for item in detect_operators(reading).get_operators("each")}
     return [
         at
         for at in sorted(find_free_tokens(reading) - explained)
@@ -83,6 +85,8 @@ def _find_unexplained(linked: LinkedQuestion, reading: TokenizedQuestion) -> lis
         and not _is_in_name(reading, at)
         and reading.tokens[at].quote is None
         and reading.tokens[at].stem not in reading.word_list.naming
+        and not reading.is_generic_noun(at)
+        and not (at in groups and reading.folded_words[at] in reading.word_list.clauses["kinds"])
     ]
 
 

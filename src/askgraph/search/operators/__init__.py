@@ -410,13 +410,16 @@ def show_remaining_slots(query: QueryBuilder) -> None:
     for slot in sorted(query.slots, key=lambda slot: slot.first):
         if slot in query.used_slots:
             continue
+        if _repeats_by_meaning(query, slot):
+            query.consume_slot(slot, slot.links[0])
+            continue
         is_asked = query.zones.is_head(slot.first) or _is_list_continuation(
             query, slot.first, shown_positions
         )
         owner = find_owner_vertex(query, slot.first, slot.last)
         attachment = query.find_attachment(slot, prefer=is_asked, owner=owner)
-        if attachment is None:
-            continue
+        if attachment is None or ("near" in attachment.link.how and not is_asked):
+            continue  # what a word vaguely means is no condition: "projects that use …"
         variable = query.attach_and_consume(attachment)
         is_relation = query.schema.get_sort(attachment.predicate) is ValueKind.NONE
         is_asked = is_asked and not (is_relation and _is_verb(query, slot))
@@ -434,6 +437,14 @@ def show_remaining_slots(query: QueryBuilder) -> None:
             )
         else:
             query.notes.append("required")
+
+
+def _repeats_by_meaning(query: QueryBuilder, slot: Slot) -> bool:
+    """Return whether a word only means what other words name: "published the most *releases*"."""
+    link = slot.links[0]
+    return "near" in link.how and any(
+        link.target == used.links[0].target for used in query.used_slots
+    )
 
 
 def _is_verb(query: QueryBuilder, slot: Slot) -> bool:

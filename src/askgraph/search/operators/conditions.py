@@ -350,7 +350,8 @@ def _find_compared(
     if is_temporal:
         date = _find_span_date(query, operator) or query.find_only_predicate(DATE_SORTS)
         dates = sorted(get_shared_words().names["dates"], reverse=True)
-        return date or query.find_by_words(dates, NUMERIC_SORTS + DATE_SORTS)
+        date = date or query.find_by_words(dates, NUMERIC_SORTS + DATE_SORTS)
+        return date or query.find_event_date()
     attached = [
         replace(build_unnamed_attachment(vertex, predicate), inverse=inverse)
         for (term, predicate, inverse) in query.draft.edge_variables

@@ -306,7 +306,8 @@ def _find_event_start(query: QueryBuilder, measure: Measure) -> tuple[Variable, 
         )
         for number in start_predicates:
             return query.attach(build_unnamed_attachment(vertex, number)), True
-    return None
+    date = query.find_event_date() if measure.date_names else None
+    return None if date is None else (query.attach(date), True)
 
 
 def _can_measure(query: QueryBuilder, attachment: Attachment, measure: Measure | None) -> bool:

@@ -1382,6 +1382,26 @@ class QueryBuilder:
                 )
         return None
 
+    def find_event_date(self) -> Attachment | None:
+        """Return the start of the root's only nameless event, or of the event's time span.
+
+        "Paintings from before 1850" are those whose production has a time span before it.
+        """
+        ids, begins = self.get_vertex_ids(self.root), get_shared_words().names["begins"]
+        if not self.lookups.is_resource(ids):
+            return None
+        dates_by_path = {}
+        for steps, predicates in self.schema.find_surroundings(ids):
+            first = Edge(*steps[0])
+            dates = [n for n in sorted(predicates) if self.schema.get_sort(n) in DATE_SORTS]
+            if dates and self.schema.is_nameless(self.lookups.follow_edge(ids, first)):
+                dates.sort(key=lambda n: begins.isdisjoint(self.schema.get_name_stems(n)))
+                dates_by_path[tuple(Edge(*step) for step in steps)] = dates[0]
+        if len(dates_by_path) != 1:
+            return None
+        ((path, number),) = dates_by_path.items()
+        return replace(build_unnamed_attachment(self.root, number), path=path)
+
     def is_event(self, vertex: Vertex) -> bool:
         """Return whether the nodes at a vertex only relate other nodes."""
         is_resource = self.lookups.is_resource(vertex.node.ids)

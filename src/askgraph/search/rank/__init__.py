@@ -221,7 +221,7 @@ class FeatureExtractor:
             else _match_value_sort(candidate, self.operators, schema)
         )
         features |= {
-            "nameless": _is_nameless_answer(candidate, fitting.expected, schema),
+            "nameless": _is_nameless_answer(candidate, schema),
             "asks": asks,
             "head": _match_head(candidate, self.first_content_position, linked, schema),
             "misfit": max(0.0, -kind),
@@ -342,18 +342,15 @@ def iterate_links(candidate: QueryCandidate) -> Iterator[Link]:
     yield from candidate.links
 
 
-def _is_nameless_answer(
-    candidate: QueryCandidate, expected: ExpectedAnswer, schema: Schema
-) -> float:
+def _is_nameless_answer(candidate: QueryCandidate, schema: Schema) -> float:
     """Return 1 if the answer is a node that only stands for a relation, else 0.
 
-    Things of the class that the question asks for are an answer, even if none has a name.
+    Things of a class that the question names are an answer, even if none has a name.
     """
     if candidate.is_ask or candidate.shown != (candidate.root,):
         return 0.0
     link = candidate.state.node.cls_link
-    is_requested = link is not None and link.target in expected.classes
-    if link is not None and is_requested and link.score * link.quality >= _MIN_CLASS_SCORE:
+    if link is not None and link.score * link.quality >= _MIN_CLASS_SCORE:
         return 0.0
     return float(schema.is_nameless(candidate.state.ids))
 

@@ -240,7 +240,7 @@ def detect_operators(
     at = 0
     while at < len(reading.tokens):
         operator = _detect_operator_at(reading, at, measures.get(at))
-        if operator is None:
+        if operator is None or _is_kind_after_each(operator, operators, reading):
             at += 1
         else:
             operators.append(_interpret_distinct(operator, operators, reading))
@@ -251,6 +251,16 @@ def detect_operators(
         reading,
         tuple(sorted(operators, key=lambda operator: operator.first)),
         _detect_answer_kind(reading),
+    )
+
+
+def _is_kind_after_each(
+    operator: Operator, operators: Sequence[Operator], reading: TokenizedQuestion
+) -> bool:
+    """Return whether a word is a noun after "each": "of each sort" does not ask for an order."""
+    is_kind = reading.folded_words[operator.first] in reading.word_list.clauses["kinds"]
+    return is_kind and any(
+        before.name == "each" and before.last == operator.first - 1 for before in operators
     )
 
 
