@@ -26,9 +26,9 @@ def build_class_counts(
     links = _find_counted_classes(search, operators)
     if not counts or len(links) < 2:
         return
-    used = 0
-    for element in (*counts, *operators.get_operators("and"), *links):
-        used |= element.mask
+    used = to_bit_mask(at for link in links for at in link.positions)
+    for operator in (*counts, *operators.get_operators("and")):
+        used |= operator.mask
     starts = {count.first for count in counts}
     unused = [
         at for at, weight in enumerate(search.linked.weights) if weight and not used >> at & 1

@@ -405,10 +405,10 @@ def _find_repeated(query: QueryBuilder, operator: Operator, quantity: Quantity) 
         return None
     before = min(first, operator.first)
     attachment = query.find_attachment(query.find_previous_slot(before, MAX_TOKENS_NEAR))
-    query.consume_tokens((repeated,))
     if attachment is not None and not _is_single_valued(query, attachment):
+        query.consume_tokens((repeated,))
         return query.attach_and_consume(attachment)
-    return next(
+    counted = next(
         (
             vertex.term
             for vertex in query.draft.vertices
@@ -418,6 +418,8 @@ def _find_repeated(query: QueryBuilder, operator: Operator, quantity: Quantity) 
         ),
         None,
     )
+    query.consume_tokens((repeated,) if counted is not None else ())
+    return counted
 
 
 def _is_single_valued(query: QueryBuilder, attachment: Attachment) -> bool:
@@ -646,12 +648,6 @@ def apply_between(query: QueryBuilder, operator: Operator) -> bool:
     first = query.operators.get_quantity_after(operator)
     if first is None:
         return False
-    years = {phrase[0] for phrase in query.question.word_list.time_phrases["years"]}
-    query.consume_tokens(  # "between the years 1960 and 1970"
-        position
-        for position in range(operator.last + 1, first.first)
-        if query.question.folded_words[position] in years
-    )
     later_quantities = [
         quantity
         for quantity in query.question.quantities
@@ -668,6 +664,12 @@ def apply_between(query: QueryBuilder, operator: Operator) -> bool:
     attachment = _find_compared(query, operator, first, first.days is not None)
     if attachment is None:
         return False
+    years = {phrase[0] for phrase in query.question.word_list.time_phrases["years"]}
+    query.consume_tokens(  # "between the years 1960 and 1970"
+        position
+        for position in range(operator.last + 1, first.first)
+        if query.question.folded_words[position] in years
+    )
     add_bound(query, attachment, first, ">=")
     add_bound(query, attachment, later_quantities[0], "<=")
     query.consume_quantity(first)

@@ -30,6 +30,7 @@ from askgraph.search.operators.query_builder import (
     build_day_bound,
     build_day_term,
     build_unnamed_attachment,
+    get_year,
 )
 from askgraph.search.query_pieces import (
     build_aggregate,
@@ -839,6 +840,10 @@ def require_exact_span(
         return False
     for number, (low, high) in ((span.start, first), (span.end, last)):
         date = query.attach(build_unnamed_attachment(span.vertex, number))
+        if query.schema.get_sort(number) is ValueKind.YEAR and get_year(low) == get_year(high):
+            year = build_day_term(low, query.schema.get_datatype(number))
+            query.draft.filters.append(build_filter(date, "=", year))
+            continue
         query.draft.filters += [
             _bound_day(query, date, ">=", low, number),
             _bound_day(query, date, "<=", high, number),
