@@ -418,9 +418,9 @@ def _is_generic_part(link: Link, reading: TokenizedQuestion) -> bool:
 def _drop_kind_parts(links: Sequence[Link], reading: TokenizedQuestion) -> Iterator[Link]:
     """Leave out parts of the names of several things for a plural that says their kind.
 
-    "Drinks with gin" is not about the category "Mint drinks" or "Coffee drinks", nor do "museums"
-    name one museum. The short form of a name is less than the same words as a full name: "David
-    Bowie" is hardly "David Bowie (1967 album)".
+    "Drinks with gin" is not about the category "Mint drinks" or "Coffee drinks". The short form of
+    a name is less than the same words as a full name: "David Bowie" is hardly "David Bowie (1967
+    album)".
     """
     phrases = {link.positions for link in links if link.is_exact and len(link.positions) > 1}
     full_names = {(link.kind, link.positions) for link in links if link.preferred and link.is_exact}
@@ -438,17 +438,11 @@ def _drop_kind_parts(links: Sequence[Link], reading: TokenizedQuestion) -> Itera
         is_plural = len(words) == 1 and token.stem != token.folded and token.quote is None
         is_name = token.is_capitalized and words[0] > 0
         is_part = link.kind in _THING_KINDS and link.similarity < _BENT_NAME_SHARE
-        if (
-            is_part
-            and is_plural
-            and not is_name
-            and (
-                len(targets[words]) >= _MIN_NAMESAKES or token.folded not in split_tokens(link.name)
-            )
-        ):
+        if is_part and is_plural and not is_name and len(targets[words]) >= _MIN_NAMESAKES:
             continue
-        if "root" in link.how and any({*link.positions} < {*phrase} for phrase in phrases):
-            continue
+        is_class_of_root = link.kind is ItemKind.CLASS and "root" in link.how
+        if is_class_of_root and any({*link.positions} <= {*phrase[:-1]} for phrase in phrases):
+            continue  # "programming" in "programming language" is no program
         is_short = link.kind in _THING_KINDS and not link.preferred
         if is_short and link.is_exact and (link.kind, link.positions) in full_names:
             yield replace(link, similarity=link.similarity * _SHORT_NAME_FACTOR)

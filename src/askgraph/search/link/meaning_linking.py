@@ -77,7 +77,12 @@ def _find_unexplained(linked: LinkedQuestion, reading: TokenizedQuestion) -> lis
         for at, quality in zip(link.positions, link.qualities, strict=True)
         if quality >= _MIN_WORD_QUALITY
     }
-    groups = {item.last + 1 for item in detect_operators(reading).get_operators("each")}
+    words, clauses = (*reading.folded_words, "", ""), reading.word_list.clauses
+    kinds = {  # "per field", but not "each type of pet"
+        item.last + 1
+        for item in detect_operators(reading).get_operators("each")
+        if words[item.last + 1] in clauses["kinds"] and words[item.last + 2] not in clauses["owner"]
+    }
     return [
         at
         for at in sorted(find_free_tokens(reading) - explained)
@@ -86,7 +91,7 @@ def _find_unexplained(linked: LinkedQuestion, reading: TokenizedQuestion) -> lis
         and reading.tokens[at].quote is None
         and reading.tokens[at].stem not in reading.word_list.naming
         and not reading.is_generic_noun(at)
-        and not (at in groups and reading.folded_words[at] in reading.word_list.clauses["kinds"])
+        and at not in kinds
     ]
 
 

@@ -418,8 +418,11 @@ def show_remaining_slots(query: QueryBuilder) -> None:
         )
         owner = find_owner_vertex(query, slot.first, slot.last)
         attachment = query.find_attachment(slot, prefer=is_asked, owner=owner)
-        if attachment is None or ("near" in attachment.link.how and not is_asked):
-            continue  # what a word vaguely means is no condition: "projects that use …"
+        if attachment is None:
+            continue
+        has_operator_as_object = bool(query.operators.mask >> slot.last + 1 & 1)
+        if "near" in attachment.link.how and has_operator_as_object and not is_asked:
+            continue  # "projects that use more than one language"
         variable = query.attach_and_consume(attachment)
         is_relation = query.schema.get_sort(attachment.predicate) is ValueKind.NONE
         is_asked = is_asked and not (is_relation and _is_verb(query, slot))
