@@ -32,6 +32,7 @@ from askgraph.search.decide.unheard_words import (
     weigh_content,
 )
 from askgraph.search.link import Link
+from askgraph.search.operators.mentions import MENTION_NOTE
 from askgraph.search.operators.query_builder import QueryCandidate
 from askgraph.search.query_pieces import (
     Value,
@@ -390,6 +391,7 @@ UNFILTERED_CLASS_FACTOR = 0.6
 Those words narrow the class by facts that the graph lacks; benchmarks rarely ask such questions.
 """
 
+MAX_MENTION_CONFIDENCE = 0.55  # a text that has a word need not say what the word means
 MAX_UNHEARD_REQUEST_CONFIDENCE = 0.4
 """Maximum confidence if the query uses no word that says what is asked for.
 
@@ -429,8 +431,11 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     """
     if not ranked_clusters:
         return 0.0
+    best = ranked_clusters[0].best
     confidence = calibrate(score_evidence(collect_evidence(proposal, ranked_clusters)))
-    unheard = find_unheard_request(FaultContext(proposal, ranked_clusters[0].best))
+    if MENTION_NOTE in best.notes:
+        confidence = min(confidence, MAX_MENTION_CONFIDENCE)
+    unheard = find_unheard_request(FaultContext(proposal, best))
     return min(confidence, MAX_UNHEARD_REQUEST_CONFIDENCE) if unheard else confidence
 
 
