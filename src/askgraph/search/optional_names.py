@@ -22,7 +22,8 @@ from askgraph.sparql import (
 def make_names_optional(query: Query, names: Mapping[Variable, Variable]) -> Query:
     """Return a query whose name patterns are optional, with a column for each named thing.
 
-    A name that is compared or counted, and that of a counted thing, stays required.
+    A name that is compared stays required; a name that is counted, or that of a counted thing, is
+    left as it is.
 
     Args:
         query: The query.
@@ -43,23 +44,19 @@ def _make_name_optional(query: Query, name: Variable, thing: Variable) -> Query:
     binding = [index for index, element in enumerate(others) if _binds(element, thing)]
     computed = ([value for _, value in query.columns], query.having, query.order)
     is_counted = any(thing in walk(tuple(part)) for part in computed)
-    if (
-        len(own) != 1
-        or not binding
-        or is_counted
-        or (name, None) not in query.columns
-        or name in walk(others)
-    ):
+    if len(own) != 1 or not binding or is_counted or (name, None) not in query.columns:
         return query
-    others = transform(others, lambda node: _drop_unused_names(node, get_predicate(own[0])))
-    optional = Nested("OPTIONAL", Group((own[0],)))
+    where = query.where
+    if name not in walk(others):
+        others = transform(others, lambda node: _drop_unused_names(node, get_predicate(own[0])))
+        optional = Nested("OPTIONAL", Group((own[0],)))
+        where = Group(_insert_after_patterns(others, optional))
     columns, group_by = query.columns, query.group_by
     if (thing, None) not in columns:
         position = columns.index((name, None))
         columns = (*columns[:position], (thing, None), *columns[position:])
     if group_by and (thing, None) not in group_by:
         group_by = ((thing, None), *group_by)
-    where = Group(_insert_after_patterns(others, optional))
     return replace(query, where=where, columns=columns, group_by=group_by)
 
 

@@ -25,6 +25,7 @@ from askgraph.index.names import split_tokens as words_in
 from askgraph.search.decide import decide
 from askgraph.search.expand.beam_search import expand
 from askgraph.search.expand.generic_nouns import link_generic_nouns
+from askgraph.search.expand.numbered_names import link_numbered_names
 from askgraph.search.expand.schema import Schema, link_question_word
 from askgraph.search.link import DescriptionRequest, Link, LinkedQuestion, link_question
 from askgraph.search.link.meaning_linking import link_by_meaning
@@ -278,6 +279,7 @@ def resolve_operators(
     """
     linked = replace(linked, reading=linked.reading.resolve_dates(day))
     linked = link_generic_nouns(follow_redirects(linked, schema), schema)
+    linked = link_numbered_names(linked, schema)
     description = _detect_description(linked)
     frame = detect_operators(linked.reading, linked.scales)
     frame = detect_name_filters(

@@ -32,6 +32,7 @@ from askgraph.search.decide.unheard_words import (
     weigh_content,
 )
 from askgraph.search.link import Link
+from askgraph.search.operators.mentions import MENTION_NOTE
 from askgraph.search.operators.query_builder import QueryCandidate
 from askgraph.search.query_pieces import (
     Value,
@@ -390,6 +391,7 @@ UNFILTERED_CLASS_FACTOR = 0.6
 Those words narrow the class by facts that the graph lacks; benchmarks rarely ask such questions.
 """
 
+MAX_MENTION_CONFIDENCE = 0.55  # a text that has a word need not say what the word means
 MAX_UNHEARD_REQUEST_CONFIDENCE = 0.25
 """Maximum confidence if the query uses no word that says what is asked for, or leaves out a number.
 
@@ -471,6 +473,8 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     if is_doubted or _is_tied(ranked_clusters):
         confidence = min(confidence, MAX_DOUBTED_CONFIDENCE)
     best = ranked_clusters[0].best
+    if MENTION_NOTE in best.notes:
+        confidence = min(confidence, MAX_MENTION_CONFIDENCE)
     omitted = "".join(find_omitted_words(proposal, best))
     is_unheard = find_unheard_request(FaultContext(proposal, best)) or any(
         map(str.isdigit, omitted)

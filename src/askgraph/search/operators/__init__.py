@@ -30,6 +30,7 @@ from askgraph.search.operators.columns import (
 )
 from askgraph.search.operators.extremes_with_ties import keep_ties
 from askgraph.search.operators.labels import build_label_queries
+from askgraph.search.operators.mentions import find_mentions, require_mentions
 from askgraph.search.operators.pairs import compare_pairs
 from askgraph.search.operators.query_builder import (
     DATE_SORTS,
@@ -178,6 +179,10 @@ class QueryCompleter:
         for links in search.links_by_predicate.values():
             for link in links:
                 self.usable_words |= link.mask
+        self.mentions = tuple(find_mentions(search.linked, operators, search.schema))
+        for mention in self.mentions:
+            self.operator_words |= mention.mask
+        self.usable_words |= self.operator_words
 
     def build_candidates(self, states: Sequence[PartialMatch]) -> Iterator[QueryCandidate]:
         """Yield the candidates of each state, without those that cannot answer or score too low."""
@@ -214,6 +219,7 @@ class QueryCompleter:
                 shared_value.join_by_or(query)
             show_names(query)
             show_remaining_slots(query)
+            require_mentions(query, self.mentions)
             if self.operators.get_operators("in_unit"):
                 times.convert_shown_numbers(query)
             filter_statement_ranks(query)
