@@ -20,7 +20,7 @@ from askgraph.search.query_pieces import (
     list_patterns,
 )
 from askgraph.search.tokenize.word_lists import get_shared_words
-from askgraph.sparql import Pattern, Query, walk
+from askgraph.sparql import Pattern, Query, Term, walk
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _MIN_OWN_WORD_QUALITY = 0.95  # minimum quality of a relation's own words, apart from an ending
@@ -59,31 +59,22 @@ class EdgeDirections:
         """Return the number of denied relations that the shown things are the objects of.
 
         "Which concepts have no narrower concept" asks for the subjects of `narrower`. Only
-        relations between things of one class count.
+        relations between things of one stated class count.
         """
-        reading = self.linked.reading
+        reading, where = self.linked.reading, candidate.tree.where
         has_words = reading.word_list.text_words["has"]
+        classes = _find_classes(candidate.root, list_patterns(where))
         count = 0
-        for group in list_negated_groups(candidate.tree.where):
-            for triple in list_patterns(group):
+        for group in list_negated_groups(where):
+            patterns = list_patterns(group)
+            for triple in patterns:
                 relation = self._predicate_links.get(get_predicate(triple))
                 if relation is None or triple.object != candidate.root:
                     continue
                 before = reading.folded_words[: relation.positions[0]]
-                count += not has_words.isdisjoint(before) and self._is_within_class(relation)
+                is_denied = not has_words.isdisjoint(before)
+                count += is_denied and bool(classes & _find_classes(triple.subject, patterns))
         return count
-
-    def _is_within_class(self, relation: Link) -> bool:
-        """Return whether a relation leads from things of a class to things of the same class."""
-        number = self.schema.get_predicate_number(relation.target)
-        if number is None:
-            return False
-        profile = self.schema.predicates[number]
-        ends = (
-            {cls for cls, _ in classes}
-            for classes in (profile.subject_classes, profile.object_classes)
-        )
-        return bool(set.intersection(*ends))
 
     @cached_property
     def _predicate_links(self) -> Mapping[str, Link]:
@@ -113,6 +104,15 @@ class EdgeDirections:
             relation, entity_link, self.linked, schema.get_folded_names(number)
         )
         return is_grammatical_subject is not None and is_grammatical_subject != is_subject
+
+
+def _find_classes(term: Term, patterns: Iterable[Pattern]) -> set[Term]:
+    """Return the classes that patterns state of a term."""
+    return {
+        triple.object
+        for triple in patterns
+        if triple.subject == term and get_predicate(triple) == RDF_TYPE
+    }
 
 
 def is_thing_subject(
