@@ -9,13 +9,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from playwright.sync_api import sync_playwright
 from tests.server.browser.watched import ARGUMENTS, CHROMIUM, ask_anew, settle
 from tests.servers.served import ServedThread, sample_workspace
 
+ROOT = Path(__file__).parents[1]
 QUESTION = "Which moons are larger than Mercury?"
 WIDTH_PIXELS, HEIGHT_PIXELS = 1100, 720
 

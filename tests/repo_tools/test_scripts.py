@@ -20,7 +20,7 @@ async def test_every_fault_ends_in_time_with_a_clear_outcome() -> None:
 
 
 # The parser reads the tokens of two texts: a reply, and the same with its prefixes declared.
-@for_each(("way", "files", "pairs", "texts"), [("cli", 68, 2, 0), ("guided", 101, 5, 2)])
+@for_each(("way", "files", "pairs", "texts"), [("cli", 72, 2, 0), ("guided", 105, 5, 2)])
 def test_a_question_passes_few_files_and_no_query_of_ours_is_read(
     way: str, files: int, pairs: int, texts: int
 ) -> None:

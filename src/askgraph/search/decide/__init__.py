@@ -393,7 +393,7 @@ Those words narrow the class by facts that the graph lacks; benchmarks rarely as
 
 MAX_MENTION_CONFIDENCE = 0.55  # a text that has a word need not say what the word means
 MAX_UNHEARD_REQUEST_CONFIDENCE = 0.25
-"""Maximum confidence if the query uses no word that says what is asked for, or leaves out a number.
+"""Maximum confidence if the query uses no word for what is asked, or leaves out a number.
 
 "How many committers has X?" is not answered by the number of things named X; benchmarks rarely ask
 for what a graph lacks.

@@ -1,7 +1,7 @@
 """Weigh the words of a question that a query does not use: a name matters, a filler hardly does.
 
 Light words ("took place") weigh nothing, faint ones ("people", "make", "everyone") little. But a
-word that says what is asked for always matters: a query without it answers another question,
+word for what is asked always matters: a query without it answers another question,
 however well the rest fits ("how many *committers* has X", "who *taught* X").
 """
 
@@ -49,7 +49,7 @@ def weigh_content(reading: TokenizedQuestion) -> list[float]:
 
 
 def find_unheard_request(subject: FaultContext) -> tuple[int, ...]:
-    """Return the words that say what is asked for, if the query uses none of them.
+    """Return the words for what is asked, if the query uses none of them.
 
     Words without weight do not count: another graph answers them.
     """
@@ -61,7 +61,7 @@ def find_unheard_request(subject: FaultContext) -> tuple[int, ...]:
 
 
 def find_requested_tokens(subject: FaultContext) -> tuple[int, ...]:
-    """Return the words that say what is asked for; none for yes or no and for bare classes.
+    """Return the words for what is asked; none for yes or no and for bare classes.
 
     After "which", "what" or "how many" these are the noun ("how many *moons* has X"), after other
     question words the first words that name nothing ("what did X *study*"), and without one the

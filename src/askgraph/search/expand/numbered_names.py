@@ -70,7 +70,7 @@ def _iterate_codes(
 
 @remember
 def _index_codes(schema: Schema, cls: str) -> dict[Code, str]:
-    """Return the instances of a class by what their local name says beside the class's name.
+    """Return the instances of a class by their local name without the class's name.
 
     A local name of digits alone is a key of a table and no name.
     """

@@ -228,7 +228,7 @@ class Schema:
 
     @cached_property
     def unspecific_predicates(self) -> frozenset[int]:
-        """Predicates that say little unless words name them.
+        """Predicates of little meaning unless words name them.
 
         Most things have them with one and the same object (the scheme of a thesaurus), or they
         lead from most things to a great many (the links of a page).

@@ -416,7 +416,7 @@ def _is_generic_part(link: Link, reading: TokenizedQuestion) -> bool:
 
 
 def _drop_kind_parts(links: Sequence[Link], reading: TokenizedQuestion) -> Iterator[Link]:
-    """Leave out parts of the names of several things for a plural that says their kind.
+    """Leave out parts of the names of several things for a plural noun of their kind.
 
     "Drinks with gin" is not about the category "Mint drinks" or "Coffee drinks". The short form of
     a name is less than the same words as a full name: "David Bowie" is hardly "David Bowie (1967

@@ -19,7 +19,7 @@ _MAX_CLASS_SAMPLE = 200  # so many things tell whether they have several classes
 
 
 def group_by_kind(query: QueryBuilder, operator: Operator) -> bool:
-    """Group things by their kind: by a property that says it, else by their class.
+    """Group things by their kind: by a property for it, else by their class.
 
     The graph may have another word for it: "software per category" is by "software type".
     """
@@ -46,7 +46,7 @@ def group_by_kind(query: QueryBuilder, operator: Operator) -> bool:
 
 
 def _find_kind_predicate(query: QueryBuilder) -> int | None:
-    """Return the predicate of the root that says its kind, with the fewest values."""
+    """Return the predicate of the root for its kind, with the fewest values."""
     lists, schema, root = query.question.word_list, query.schema, query.root
     words = lists.clauses["kinds"] | get_word_list("en").clauses["kinds"]
     stems = {stem_word(word) for word in words}

@@ -39,7 +39,7 @@ _GAIN_SHARE = 0.6  # how much a word in a text tells, as a share of one that nam
 
 
 @dataclass(frozen=True)
-class Mention:
+class TextMention:
     """Words that name nothing, from `first` to `last`, as they stand in texts.
 
     Attributes:
@@ -65,7 +65,7 @@ class Mention:
 
 def find_mentions(
     linked: LinkedQuestion, operators: QuestionOperators, schema: Schema
-) -> Iterator[Mention]:
+) -> Iterator[TextMention]:
     """Yield the words of a question that name nothing in the graph but occur in its texts."""
     if not schema.graph.complete:
         return
@@ -120,7 +120,7 @@ def _find_topics(linked: LinkedQuestion, operators: QuestionOperators) -> set[in
 
 def _find_in_texts(
     first: int, end: int, linked: LinkedQuestion, operators: QuestionOperators, schema: Schema
-) -> Iterator[Mention]:
+) -> Iterator[TextMention]:
     """Yield the longest stretches of some words that occur in a text."""
     tokens, words = linked.reading.tokens, linked.reading.folded_words
     prepositions = linked.reading.word_list.clauses["restrict"]  # "without", but not "no"
@@ -133,7 +133,7 @@ def _find_in_texts(
             if len(literals):
                 negation = negations.get(first)
                 if negation is None or words[negation.first] in prepositions:
-                    yield Mention(first, last, text, literals, negation)
+                    yield TextMention(first, last, text, literals, negation)
                 first = last
                 break
         first += 1
@@ -165,7 +165,7 @@ def _lower_texts(schema: Schema) -> bytes:
     return bytes(terms.blob[:size].data).lower() if size <= _MAX_TEXT_BYTES else b""
 
 
-def require_mentions(query: QueryBuilder, mentions: Sequence[Mention]) -> None:
+def require_mentions(query: QueryBuilder, mentions: Sequence[TextMention]) -> None:
     """Require that the texts of the things that are asked for have, or lack, unused words."""
     for mention in mentions:
         if query.used & mention.mask:
@@ -192,7 +192,7 @@ def require_mentions(query: QueryBuilder, mentions: Sequence[Mention]) -> None:
         query.notes.append(MENTION_NOTE)
 
 
-def _find_text(query: QueryBuilder, mention: Mention) -> tuple[int, Ids]:
+def _find_text(query: QueryBuilder, mention: TextMention) -> tuple[int, Ids]:
     """Return the predicate of texts with the words, and the things with such a text.
 
     It is the name if some names have the words, else the text of most of the things.

@@ -1,4 +1,4 @@
-"""Find what a question asks for after the words that only say why, or ask politely.
+"""Find what a question asks for after words that only explain why, or ask politely.
 
     I'm planning a trip, so which moons have water?      which moons have water?
     To see how busy it was: how many launches were there? how many launches were there?
@@ -115,7 +115,7 @@ def _iterate_boundaries(reading: TokenizedQuestion) -> Iterator[int]:
 
 
 def _can_be_reason(reading: TokenizedQuestion, end: int) -> bool:
-    """Return whether the words before a token may only say why something is asked."""
+    """Return whether the words before a token may only explain why something is asked."""
     words, phrases = reading.folded_words[:end], reading.word_list.request_phrases
     if any(reading.tokens[at].quote is not None for at in range(end)):
         return False
