@@ -114,6 +114,7 @@ def gather(root: Path, build: Path) -> None:
         place = build / PAGES / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
+    shutil.copy(root / "docs" / "page.png", build / PAGES)
     shutil.copy(root / "docs" / "zensical.toml", build / "zensical.toml")
 
 
