@@ -134,7 +134,7 @@ def test_questions_are_answered_without_any_one_part(data: Path, tmp_path: Path,
 
 
 def test_what_only_a_part_can_read_is_not_read_without_it(data: Path, tmp_path: Path) -> None:
-    text = "What is the velocity of the Albatross?"
+    text = "What is the swiftness of the Albatross?"
     gold = PREFIXES.replace("{name}", "north") + "SELECT ?l WHERE { :a :speed ?l }"
     item = Item("long", "north.ttl", "A", text, "en", gold)
     found = [attempted(data, "north.ttl", [item], tmp_path, None, p)[0] for p in (None, "lexicon")]

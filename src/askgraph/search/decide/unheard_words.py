@@ -92,7 +92,7 @@ def find_requested_tokens(subject: FaultContext) -> tuple[int, ...]:
                 at for at in asked if at == head or not (at in verbs or reading.is_generic_noun(at))
             ]
             return tuple(plain or asked) or noun.positions
-    silent = names | {at for at, weight in enumerate(weigh_content(reading)) if not weight}
+    silent = names | {at for at, weight in enumerate(weigh_content(reading)) if weight < 1}
     free = (
         at
         for at in range(last + 1, len(reading.tokens))
