@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { problemFrom } from "../api/http.ts";
-import { cancelJob, watchJob } from "../api/jobs.ts";
+import { cancelJob, cancelJobsOf, watchJob } from "../api/jobs.ts";
 import type { AddedGraphView, JobView, Problem } from "../api/types.ts";
 import { knownGraphs } from "../app/known.ts";
 
@@ -25,8 +25,6 @@ export const draft = {
 };
 
 let leaving = new AbortController();
-/** Whether it was cancelled after everything was sent: then the server's job is cancelled. */
-let isUnwanted = false;
 
 /** Adds a graph: `sent` sends it and returns its job. */
 export async function add(
@@ -34,7 +32,6 @@ export async function add(
   sent: (told: (share: number) => void, signal: AbortSignal) => Promise<JobView>,
 ): Promise<void> {
   leaving = new AbortController();
-  isUnwanted = false;
   const { signal: left } = leaving;
   const told = (share: number | null) => {
     adding.value = { state: "sending", name, share };
@@ -42,7 +39,6 @@ export async function add(
   told(null);
   try {
     const begun = await sent(told, left);
-    if (isUnwanted) await cancelJob(begun.id);
     adding.value = stateOf(name, begun);
     if (adding.value.state === "working")
       for await (const job of watchJob(begun.id, left)) adding.value = stateOf(name, job);
@@ -51,19 +47,17 @@ export async function add(
     draft.files.value = [];
     await knownGraphs.load();
   } catch (error) {
-    adding.value = left.aborted
-      ? { state: "cancelled" }
-      : { state: "failed", problem: problemFrom(error) };
+    const problem = left.aborted
+      ? await cancelJobsOf(name).then(() => null, problemFrom) // its last bytes may have begun one
+      : problemFrom(error);
+    adding.value = problem ? { state: "failed", problem } : { state: "cancelled" };
   }
 }
 
 /** Cancels the addition. */
 export async function cancel(): Promise<void> {
   const now = adding.value;
-  if (now?.state === "sending") {
-    if (now.share === 1) isUnwanted = true;
-    else leaving.abort();
-  }
+  if (now?.state === "sending") leaving.abort();
   if (now?.state !== "working") return;
   try {
     await cancelJob(now.job.id);

@@ -1,12 +1,18 @@
 // Adding graphs: the request, and the progress of its job.
 
 import { streamEvents } from "./events.ts";
-import { currentKey, ProblemError, post, problemFrom, remove, UNREACHABLE } from "./http.ts";
-import type { AddBody, JobView, Problem } from "./types.ts";
+import { currentKey, get, ProblemError, post, problemFrom, remove, UNREACHABLE } from "./http.ts";
+import type { AddBody, JobsView, JobView, Problem } from "./types.ts";
 
 export const addAddress = (addition: AddBody, signal: AbortSignal) =>
   post<JobView>("/graphs", addition, signal);
 export const cancelJob = (id: string) => remove(`/jobs/${id}`);
+
+/** Cancels the jobs of a graph whose ids an aborted request did not get; ended ones stay as they are. */
+export async function cancelJobsOf(graph: string): Promise<void> {
+  const { jobs } = await get<JobsView>("/jobs");
+  for (const job of jobs) if (job.graph === graph) await cancelJob(job.id);
+}
 
 /** Sends files; `sent` gets the share that has arrived, which fetch does not report. */
 export function upload(
