@@ -85,7 +85,7 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
           title={say.shareTitle}
           address={`${location.origin}/run/${run.id}`}
           shared={run.shared}
-          setShared={(shared) => void take(share(run.id, shared))}
+          setShared={(shared) => take(share(run.id, shared))}
         />
         {run.feedback?.verdict === "wrong" && !run.verified && (
           <span class="chip warn" role="status">
@@ -144,11 +144,13 @@ interface ShareProps {
   readonly title: string;
   readonly address: string;
   readonly shared: boolean;
-  readonly setShared: (shared: boolean) => void;
+  readonly setShared: (shared: boolean) => Promise<unknown>;
 }
 
 /** The link to an answer or a board, and whether it opens for others. */
 export function Share({ title, address, shared, setShared }: ShareProps) {
+  // What was ticked, until the server has replied.
+  const [ticked, setTicked] = useState<boolean | null>(null);
   return (
     <Popover icon="link" label={say.share}>
       {() => (
@@ -166,8 +168,11 @@ export function Share({ title, address, shared, setShared }: ShareProps) {
           <Choice
             name={say.shareOn}
             more={shared ? say.shareMore : say.shareNot}
-            checked={shared}
-            onChange={setShared}
+            checked={ticked ?? shared}
+            onChange={(on) => {
+              setTicked(on);
+              void setShared(on).then(() => setTicked(null));
+            }}
           />
           <CopyButton text={address} />
         </div>

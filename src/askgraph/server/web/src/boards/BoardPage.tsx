@@ -164,7 +164,7 @@ function Tools({ board, isBusy, put, update, drop }: ToolsProps) {
           title={say.shareTitle}
           address={`${location.origin}/boards/${id}`}
           shared={board.shared}
-          setShared={(shared) => void put(() => shareBoard(id, shared))}
+          setShared={(shared) => put(() => shareBoard(id, shared))}
         />
       )}
       <Button look="quiet small" icon="save" disabled={isBusy} onClick={() => saveBoard(board)}>
