@@ -14,26 +14,6 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
 
-__all__ = [
-    "ARGUMENTS",
-    "AXE",
-    "CHROMIUM",
-    "DARK",
-    "LIGHT",
-    "PATIENCE",
-    "WEB",
-    "Watch",
-    "ask",
-    "ask_anew",
-    "environment_with_font",
-    "expect_sound",
-    "measure_overlaps",
-    "press_keys",
-    "settle",
-    "violations",
-    "violations_in_both_themes",
-]
-
 CHROMIUM = os.environ.get("ASKGRAPH_CHROMIUM") or shutil.which("chromium")
 ARGUMENTS = (
     *(["--no-sandbox"] if os.geteuid() == 0 else []),

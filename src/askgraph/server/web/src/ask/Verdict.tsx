@@ -33,10 +33,7 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
       const told = await doing;
       if (told) turn.run.value = told;
     });
-  const right = async () => {
-    await feedback(run.id, "right", "");
-    return confirm(run.id);
-  };
+  const right = () => feedback(run.id, "right", "").then(() => confirm(run.id));
   const wrong = async (comment: string) => ({
     ...run,
     feedback: await feedback(run.id, "wrong", comment),
@@ -203,10 +200,7 @@ export function useStanding(graph: string, confirmed: ConfirmationView | null): 
     ({ when, question }) => when === confirmed?.when && question === confirmed.question,
   );
   const withdraw = (id: string) =>
-    attempt(async () => {
-      await withdrawVerified(graph, id);
-      setGone(true);
-    });
+    attempt(() => withdrawVerified(graph, id).then(() => setGone(true)));
   const mayEnd = one && !isGone && mayWithdraw(one);
   return { isGone, problem, withdraw: mayEnd ? () => withdraw(one.id) : null };
 }
