@@ -140,11 +140,13 @@ class SparqlServer:
         self.url = f"http://{host}:{port}/sparql"
         self._ready.set()
         await self._stop.wait()
-        server.close()
+        for listening in server.sockets:  # a socket accepted while the server closes stays open
+            asyncio.get_running_loop().remove_reader(listening.fileno())
         while others := asyncio.all_tasks() - {asyncio.current_task()}:
             for task in self._tasks:
                 task.cancel()
             await asyncio.wait(others, timeout=0.01)  # what was just accepted comes to be a task
+        server.close()
         for _ in range(3):
             await asyncio.sleep(0)  # sockets are closed in the rounds after
 
