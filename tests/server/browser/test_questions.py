@@ -1,4 +1,4 @@
-"""Credentials in the page: questions, answers, how they came about, and what one does next."""
+"""Questions and answers in the page: how an answer came about, and what a user does next."""
 
 import csv
 import json
@@ -350,6 +350,8 @@ def test_a_changed_reading_is_shared_downloaded_and_kept_in_the_history(watch: W
     page.get_by_role("button", name="Share").click()
     box = page.get_by_role("checkbox", name=re.compile("Let others open it"))
     box.check()
+    while not held:
+        page.wait_for_timeout(10)
     watch.allow("net::ERR_FAILED")
     held[0].abort()
     expect(box).not_to_be_checked()
