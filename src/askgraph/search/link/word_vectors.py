@@ -252,7 +252,8 @@ def get_name_vectors(index: NameIndex, *, is_of_things: bool = False) -> NameVec
     for number in (timed := limit_to_deadline(numbers, share=_TIME_SHARE)):
         name = index.read_name(number)
         words = split_tokens(name.text)
-        vector = combine_words(words)
+        is_foreign = is_of_things and any(map(is_unknown_word, words))  # "Agrigento Painter"
+        vector = None if is_foreign else combine_words(words)
         if vector is not None and max(map(len, words)) >= _MIN_WORD_LENGTH:
             names.append(name)
             vectors.append(vector)

@@ -252,10 +252,29 @@ def detect_operators(
             at = operator.last + 1
     operators = _interpret_sorting(reading, operators)
     operators += list(_find_listed_counts(reading, operators))
+    if _has_verb_first(reading) and not any(item.name == "exists" for item in operators):
+        operators.append(Operator("exists", 0, -1))
     return QuestionOperators(
         reading,
         tuple(sorted(operators, key=lambda operator: operator.first)),
         _detect_answer_kind(reading),
+    )
+
+
+def _has_verb_first(reading: TokenizedQuestion) -> bool:
+    """Return whether the order of words asks for yes or no: "¿Ganó X …?", "X a-t-il gagné …?"."""
+    if not reading.tokens or any(
+        reading.has_phrase_at(phrase, at)
+        for phrase in reading.word_list.request_phrases["which"]
+        for at in range(len(reading.tokens))
+    ):
+        return False
+    first = reading.tokens[0]
+    has_past_form = first.text[-1].casefold() != first.folded[-1]  # "ganó": an accent at the end
+    return (has_past_form and reading.text.lstrip().startswith("¿")) or any(
+        word in reading.word_list.yes_or_no["inverted"] and reading.get_gap(at - 1, at) == "-"
+        for at, word in enumerate(reading.folded_words)
+        if at
     )
 
 
