@@ -638,7 +638,7 @@ def tokenize(text: str, language: str | None = None) -> TokenizedQuestion:
         for start, part in matches[:_MAX_TOKENS]
     )
     code = (language or "").split("-")[0].lower()
-    words = get_word_list(code or detect_language([token.folded for token in tokens]))
+    words = get_word_list(code or detect_language([token.text for token in tokens]))
     tokens = tuple(part for token in tokens for part in _split_superlative(token, words))
     tokens = tuple(part for token in tokens for part in _spell_plus(token, words))
     folded_words = [token.folded for token in tokens]

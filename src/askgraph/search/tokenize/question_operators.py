@@ -600,7 +600,10 @@ def _can_occur(name: str, at: int, reading: TokenizedQuestion) -> bool:
     if name == "exists":
         return at == 0 and not _is_polite_request(reading)
     if name in ("before", "after", "past"):
-        return at > 0
+        may_be_place = reading.folded_words[at] in reading.word_list.clauses["sort_from"]
+        near = range(at + 1, at + _MAX_BETWEEN_TOKENS)
+        is_time = any(quantity.first in near for quantity in reading.quantities)
+        return at > 0 and (is_time or not may_be_place)  # "depuis Paris" is about no time
     if name in ("at_least", "at_most"):  # but "du plus ancien au plus récent"
         return bool(reading.quantities)
     if name in ("between", "top"):
