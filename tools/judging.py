@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from askgraph.errors import AskgraphError, QueryError, ServiceError
 from askgraph.evaluation import ResultTable
-from askgraph.evaluation.by_name import score_by_name
+from askgraph.evaluation.questions import score_by_name
 from askgraph.evaluation.files import replace_file
 from askgraph.evaluation.metrics.sets import best_column
 from askgraph.evaluation.questions import GoldQuestion, run_query

@@ -43,7 +43,7 @@ from askgraph.answers.search_run import MAX_EMPTY_SCORE_GAP, SearchLimits
 from askgraph.evaluation import ResultTable
 from askgraph.evaluation.files import replace_file
 from askgraph.evaluation.questions import try_load_gold
-from askgraph.evaluation.reports.statistics import compare_paired
+from askgraph.evaluation.reports import compare_paired
 from askgraph.search.rank import (
     DEFAULT_RANKING_PATH,
     FEATURES,

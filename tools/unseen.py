@@ -51,7 +51,7 @@ from tools.unseen_cases import (
 
 from askgraph.evaluation.files import replace_file
 from askgraph.evaluation.reports.confidence import compute_calibration, compute_mean_at_coverage
-from askgraph.evaluation.reports.statistics import compare_paired, compute_bootstrap_interval
+from askgraph.evaluation.reports import compare_paired, compute_bootstrap_interval
 from askgraph.search.decide import calibrate, score_evidence
 
 __all__ = ["Outcome", "Work", "compared", "measured", "table"]

@@ -27,7 +27,7 @@ from tools.ranking import fit_weights
 
 from askgraph.answers.search_run import MAX_EMPTY_SCORE_GAP, SKIPPED_CANDIDATE_FACTOR, SearchLimits
 from askgraph.evaluation import ResultTable
-from askgraph.evaluation.by_name import collect_names
+from askgraph.evaluation.questions import collect_names
 from askgraph.search.decide import EMPTY_RESULT_FACTOR, collect_evidence
 from askgraph.search.pipeline import resolve_times
 from askgraph.search.rank import cluster_candidates, load_weights
