@@ -74,7 +74,8 @@ def ask_question(way: str, folder: str, tracer: CallTracer) -> None:
         if way == "python":  # what is loaded once is no part of it
             ask(QUESTION.replace("Mars", "Neptune"), "space", workspace=folder)
         tracer.is_counting = True
-        ask(QUESTION, "space", method=model and "guided", model=model, workspace=folder)
+        method = "guided" if model else None
+        ask(QUESTION, "space", method=method, model=model, workspace=folder)
     else:
         asyncio.run(_post_question(folder, tracer))
 
