@@ -285,6 +285,7 @@ def resolve_operators(
     frame = detect_name_filters(
         detect_groups(detect_named_years(frame, linked), linked), linked, schema
     )
+    linked = _drop_filtered_names(linked, frame)
     frame = resolve_times(frame, schema, day)
     if description is not None and description.lead_word_count:
         remaining = tuple(
@@ -405,7 +406,8 @@ def detect_groups(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionO
     return replace(frame, operators=tuple(sorted(operators, key=lambda item: item.first)))
 
 
-_MIN_NAMESAKE_COUNT = 3  # minimum number of things of a class with a word in their names
+_MIN_NAMESAKE_COUNT, _MIN_PLURAL_NAMESAKE_COUNT = 3, 2
+"""Minimum number of things of a class with a word in their names; the same for a plural."""
 
 
 def detect_name_filters(
@@ -431,13 +433,32 @@ def detect_name_filters(
     operators = [
         Operator("called", at, at)
         for at, targets in targets_by_position.items()
-        if len(targets) >= _MIN_NAMESAKE_COUNT
         for cls in strong_links
         if cls.kind is ItemKind.CLASS and at in (cls.positions[0] - 1, cls.positions[-1] + 1)
         if len(intersect(schema.get_instances(cls.target), _find_nodes(targets, schema)))
-        >= _MIN_NAMESAKE_COUNT
+        >= (
+            _MIN_PLURAL_NAMESAKE_COUNT
+            if at < cls.positions[0] and _is_plural(reading, cls)
+            else _MIN_NAMESAKE_COUNT
+        )
     ]
     return replace(frame, operators=(*frame.operators, *operators[:1]))
+
+
+def _drop_filtered_names(linked: LinkedQuestion, frame: QuestionOperators) -> LinkedQuestion:
+    """Return a question without links to single things for a word that filters by their names."""
+    positions = {operator.positions[0] for operator in frame.get_operators("called")}
+    links = tuple(
+        link
+        for link in linked.links
+        if link.kind is not ItemKind.ENTITY or not positions.issuperset(link.positions)
+    )
+    return replace(linked, links=links) if positions else linked
+
+
+def _is_plural(reading: TokenizedQuestion, link: Link) -> bool:
+    token = reading.tokens[link.positions[-1]]
+    return token.stem != token.folded
 
 
 def _find_nodes(iris: Iterable[str], schema: Schema) -> Ids:

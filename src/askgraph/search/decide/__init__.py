@@ -44,7 +44,7 @@ from askgraph.search.query_pieces import (
     list_subqueries,
 )
 from askgraph.search.rank import Cluster, RankedCandidates, cluster_candidates, iterate_links
-from askgraph.search.rank.faults import FaultContext, find_faults
+from askgraph.search.rank.faults import FaultContext, find_faults, find_measured_thing
 from askgraph.search.tokenize import TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
@@ -476,10 +476,27 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     if MENTION_NOTE in best.notes:
         confidence = min(confidence, MAX_MENTION_CONFIDENCE)
     omitted = "".join(find_omitted_words(proposal, best))
-    is_unheard = find_unheard_request(FaultContext(proposal, best)) or any(
-        map(str.isdigit, omitted)
+    subject = FaultContext(proposal, best)
+    is_unheard = (
+        find_unheard_request(subject)
+        or any(map(str.isdigit, omitted))
+        or (evidence["unsaid"] > _MAX_SURE_EVIDENCE["unsaid"] and _is_measured_elsewhere(subject))
     )
     return min(confidence, MAX_UNHEARD_REQUEST_CONFIDENCE) if is_unheard else confidence
+
+
+def _is_measured_elsewhere(subject: FaultContext) -> bool:
+    """Return whether "how heavy is X?" gets a value of something else, such as X's carrier."""
+    owner, weights = find_measured_thing(subject), subject.linked.weights
+    if owner is None:
+        return False
+    named = {
+        at for link in subject.linked.links if link.target == owner.target for at in link.positions
+    }
+    rest = {at for at, weight in enumerate(weights) if weight and at > owner.positions[-1]}
+    shown = {get_value_variable(value) for value in subject.shown_values}
+    owners = {part.subject for part in subject.patterns if part.object in shown}
+    return rest <= named and NamedNode(owner.target) not in owners
 
 
 def compute_confidence_factor(

@@ -38,10 +38,15 @@ from askgraph.search.query_pieces import (
     list_union_groups,
 )
 from askgraph.search.rank import RankedCandidates
-from askgraph.search.rank.expected_answer_type import ExpectedAnswer, find_question_word, is_in_name
+from askgraph.search.rank.expected_answer_type import (
+    ExpectedAnswer,
+    find_question_word,
+    find_requested_nouns,
+    is_in_name,
+)
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
-from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, find_variables
+from askgraph.sparql import Bind, Call, Group, Pattern, Query, Term, Values, find_variables
 from askgraph.sparql.serializer import to_text as written
 from askgraph.sparql.vocabulary import RDF_TYPE
 
@@ -186,6 +191,7 @@ _MAX_CHECKED_CANDIDATES, _MAX_SCORE_GAP = 12, 0.4
 
 def demote_faulty(proposal: RankedCandidates, weight: float) -> RankedCandidates:
     """Rank the best candidates again by their faults, if the first one has any."""
+    proposal = _prefer_noun_class(proposal)
     candidates = proposal.candidates
     if not candidates or not find_faults(FaultContext(proposal, candidates[0])):
         return proposal
@@ -202,6 +208,68 @@ def demote_faulty(proposal: RankedCandidates, weight: float) -> RankedCandidates
         (*demoted, *candidates[len(close_candidates) :]), key=lambda candidate: -candidate.score
     )
     return replace(proposal, candidates=tuple(ranked))
+
+
+def _prefer_noun_class(proposal: RankedCandidates) -> RankedCandidates:
+    """Rank a query that also requires the class that the noun names before one that does not.
+
+    "Moons of X" are not all things that a predicate "moon of" leads to if some are no moons.
+    """
+    nouns = find_requested_nouns(proposal.linked, proposal.operators)[:1]
+    classes = {
+        link.target
+        for link in proposal.linked.get_links(ItemKind.CLASS)
+        if link.is_exact
+        for noun in nouns
+        if link.target in noun.classes and {*link.positions} <= {*noun.positions}
+    }
+    if not classes or not proposal.candidates:
+        return proposal
+    best, *others = proposal.candidates
+    form, has_class = _describe_form(best, classes)
+    for candidate in () if has_class else others[:_MAX_CHECKED_CANDIDATES]:
+        if (
+            _describe_form(candidate, classes) == (form, True)
+            and candidate.score > best.score - _MAX_SCORE_GAP
+        ):
+            first = replace(candidate, score=best.score)
+            rest = (item for item in proposal.candidates if item is not candidate)
+            return replace(proposal, candidates=(first, *rest))
+    return proposal
+
+
+def _describe_form(
+    candidate: QueryCandidate, classes: Collection[str]
+) -> tuple[tuple[object, ...], bool]:
+    """Return the form of a query without its shown things' classes, and whether it states one."""
+    shown = {get_value_variable(value) for value in candidate.shown}
+    elements = candidate.tree.where.elements
+    patterns = [element for element in elements if isinstance(element, Pattern)]
+    stated = [
+        element
+        for element in patterns
+        if element.subject in shown
+        and isinstance(element.object, NamedNode)
+        and get_predicate(element) == RDF_TYPE
+        and element.object.value in classes
+    ]
+    steps = sorted(
+        (
+            get_predicate(element),
+            *(
+                "" if isinstance(end, Variable) else str(end)
+                for end in (element.subject, element.object)
+            ),
+        )
+        for element in patterns
+        if element not in stated
+    )
+    size = len(elements) - len(stated)
+    return (candidate.tree.form, len(candidate.shown), size, *steps), bool(stated)
+
+
+def _get_ends(element: Pattern) -> tuple[Term, Term]:
+    return element.subject, element.object
 
 
 def _apply_penalty(candidate: QueryCandidate, fault_count: int, weight: float) -> QueryCandidate:
@@ -573,6 +641,17 @@ def _columns_missing(context: FaultContext) -> bool:
     return not context.candidate.is_ask and column_count > len(context.shown_values)
 
 
+def _columns_extra(context: FaultContext) -> bool:
+    """Return whether a question for a person, place or time gets more columns than it asks for."""
+    operators = context.operators
+    return (
+        context.expected.kind in ("who", "where", "when")
+        and not operators.further_question_words
+        and not operators.get_operators("and", "each", "both")
+        and len(context.shown_values) > max(1, context.expected.columns or 0)
+    )
+
+
 def _cut_off(context: FaultContext) -> bool:
     """Return whether the question is longer than the part that is tokenized."""
     return context.proposal.question.is_truncated
@@ -642,14 +721,20 @@ def _is_plausible_namesake(namesake_iri: str, iri: str, schema: Schema) -> bool:
 
 def _measured_apart(context: FaultContext) -> bool:
     """Return whether "how heavy is X?" gets a number that is not one of X."""
-    question, shown_variables = (
-        context.linked.reading,
-        {get_value_variable(element) for element in context.shown_values},
+    owner = find_measured_thing(context)
+    shown_variables = {get_value_variable(element) for element in context.shown_values}
+    columns = {name for name, _ in context.tree.columns}
+    return owner is not None and any(
+        element.subject in columns
+        for element in context.patterns
+        if element.object in shown_variables
     )
-    values = [element for element in context.patterns if element.object in shown_variables]
-    owners = {element.subject for element in values} & {name for name, _ in context.tree.columns}
-    measure_operators = context.operators.get_operators("measure") if owners else ()
-    for element in measure_operators:
+
+
+def find_measured_thing(context: FaultContext) -> Link | None:
+    """Return the link of X to the query in "how heavy is X"; None in other questions."""
+    question = context.linked.reading
+    for element in context.operators.get_operators("measure"):
         first = element.last + 1
         while first < len(question.tokens) and question.is_stop(first):
             first += 1
@@ -659,8 +744,8 @@ def _measured_apart(context: FaultContext) -> bool:
                 and link.score >= FULL_NAME_SHARE
                 and context.has_link_target(link)
             ):
-                return True
-    return False
+                return link
+    return None
 
 
 def _indefinite(context: FaultContext) -> bool:
@@ -695,6 +780,7 @@ _CHECKS: tuple[Callable[[FaultContext], bool], ...] = (
     _limit_missing,
     _limit_extra,
     _columns_missing,
+    _columns_extra,
     _cut_off,
     _denied_apart,
     _wrong_sort,
