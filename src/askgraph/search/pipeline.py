@@ -282,10 +282,8 @@ def resolve_operators(
     linked = link_numbered_names(linked, schema)
     description = _detect_description(linked)
     frame = detect_operators(linked.reading, linked.scales)
-    frame = detect_name_filters(
-        detect_groups(detect_named_years(frame, linked), linked), linked, schema
-    )
-    linked = _drop_filtered_names(linked, frame)
+    frame = detect_groups(detect_named_years(frame, linked), linked)
+    linked, frame = detect_name_filters(linked, frame, schema)
     frame = resolve_times(frame, schema, day)
     if description is not None and description.lead_word_count:
         remaining = tuple(
@@ -407,58 +405,41 @@ def detect_groups(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionO
 
 
 _MIN_NAMESAKE_COUNT, _MIN_PLURAL_NAMESAKE_COUNT = 3, 2
-"""Minimum number of things of a class with a word in their names; the same for a plural."""
+"""Minimum number of things of a class with a word in their names; the same before a plural."""
 
 
 def detect_name_filters(
-    frame: QuestionOperators, linked: LinkedQuestion, schema: Schema
-) -> QuestionOperators:
+    linked: LinkedQuestion, frame: QuestionOperators, schema: Schema
+) -> tuple[LinkedQuestion, QuestionOperators]:
     """Read a word in names of a class's instances as a filter: "all Gemini flights".
 
     This requires that no name is the word itself, and that several instances have it in their
-    names.
+    names. The word then links to no single thing.
     """
-    reading, strong_links = (
-        linked.reading,
-        [item for item in linked.links if item.score >= _MIN_NAME_SCORE],
-    )
-    explained = {at for item in strong_links for at in item.positions} | {
-        *(at for item in frame.operators for at in item.positions)
-    }
+    reading, links = linked.reading, linked.links
+    strong_links = [item for item in links if item.score >= _MIN_NAME_SCORE]
+    explained = {at for item in (*strong_links, *frame.operators) for at in item.positions}
     targets_by_position: dict[int, set[str]] = {}
     for item in linked.get_links(ItemKind.ENTITY):
         at = item.positions[0]
         if len(item.positions) == 1 and reading.tokens[at].is_capitalized and at not in explained:
             targets_by_position.setdefault(at, set()).add(item.target)
-    operators = [
-        Operator("called", at, at)
-        for at, targets in targets_by_position.items()
-        for cls in strong_links
-        if cls.kind is ItemKind.CLASS and at in (cls.positions[0] - 1, cls.positions[-1] + 1)
-        if len(intersect(schema.get_instances(cls.target), _find_nodes(targets, schema)))
-        >= (
-            _MIN_PLURAL_NAMESAKE_COUNT
-            if at < cls.positions[0] and _is_plural(reading, cls)
-            else _MIN_NAMESAKE_COUNT
-        )
-    ]
-    return replace(frame, operators=(*frame.operators, *operators[:1]))
-
-
-def _drop_filtered_names(linked: LinkedQuestion, frame: QuestionOperators) -> LinkedQuestion:
-    """Return a question without links to single things for a word that filters by their names."""
-    positions = {operator.positions[0] for operator in frame.get_operators("called")}
-    links = tuple(
-        link
-        for link in linked.links
-        if link.kind is not ItemKind.ENTITY or not positions.issuperset(link.positions)
-    )
-    return replace(linked, links=links) if positions else linked
-
-
-def _is_plural(reading: TokenizedQuestion, link: Link) -> bool:
-    token = reading.tokens[link.positions[-1]]
-    return token.stem != token.folded
+    for at, targets in targets_by_position.items():
+        for cls in strong_links:
+            if cls.kind is not ItemKind.CLASS or at not in (
+                cls.positions[0] - 1,
+                cls.positions[-1] + 1,
+            ):
+                continue
+            noun = reading.tokens[cls.positions[-1]]
+            is_before_plural = at < cls.positions[0] and noun.stem != noun.folded
+            minimum = _MIN_PLURAL_NAMESAKE_COUNT if is_before_plural else _MIN_NAMESAKE_COUNT
+            namesakes = intersect(schema.get_instances(cls.target), _find_nodes(targets, schema))
+            if len(namesakes) >= minimum:
+                operators = (*frame.operators, Operator("called", at, at))
+                others = (x for x in links if x.kind is not ItemKind.ENTITY or x.positions != (at,))
+                return replace(linked, links=tuple(others)), replace(frame, operators=operators)
+    return linked, frame
 
 
 def _find_nodes(iris: Iterable[str], schema: Schema) -> Ids:

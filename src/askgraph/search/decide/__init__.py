@@ -487,16 +487,13 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
 
 def _is_measured_elsewhere(subject: FaultContext) -> bool:
     """Return whether "how heavy is X?" gets a value of something else, such as X's carrier."""
-    owner, weights = find_measured_thing(subject), subject.linked.weights
+    owner, linked = find_measured_thing(subject), subject.linked
     if owner is None:
         return False
-    named = {
-        at for link in subject.linked.links if link.target == owner.target for at in link.positions
-    }
-    rest = {at for at, weight in enumerate(weights) if weight and at > owner.positions[-1]}
+    last = max(link.positions[-1] for link in linked.links if link.target == owner.target)
     shown = {get_value_variable(value) for value in subject.shown_values}
     owners = {part.subject for part in subject.patterns if part.object in shown}
-    return rest <= named and NamedNode(owner.target) not in owners
+    return NamedNode(owner.target) not in owners and not any(linked.weights[last + 1 :])
 
 
 def compute_confidence_factor(

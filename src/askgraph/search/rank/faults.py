@@ -46,7 +46,7 @@ from askgraph.search.rank.expected_answer_type import (
 )
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
-from askgraph.sparql import Bind, Call, Group, Pattern, Query, Term, Values, find_variables
+from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, find_variables
 from askgraph.sparql.serializer import to_text as written
 from askgraph.sparql.vocabulary import RDF_TYPE
 
@@ -215,61 +215,31 @@ def _prefer_noun_class(proposal: RankedCandidates) -> RankedCandidates:
 
     "Moons of X" are not all things that a predicate "moon of" leads to if some are no moons.
     """
-    nouns = find_requested_nouns(proposal.linked, proposal.operators)[:1]
-    classes = {
-        link.target
-        for link in proposal.linked.get_links(ItemKind.CLASS)
-        if link.is_exact
-        for noun in nouns
-        if link.target in noun.classes and {*link.positions} <= {*noun.positions}
-    }
-    if not classes or not proposal.candidates:
-        return proposal
-    best, *others = proposal.candidates
-    form, has_class = _describe_form(best, classes)
-    for candidate in () if has_class else others[:_MAX_CHECKED_CANDIDATES]:
-        if (
-            _describe_form(candidate, classes) == (form, True)
-            and candidate.score > best.score - _MAX_SCORE_GAP
+    noun = next(iter(find_requested_nouns(proposal.linked, proposal.operators)), None)
+    for link in proposal.linked.get_links(ItemKind.CLASS) if noun and proposal.candidates else ():
+        if not (
+            link.is_exact and link.target in noun.classes and {*link.positions} <= {*noun.positions}
         ):
-            first = replace(candidate, score=best.score)
-            rest = (item for item in proposal.candidates if item is not candidate)
-            return replace(proposal, candidates=(first, *rest))
+            continue
+        best, *others = proposal.candidates
+        terms = FaultContext(proposal, best).terms | {RDF_TYPE, f"<{link.target}>"}
+        for candidate in others[:_MAX_CHECKED_CANDIDATES]:
+            context = FaultContext(proposal, candidate)
+            if (
+                candidate.score > best.score - _MAX_SCORE_GAP
+                and candidate.patterns == best.patterns + 1
+                and candidate.tree.form == best.tree.form
+                and context.terms == terms
+                and any(
+                    element.object == NamedNode(link.target)
+                    and element.subject in map(get_value_variable, context.shown_values)
+                    for element in context.patterns
+                )
+            ):
+                rest = (item for item in proposal.candidates if item is not candidate)
+                first = replace(candidate, score=best.score)
+                return replace(proposal, candidates=(first, *rest))
     return proposal
-
-
-def _describe_form(
-    candidate: QueryCandidate, classes: Collection[str]
-) -> tuple[tuple[object, ...], bool]:
-    """Return the form of a query without its shown things' classes, and whether it states one."""
-    shown = {get_value_variable(value) for value in candidate.shown}
-    elements = candidate.tree.where.elements
-    patterns = [element for element in elements if isinstance(element, Pattern)]
-    stated = [
-        element
-        for element in patterns
-        if element.subject in shown
-        and isinstance(element.object, NamedNode)
-        and get_predicate(element) == RDF_TYPE
-        and element.object.value in classes
-    ]
-    steps = sorted(
-        (
-            get_predicate(element),
-            *(
-                "" if isinstance(end, Variable) else str(end)
-                for end in (element.subject, element.object)
-            ),
-        )
-        for element in patterns
-        if element not in stated
-    )
-    size = len(elements) - len(stated)
-    return (candidate.tree.form, len(candidate.shown), size, *steps), bool(stated)
-
-
-def _get_ends(element: Pattern) -> tuple[Term, Term]:
-    return element.subject, element.object
 
 
 def _apply_penalty(candidate: QueryCandidate, fault_count: int, weight: float) -> QueryCandidate:
