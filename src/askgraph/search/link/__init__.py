@@ -435,19 +435,21 @@ def _keep_capital_names(links: Sequence[Link], reading: TokenizedQuestion) -> li
         if all(reading.tokens[at].is_capitalized for at in link.positions)
         if link.positions[-1] > 0 or reading.tokens[0].text.isupper()
     }
-    return [link for link in links if not any(_is_beside_name(link, name) for name in names)]
+    return [
+        link for link in links if not any(_is_beside_name(link, name, reading) for name in names)
+    ]
 
 
-def _is_beside_name(link: Link, name: tuple[int, ...]) -> bool:
-    """Return whether a link takes a part of a name, or a word of it for something in lower case."""
+def _is_beside_name(link: Link, name: tuple[int, ...], reading: TokenizedQuestion) -> bool:
+    """Return whether a link takes a part of a name, or a word of it for something else."""
     if {*link.positions} < {*name}:
         return True
-    return link.kind in (ItemKind.CLASS, ItemKind.PREDICATE) and (
-        (link.positions == name and link.name.islower())
-        or any(
-            at in name and quality < _MIN_EXACT_WORD_SCORE
-            for at, quality in zip(link.positions, link.qualities, strict=True)
-        )
+    is_schema = link.kind in (ItemKind.CLASS, ItemKind.PREDICATE)
+    return (is_schema and link.positions == name and link.name.islower()) or any(
+        at in name
+        and quality < (_EXACT_SCORE if reading.tokens[at].text.isupper() else _MIN_EXACT_WORD_SCORE)
+        and (is_schema or reading.tokens[at].text.isupper())
+        for at, quality in zip(link.positions, link.qualities, strict=True)
     )
 
 
