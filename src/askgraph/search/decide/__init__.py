@@ -44,7 +44,7 @@ from askgraph.search.query_pieces import (
     list_subqueries,
 )
 from askgraph.search.rank import Cluster, RankedCandidates, cluster_candidates, iterate_links
-from askgraph.search.rank.faults import FaultContext, find_faults, find_measured_thing
+from askgraph.search.rank.faults import FaultContext, find_faults
 from askgraph.search.tokenize import TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
@@ -440,18 +440,12 @@ class Decision:
 
 def decide(proposal: RankedCandidates) -> Decision:
     """Group the candidates with the same result, and weigh the evidence for the best."""
-    ranked_clusters = cluster_candidates(proposal.candidates)
-    return Decision(
-        tuple(ranked_clusters),
-        estimate_confidence(proposal, ranked_clusters),
-        _is_doubtful(proposal, ranked_clusters),
-    )
-
-
-def _is_doubtful(proposal: RankedCandidates, ranked_clusters: Sequence[Cluster]) -> bool:
-    return bool(ranked_clusters) and (
-        _is_tied(ranked_clusters) or any(find_unserved_operators(proposal, ranked_clusters[0].best))
-    )
+    clusters = tuple(cluster_candidates(proposal.candidates))
+    confidence = estimate_confidence(proposal, clusters)
+    if not clusters:
+        return Decision(clusters, confidence)
+    has_unserved = any(find_unserved_operators(proposal, clusters[0].best))
+    return Decision(clusters, confidence, _is_tied(clusters) or has_unserved)
 
 
 def _is_tied(ranked_clusters: Sequence[Cluster]) -> bool:
@@ -480,20 +474,9 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     is_unheard = (
         find_unheard_request(subject)
         or any(map(str.isdigit, omitted))
-        or (evidence["unsaid"] > _MAX_SURE_EVIDENCE["unsaid"] and _is_measured_elsewhere(subject))
+        or ("measured_apart" in find_faults(subject) and evidence["unsaid"] > 1)
     )
     return min(confidence, MAX_UNHEARD_REQUEST_CONFIDENCE) if is_unheard else confidence
-
-
-def _is_measured_elsewhere(subject: FaultContext) -> bool:
-    """Return whether "how heavy is X?" gets a value of something else, such as X's carrier."""
-    owner, linked = find_measured_thing(subject), subject.linked
-    if owner is None:
-        return False
-    last = max(link.positions[-1] for link in linked.links if link.target == owner.target)
-    shown = {get_value_variable(value) for value in subject.shown_values}
-    owners = {part.subject for part in subject.patterns if part.object in shown}
-    return NamedNode(owner.target) not in owners and not any(linked.weights[last + 1 :])
 
 
 def compute_confidence_factor(

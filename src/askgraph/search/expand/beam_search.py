@@ -1035,6 +1035,8 @@ def deny_states(
     search: BeamSearch, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
 ) -> Iterator[PartialMatch]:
     """Yield what holds for similar things but not for a thing: the answer "no" to "does it …"."""
+    reading = search.linked.reading
+    words, being = reading.folded_words, reading.word_list.yes_or_no["being"]
     for seed in seeds:
         is_sure = seed.node.link is not None and seed.node.link.similarity > FULL_NAME_SHARE
         classes = search.schema.get_classes(int(seed.ids[0])) if len(seed.ids) == 1 else ()
@@ -1049,7 +1051,7 @@ def deny_states(
             ):
                 continue
             is_class_only = candidate.node.cls is not None and not candidate.node.edges
-            if is_class_only and not _is_be_question(search):  # "is A a B", but not "has A a B"
+            if is_class_only and being.isdisjoint(words[:1]):  # "is A a B", but not "has A a B"
                 continue
             if len(intersect(seed.ids, candidate.ids)) or not (
                 is_class_only or len(intersect(instances, candidate.ids))
@@ -1297,12 +1299,6 @@ def _merge_nodes(search: BeamSearch, first: Node, second: Node, ids: Ids) -> Nod
         negated=first.negated + second.negated,
         alternatives=first.alternatives + second.alternatives,
     )
-
-
-def _is_be_question(search: BeamSearch) -> bool:
-    reading = search.linked.reading
-    first = reading.tokens[0].folded if reading.tokens else ""
-    return first in reading.word_list.yes_or_no["being"]
 
 
 def add_appositions(search: BeamSearch, seed: PartialMatch) -> Iterator[PartialMatch]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from rapidfuzz.distance import OSA
+from rapidfuzz.distance import OSA, Prefix
 from rapidfuzz.process import extract
 
 from askgraph.graph.names import build_virtual_iri
@@ -659,7 +659,8 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
         if token.text.isupper() and not reading.text.isupper():
             spellings = find_spelling_variants(token, index)
             matches += [Variant(at, word, _JOINED_SCORE, "abbreviation") for word in spellings]
-        matches += _find_synonyms(at, token, reading, index)
+        synonyms = map(index.find_word, reading.word_list.synonyms.get(token.stem, ()))
+        matches += [Variant(at, x, _SYNONYM_SCORE, "synonym") for x in synonyms if x is not None]
         matches += _find_shortened(reading, at, index)
         related = list(_find_same_root(at, token, words, index))
         matches += related
@@ -719,15 +720,6 @@ def _join_words(tokens: Sequence[QuestionToken], at: int, index: NameIndex) -> I
         yield Variant(at + 1, word, _JOINED_SCORE, "joined")
 
 
-def _find_synonyms(
-    at: int, token: QuestionToken, reading: TokenizedQuestion, index: NameIndex
-) -> Iterator[Variant]:
-    for synonym in reading.word_list.synonyms.get(token.stem, ()):
-        word = index.find_word(synonym)
-        if word is not None:
-            yield Variant(at, word, _SYNONYM_SCORE, "synonym")
-
-
 def _find_shortened(reading: TokenizedQuestion, at: int, index: NameIndex) -> Iterator[Variant]:
     """Yield words made of the first letters of one word and all of the next."""
     following = at + 1
@@ -769,7 +761,7 @@ def _find_same_root(
 
 def score_common_beginning(first: str, second: str) -> float:
     """Return the quality of two words as forms of one root, 0 to 1; 0 if unrelated."""
-    shared = _count_common_letters(first, second)
+    shared = Prefix.similarity(first, second)
     first_rest, second_rest = len(first) - shared, len(second) - shared
     ending = first[shared:] or second[shared:]
     if (
@@ -806,14 +798,6 @@ def _find_typos(at: int, token: QuestionToken, words: Sequence[str]) -> Iterator
     ):
         if len(words[number]) >= _MIN_STEM_LENGTH and words[number] != token.stem:
             yield Variant(at, number, _TYPO_SCORE, "typo")
-
-
-def _count_common_letters(first: str, second: str) -> int:
-    """Return the length of the common beginning of two words."""
-    for at, (first_letter, second_letter) in enumerate(zip(first, second, strict=False)):
-        if first_letter != second_letter:
-            return at
-    return min(len(first), len(second))
 
 
 @dataclass(frozen=True)

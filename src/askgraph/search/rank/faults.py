@@ -236,9 +236,9 @@ def _prefer_noun_class(proposal: RankedCandidates) -> RankedCandidates:
                     for element in context.patterns
                 )
             ):
-                rest = (item for item in proposal.candidates if item is not candidate)
+                remaining = (item for item in proposal.candidates if item is not candidate)
                 first = replace(candidate, score=best.score)
-                return replace(proposal, candidates=(first, *rest))
+                return replace(proposal, candidates=(first, *remaining))
     return proposal
 
 
@@ -691,31 +691,26 @@ def _is_plausible_namesake(namesake_iri: str, iri: str, schema: Schema) -> bool:
 
 def _measured_apart(context: FaultContext) -> bool:
     """Return whether "how heavy is X?" gets a number that is not one of X."""
-    owner = find_measured_thing(context)
+    linked, question = context.linked, context.linked.reading
     shown_variables = {get_value_variable(element) for element in context.shown_values}
-    columns = {name for name, _ in context.tree.columns}
-    return owner is not None and any(
-        element.subject in columns
-        for element in context.patterns
-        if element.object in shown_variables
-    )
-
-
-def find_measured_thing(context: FaultContext) -> Link | None:
-    """Return the link of X to the query in "how heavy is X"; None in other questions."""
-    question = context.linked.reading
+    owners = {element.subject for element in context.patterns if element.object in shown_variables}
+    has_owner_column = any(name in owners for name, _ in context.tree.columns)
     for element in context.operators.get_operators("measure"):
         first = element.last + 1
         while first < len(question.tokens) and question.is_stop(first):
             first += 1
-        for link in context.linked.get_links(ItemKind.ENTITY):
+        for link in linked.get_links(ItemKind.ENTITY):
             if (
                 link.positions[0] == first
                 and link.score >= FULL_NAME_SHARE
                 and context.has_link_target(link)
             ):
-                return link
-    return None
+                last = max(x.positions[-1] for x in linked.links if x.target == link.target)
+                is_elsewhere = owners and NamedNode(link.target) not in owners
+                return has_owner_column or bool(
+                    is_elsewhere and not any(linked.weights[last + 1 :])
+                )
+    return False
 
 
 def _indefinite(context: FaultContext) -> bool:
