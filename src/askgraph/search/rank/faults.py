@@ -228,7 +228,7 @@ def _prefer_noun_class(proposal: RankedCandidates) -> RankedCandidates:
             if (
                 candidate.score > best.score - _MAX_SCORE_GAP
                 and candidate.patterns == best.patterns + 1
-                and candidate.tree.form == best.tree.form
+                and (candidate.tree.form, candidate.notes) == (best.tree.form, best.notes)
                 and context.terms == terms
                 and any(
                     element.object == NamedNode(link.target)
