@@ -419,7 +419,8 @@ def detect_name_filters(
     """
     reading, links = linked.reading, linked.links
     strong_links = [item for item in links if item.score >= _MIN_NAME_SCORE]
-    explained = {at for item in (*strong_links, *frame.operators) for at in item.positions}
+    explained = {at for item in strong_links for at in item.positions}
+    explained.update(at for item in frame.operators for at in item.positions)
     targets_by_position: dict[int, set[str]] = {}
     for item in linked.get_links(ItemKind.ENTITY):
         at = item.positions[0]
@@ -438,8 +439,10 @@ def detect_name_filters(
             namesakes = intersect(schema.get_instances(cls.target), _find_nodes(targets, schema))
             if len(namesakes) >= minimum:
                 operators = (*frame.operators, Operator("called", at, at))
-                others = (x for x in links if x.kind is not ItemKind.ENTITY or x.positions != (at,))
-                return replace(linked, links=tuple(others)), replace(frame, operators=operators)
+                remaining = (
+                    x for x in links if x.kind is not ItemKind.ENTITY or x.positions != (at,)
+                )
+                return replace(linked, links=tuple(remaining)), replace(frame, operators=operators)
     return linked, frame
 
 

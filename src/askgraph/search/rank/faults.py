@@ -215,24 +215,25 @@ def _prefer_noun_class(proposal: RankedCandidates) -> RankedCandidates:
 
     "Moons of X" are not all things that a predicate "moon of" leads to if some are no moons.
     """
-    noun = next(iter(find_requested_nouns(proposal.linked, proposal.operators)), None)
-    for link in proposal.linked.get_links(ItemKind.CLASS) if noun and proposal.candidates else ():
-        if not (
-            link.is_exact and link.target in noun.classes and {*link.positions} <= {*noun.positions}
-        ):
-            continue
-        best, *others = proposal.candidates
+    links = [
+        link
+        for noun in find_requested_nouns(proposal.linked, proposal.operators)[:1]
+        for link in proposal.linked.get_links(ItemKind.CLASS)
+        if link.is_exact and link.target in noun.classes and {*link.positions} <= {*noun.positions}
+    ]
+    for link in links if proposal.candidates else ():
+        best, *lower_ranked = proposal.candidates
         terms = FaultContext(proposal, best).terms | {RDF_TYPE, f"<{link.target}>"}
-        for candidate in others[:_MAX_CHECKED_CANDIDATES]:
+        for candidate in lower_ranked[:_MAX_CHECKED_CANDIDATES]:
             context = FaultContext(proposal, candidate)
+            shown = [get_value_variable(value) for value in context.shown_values]
             if (
                 candidate.score > best.score - _MAX_SCORE_GAP
                 and candidate.patterns == best.patterns + 1
                 and (candidate.tree.form, candidate.notes) == (best.tree.form, best.notes)
                 and context.terms == terms
                 and any(
-                    element.object == NamedNode(link.target)
-                    and element.subject in map(get_value_variable, context.shown_values)
+                    element.object == NamedNode(link.target) and element.subject in shown
                     for element in context.patterns
                 )
             ):
