@@ -477,8 +477,12 @@ def _match_adjectives(reading: TokenizedQuestion, at: int) -> Iterator[tuple[int
     lists, word = reading.word_list, reading.tokens[at].folded
     for measure in lists.measures_by_first_word.get(word, ()):
         name = measure.degree if measure.degree != "plain" else "measure"
-        if reading.has_phrase_at(measure.phrase, at) and (
-            name != "measure" or _is_measure_question(reading, at)
+        if (
+            reading.has_phrase_at(measure.phrase, at)
+            and (
+                name != "measure"  # "how old"
+                or reading.folded_words[max(0, at - 1) : at + 1] in lists.question_words["number"]
+            )
         ):
             length = len(measure.phrase)
             if name == "comparative":
@@ -540,13 +544,6 @@ _STRONG_OPERATORS = frozenset(
 )
 """Operators that are more than function words."""
 _QUANTITY_OPERATORS = (*COMPARISON_SIGNS, "between", "top", "comparative")
-
-
-def _is_measure_question(reading: TokenizedQuestion, at: int) -> bool:
-    """Return whether a question asks for the measure of a plain adjective: "how old"."""
-    return (
-        reading.folded_words[max(0, at - 1) : at + 1] in reading.word_list.question_words["number"]
-    )
 
 
 def _can_occur(name: str, at: int, reading: TokenizedQuestion) -> bool:
