@@ -11,7 +11,11 @@ from typing import Self
 
 from askgraph.graph.measures import Unit, match_unit
 from askgraph.search.tokenize import Quantity, TokenizedQuestion, to_bit_mask
-from askgraph.search.tokenize.word_lists import Measure, get_shared_words
+from askgraph.search.tokenize.word_lists import (
+    LANGUAGES_WITH_CAPITAL_NOUNS,
+    Measure,
+    get_shared_words,
+)
 
 COMPARISON_SIGNS = {
     "more_than": ">",
@@ -240,6 +244,7 @@ def detect_operators(
     at = 0
     while at < len(reading.tokens):
         operator = _detect_operator_at(reading, at, measures.get(at))
+        operator = operator or _detect_by_place(reading, at, operators)
         if operator is None or _is_kind_after_each(operator, operators, reading):
             at += 1
         else:
@@ -247,11 +252,49 @@ def detect_operators(
             at = operator.last + 1
     operators = _interpret_sorting(reading, operators)
     operators += list(_find_listed_counts(reading, operators))
+    if _has_verb_first(reading) and not any(item.name == "exists" for item in operators):
+        operators.append(Operator("exists", 0, -1))
     return QuestionOperators(
         reading,
         tuple(sorted(operators, key=lambda operator: operator.first)),
         _detect_answer_kind(reading),
     )
+
+
+def _has_verb_first(reading: TokenizedQuestion) -> bool:
+    """Return whether the order of words asks for yes or no: "¿Ganó X …?", "X a-t-il gagné …?"."""
+    if not reading.tokens or any(
+        reading.has_phrase_at(phrase, at)
+        for phrase in reading.word_list.request_phrases["which"]
+        for at in range(len(reading.tokens))
+    ):
+        return False
+    first = reading.tokens[0]
+    has_past_form = first.text[-1].casefold() != first.folded[-1]  # "ganó": an accent at the end
+    return (has_past_form and reading.text.lstrip().startswith("¿")) or any(
+        word in reading.word_list.yes_or_no["inverted"] and reading.get_gap(at - 1, at) == "-"
+        for at, word in enumerate(reading.folded_words)
+        if at
+    )
+
+
+def _detect_by_place(
+    reading: TokenizedQuestion, at: int, earlier: Sequence[Operator]
+) -> Operator | None:
+    """Detect words that are operators in one place: "número de hijos por país", "más hijos"."""
+    clauses, word, after = reading.word_list.clauses, reading.folded_words[at], at + 1
+    if after == len(reading.tokens) or reading.is_stop(after) or at in reading.filler_tokens:
+        return None
+    before, noun = reading.tokens[max(0, at - 1)], reading.tokens[after]
+    has_capital_nouns = reading.language in LANGUAGES_WITH_CAPITAL_NOUNS
+    if word in clauses["rate"] and noun.is_capitalized == has_capital_nouns:
+        is_aggregate = any(operator.name in _AGGREGATES for operator in earlier)
+        return Operator("each", at, at) if is_aggregate else None
+    is_several = before.stem == before.folded and noun.stem != noun.folded
+    if is_several and clauses["than"].isdisjoint(reading.folded_words[after:]):
+        names = (name for name in ("most", "fewest") if word in clauses[name])
+        return next((Operator(name, at, at) for name in names), None)
+    return None
 
 
 def _is_kind_after_each(
