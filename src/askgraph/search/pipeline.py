@@ -18,7 +18,7 @@ import numpy as np
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays, Ids, Seeds, intersect
-from askgraph.graph.measures import Unit, match_unit
+from askgraph.graph.measures import match_unit
 from askgraph.graph.profile import Profile
 from askgraph.index.names import ItemKind, NameIndex
 from askgraph.index.names import split_tokens as words_in
@@ -541,16 +541,10 @@ def _find_unit_operators(frame: QuestionOperators, schema: Schema) -> Iterator[O
             match = match_unit(words, start) if words[at:start] == phrase else None
             if match is None or start in quantity_positions or frame.mask >> start & 1:
                 continue
-            if match[0].dimension in {unit.dimension for unit in _iterate_units(schema)}:
+            units = filter(None, map(schema.get_unit, schema.predicates))
+            if match[0].dimension in {unit.dimension for unit in units}:
                 yield Operator("in_unit", at, start + match[1] - 1)
                 return
-
-
-def _iterate_units(schema: Schema) -> Iterator[Unit]:
-    for number in schema.predicates:
-        unit = schema.get_unit(number)
-        if unit is not None:
-            yield unit
 
 
 _MIN_DESCRIBED_SCORE, _MIN_BARE_NAME_SCORE = 0.45, 0.8

@@ -441,17 +441,11 @@ class Decision:
 def decide(proposal: RankedCandidates) -> Decision:
     """Group the candidates with the same result, and weigh the evidence for the best."""
     ranked_clusters = cluster_candidates(proposal.candidates)
-    return Decision(
-        tuple(ranked_clusters),
-        estimate_confidence(proposal, ranked_clusters),
-        _is_doubtful(proposal, ranked_clusters),
-    )
-
-
-def _is_doubtful(proposal: RankedCandidates, ranked_clusters: Sequence[Cluster]) -> bool:
-    return bool(ranked_clusters) and (
+    is_doubtful = bool(ranked_clusters) and (
         _is_tied(ranked_clusters) or any(find_unserved_operators(proposal, ranked_clusters[0].best))
     )
+    confidence = estimate_confidence(proposal, ranked_clusters)
+    return Decision(tuple(ranked_clusters), confidence, is_doubtful)
 
 
 def _is_tied(ranked_clusters: Sequence[Cluster]) -> bool:

@@ -618,7 +618,10 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
         if token.text.isupper() and not reading.text.isupper():
             spellings = find_spelling_variants(token, index)
             matches += [Variant(at, word, _JOINED_SCORE, "abbreviation") for word in spellings]
-        matches += _find_synonyms(at, token, reading, index)
+        synonyms = map(index.find_word, reading.word_list.synonyms.get(token.stem, ()))
+        matches += [
+            Variant(at, word, _SYNONYM_SCORE, "synonym") for word in synonyms if word is not None
+        ]
         matches += _find_shortened(reading, at, index)
         related = list(_find_same_root(at, token, words, index))
         matches += related
@@ -676,15 +679,6 @@ def _join_words(tokens: Sequence[QuestionToken], at: int, index: NameIndex) -> I
     if word is not None and len(tokens[at].folded) > 1:
         yield Variant(at, word, _JOINED_SCORE, "joined")
         yield Variant(at + 1, word, _JOINED_SCORE, "joined")
-
-
-def _find_synonyms(
-    at: int, token: QuestionToken, reading: TokenizedQuestion, index: NameIndex
-) -> Iterator[Variant]:
-    for synonym in reading.word_list.synonyms.get(token.stem, ()):
-        word = index.find_word(synonym)
-        if word is not None:
-            yield Variant(at, word, _SYNONYM_SCORE, "synonym")
 
 
 def _find_shortened(reading: TokenizedQuestion, at: int, index: NameIndex) -> Iterator[Variant]:
