@@ -136,7 +136,7 @@ class QuestionOperators:
 
     def is_strong_operator(self, at: int) -> bool:
         """Return whether a token belongs to an operator that must not be read as a loose name."""
-        return any(one.mask >> at & 1 for one in self.get_operators(*_STRONG_OPERATORS))
+        return any(item.mask >> at & 1 for item in self.get_operators(*_STRONG_OPERATORS))
 
     def is_argument(self, quantity: Quantity) -> bool:
         """Return whether an operator takes a quantity as its argument: "between" takes two."""
