@@ -1061,7 +1061,7 @@ def deny_states(
             yield replace(state, unknown=state.unknown + penalty, denied=True)
 
 
-def _may_be_said_of(search: BeamSearch, node: Node, thing: Link) -> bool:
+def _may_be_said_of(search: BeamSearch, node: Node, name: Link) -> bool:
     """Return whether words may say that a thing is of a class.
 
     "Is A a B" does, "has A a B" and "is there a B to A" do not.
@@ -1069,9 +1069,9 @@ def _may_be_said_of(search: BeamSearch, node: Node, thing: Link) -> bool:
     if node.cls_link is None or node.edges:
         return True
     reading, (first, *_) = search.linked.reading, node.cls_link.positions
-    if thing.positions[0] < first:
+    if name.positions[0] < first:
         return reading.word_list.text_words["has"].isdisjoint(reading.folded_words[:first])
-    between = range(node.cls_link.positions[-1] + 1, thing.positions[0])
+    between = range(node.cls_link.positions[-1] + 1, name.positions[0])
     return all(reading.tokens[at].stem in reading.word_list.naming for at in between)
 
 
@@ -1213,9 +1213,9 @@ def _join_pair(
     ids = intersect(first_state.ids, second_state.ids)
     if not len(ids) or (first_state.node.alternatives and second_state.node.alternatives):
         return None
-    for thing, other in ((first_state, second_state), (second_state, first_state)):
-        link = None if thing.patterns else thing.node.link
-        if link is not None and not _may_be_said_of(search, other.node, link):
+    for state, partner in ((first_state, second_state), (second_state, first_state)):
+        link = None if state.patterns else state.node.link
+        if link is not None and not _may_be_said_of(search, partner.node, link):
             return None
     node = _merge_nodes(search, first_state.node, second_state.node, ids)
     if any(not len(intersect(side.ids, ids)) for side in node.alternatives):
