@@ -547,8 +547,8 @@ def _find_unit_operators(frame: QuestionOperators, schema: Schema) -> Iterator[O
             match = match_unit(words, start) if words[at:start] == phrase else None
             if match is None or start in quantity_positions or frame.mask >> start & 1:
                 continue
-            units = (schema.get_unit(number) for number in schema.predicates)
-            if any(unit is not None and unit.dimension == match[0].dimension for unit in units):
+            units = filter(None, map(schema.get_unit, schema.predicates))
+            if match[0].dimension in {unit.dimension for unit in units}:
                 yield Operator("in_unit", at, start + match[1] - 1)
                 return
 

@@ -1036,11 +1036,12 @@ def deny_states(
 ) -> Iterator[PartialMatch]:
     """Yield what holds for similar things but not for a thing: the answer "no" to "does it …"."""
     reading = search.linked.reading
-    words, being = reading.folded_words, reading.word_list.yes_or_no["being"]
+    being = reading.word_list.yes_or_no["being"]
+    is_be_question = not being.isdisjoint(reading.folded_words[:1])
     for seed in seeds:
-        is_sure = seed.node.link is not None and seed.node.link.similarity > FULL_NAME_SHARE
+        link = seed.node.link
         classes = search.schema.get_classes(int(seed.ids[0])) if len(seed.ids) == 1 else ()
-        if not (is_sure and classes):
+        if link is None or link.similarity <= FULL_NAME_SHARE or not classes:
             continue
         instances = search.schema.get_instances(classes[0])
         for candidate in pool:
@@ -1051,7 +1052,9 @@ def deny_states(
             ):
                 continue
             is_class_only = candidate.node.cls is not None and not candidate.node.edges
-            if is_class_only and being.isdisjoint(words[:1]):  # "is A a B", but not "has A a B"
+            if is_class_only and not (  # "is A a B", but not "has A a B"
+                is_be_question and _may_be_said_of(search, candidate.node, link)
+            ):
                 continue
             if len(intersect(seed.ids, candidate.ids)) or not (
                 is_class_only or len(intersect(instances, candidate.ids))
@@ -1061,6 +1064,20 @@ def deny_states(
             state = combine_states(seed, candidate, node)
             penalty = Penalty.NOT_OF_CLASS if is_class_only else Penalty.STEP
             yield replace(state, unknown=state.unknown + penalty, denied=True)
+
+
+def _may_be_said_of(search: BeamSearch, node: Node, name: Link) -> bool:
+    """Return whether words may say that a thing is of a class.
+
+    "Is A a B" does, "has A a B" and "is there a B to A" do not.
+    """
+    if node.cls_link is None or node.edges:
+        return True
+    reading, (first, *_) = search.linked.reading, node.cls_link.positions
+    if name.positions[0] < first:
+        return reading.word_list.text_words["has"].isdisjoint(reading.folded_words[:first])
+    between = range(node.cls_link.positions[-1] + 1, name.positions[0])
+    return all(reading.tokens[at].stem in reading.word_list.naming for at in between)
 
 
 def join_states(search: BeamSearch, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
@@ -1201,6 +1218,10 @@ def _join_pair(
     ids = intersect(first_state.ids, second_state.ids)
     if not len(ids) or (first_state.node.alternatives and second_state.node.alternatives):
         return None
+    for state, partner in ((first_state, second_state), (second_state, first_state)):
+        link = None if state.patterns else state.node.link
+        if link is not None and not _may_be_said_of(search, partner.node, link):
+            return None
     node = _merge_nodes(search, first_state.node, second_state.node, ids)
     if any(not len(intersect(side.ids, ids)) for side in node.alternatives):
         return None

@@ -138,18 +138,9 @@ class QuestionOperators:
         """The tokens of all quantities, as a bit mask."""
         return to_bit_mask(at for quantity in self.reading.quantities for at in quantity.positions)
 
-    @cached_property
-    def _strong_positions(self) -> frozenset[int]:
-        return frozenset(
-            at
-            for operator in self.operators
-            if operator.name in _STRONG_OPERATORS
-            for at in operator.positions
-        )
-
     def is_strong_operator(self, at: int) -> bool:
         """Return whether a token belongs to an operator that must not be read as a loose name."""
-        return at in self._strong_positions
+        return any(item.mask >> at & 1 for item in self.get_operators(*_STRONG_OPERATORS))
 
     def is_argument(self, quantity: Quantity) -> bool:
         """Return whether an operator takes a quantity as its argument: "between" takes two."""
