@@ -37,7 +37,8 @@ class EdgeDirections:
     def count_reversed(self, candidate: QueryCandidate) -> float:
         """Return the number of relations that are read against the grammar.
 
-        Only relations that a thing has in both directions count. "Who taught X" asks for the
+        Only relations that a thing has in both directions count, or, if the answer may be no, those
+        of which words say so: "a teacher of X", "X has a teacher". "Who taught X" asks for the
         teacher, "whom did X teach" for the person who was taught.
         """
         count = 0.0
@@ -52,7 +53,11 @@ class EdgeDirections:
                     self._entity_links.get(term.value) if isinstance(term, NamedNode) else None
                 )
                 if relation is not None and entity_link is not None and relation.target != RDF_TYPE:
-                    count += self._is_reversed(relation, entity_link, term is triple.subject)
+                    may_lack_it = candidate.is_ask and (
+                        relation.positions < entity_link.positions or self._follows_has(relation)
+                    )
+                    is_subject = term is triple.subject
+                    count += self._is_reversed(relation, entity_link, is_subject, may_lack_it)
         return count + self._count_reversed_denials(candidate)
 
     def _count_reversed_denials(self, candidate: QueryCandidate) -> int:
@@ -61,8 +66,7 @@ class EdgeDirections:
         "Which concepts have no narrower concept" asks for the subjects of `narrower`. Only
         relations between things of one stated class count.
         """
-        reading, where = self.linked.reading, candidate.tree.where
-        has_words = reading.word_list.text_words["has"]
+        where = candidate.tree.where
         classes = _find_classes(candidate.root, list_patterns(where))
         count = 0
         for group in list_negated_groups(where):
@@ -71,10 +75,15 @@ class EdgeDirections:
                 relation = self._predicate_links.get(get_predicate(triple))
                 if relation is None or triple.object != candidate.root:
                     continue
-                before = reading.folded_words[: relation.positions[0]]
-                is_denied = not has_words.isdisjoint(before)
-                count += is_denied and bool(classes & _find_classes(triple.subject, patterns))
+                same_classes = classes & _find_classes(triple.subject, patterns)
+                count += self._follows_has(relation) and bool(same_classes)
         return count
+
+    def _follows_has(self, relation: Link) -> bool:
+        """Return whether a word for "has" is before those of a relation."""
+        reading = self.linked.reading
+        before = reading.folded_words[: relation.positions[0]]
+        return not reading.word_list.text_words["has"].isdisjoint(before)
 
     @cached_property
     def _predicate_links(self) -> Mapping[str, Link]:
@@ -86,7 +95,9 @@ class EdgeDirections:
         """Best link to each entity."""
         return {link.target: link for link in reversed(self.linked.get_links(ItemKind.ENTITY))}
 
-    def _is_reversed(self, relation: Link, entity_link: Link, is_subject: bool) -> bool:
+    def _is_reversed(
+        self, relation: Link, entity_link: Link, is_subject: bool, may_lack_it: bool
+    ) -> bool:
         schema = self.schema
         number, node_id = (
             schema.get_predicate_number(relation.target),
@@ -95,7 +106,7 @@ class EdgeDirections:
         if number is None or node_id is None or is_mirrored(schema, number):
             return False
         node = np.array([node_id], dtype=np.int32)
-        if any(
+        if not may_lack_it and any(
             number not in schema.graph.get_predicates(node, inverse=is_inverse)
             for is_inverse in (False, True)
         ):

@@ -138,18 +138,9 @@ class QuestionOperators:
         """The tokens of all quantities, as a bit mask."""
         return to_bit_mask(at for quantity in self.reading.quantities for at in quantity.positions)
 
-    @cached_property
-    def _strong_positions(self) -> frozenset[int]:
-        return frozenset(
-            at
-            for operator in self.operators
-            if operator.name in _STRONG_OPERATORS
-            for at in operator.positions
-        )
-
     def is_strong_operator(self, at: int) -> bool:
         """Return whether a token belongs to an operator that must not be read as a loose name."""
-        return at in self._strong_positions
+        return any(item.mask >> at & 1 for item in self.get_operators(*_STRONG_OPERATORS))
 
     def is_argument(self, quantity: Quantity) -> bool:
         """Return whether an operator takes a quantity as its argument: "between" takes two."""
@@ -520,8 +511,12 @@ def _match_adjectives(reading: TokenizedQuestion, at: int) -> Iterator[tuple[int
     lists, word = reading.word_list, reading.tokens[at].folded
     for measure in lists.measures_by_first_word.get(word, ()):
         name = measure.degree if measure.degree != "plain" else "measure"
-        if reading.has_phrase_at(measure.phrase, at) and (
-            name != "measure" or _is_measure_question(reading, at)
+        if (
+            reading.has_phrase_at(measure.phrase, at)
+            and (
+                name != "measure"  # "how old"
+                or reading.folded_words[max(0, at - 1) : at + 1] in lists.question_words["number"]
+            )
         ):
             length = len(measure.phrase)
             if name == "comparative":
@@ -583,13 +578,6 @@ _STRONG_OPERATORS = frozenset(
 )
 """Operators that are more than function words."""
 _QUANTITY_OPERATORS = (*COMPARISON_SIGNS, "between", "top", "comparative")
-
-
-def _is_measure_question(reading: TokenizedQuestion, at: int) -> bool:
-    """Return whether a question asks for the measure of a plain adjective: "how old"."""
-    return (
-        reading.folded_words[max(0, at - 1) : at + 1] in reading.word_list.question_words["number"]
-    )
 
 
 def _can_occur(name: str, at: int, reading: TokenizedQuestion) -> bool:
