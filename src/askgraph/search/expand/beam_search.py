@@ -1067,17 +1067,15 @@ def deny_states(
 
 
 def _may_be_said_of(search: BeamSearch, node: Node, name: Link) -> bool:
-    """Return whether words may say that a thing is of a class.
-
-    "Is A a B" does, "has A a B" and "is there a B to A" do not.
-    """
+    """Return whether words may say that a thing is of a class: not "has A a B" or "a B to A"."""
     if node.cls_link is None or node.edges:
         return True
     reading, (first, *_) = search.linked.reading, node.cls_link.positions
     if name.positions[0] < first:
         return reading.word_list.text_words["has"].isdisjoint(reading.folded_words[:first])
-    between = range(node.cls_link.positions[-1] + 1, name.positions[0])
-    return all(reading.tokens[at].stem in reading.word_list.naming for at in between)
+    between = range(first + 1, name.positions[0])
+    nouns = {at for at in node.cls_link.positions if not reading.is_stop(at)}
+    return all(at in nouns or reading.tokens[at].stem in reading.word_list.naming for at in between)
 
 
 def join_states(search: BeamSearch, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
