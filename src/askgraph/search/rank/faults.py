@@ -226,14 +226,14 @@ def _prefer_noun_class(proposal: RankedCandidates) -> RankedCandidates:
         terms = FaultContext(proposal, best).terms | {RDF_TYPE, f"<{link.target}>"}
         for candidate in lower_ranked[:_MAX_CHECKED_CANDIDATES]:
             context = FaultContext(proposal, candidate)
-            shown = [get_value_variable(value) for value in context.shown_values]
+            variables = [get_value_variable(value) for value in context.shown_values]
             if (
                 candidate.score > best.score - _MAX_SCORE_GAP
                 and candidate.patterns == best.patterns + 1
                 and (candidate.tree.form, candidate.notes) == (best.tree.form, best.notes)
                 and context.terms == terms
                 and any(
-                    element.object == NamedNode(link.target) and element.subject in shown
+                    element.object == NamedNode(link.target) and element.subject in variables
                     for element in context.patterns
                 )
             ):
