@@ -263,7 +263,8 @@ def _has_verb_first(reading: TokenizedQuestion) -> bool:
     first = reading.tokens[0]
     has_past_form = first.text[-1].casefold() != first.folded[-1]  # "ganó": an accent at the end
     return (has_past_form and reading.text.lstrip().startswith("¿")) or any(
-        word in reading.word_list.yes_or_no["inverted"] and reading.get_gap(at - 1, at) == "-"
+        (word,) in reading.word_list.request_phrases["inverted"]
+        and reading.get_gap(at - 1, at) == "-"
         for at, word in enumerate(reading.folded_words)
         if at
     )
@@ -283,8 +284,9 @@ def _detect_by_place(
         return Operator("each", at, at) if is_aggregate else None
     is_several = before.stem == before.folded and noun.stem != noun.folded
     if is_several and clauses["than"].isdisjoint(reading.folded_words[after:]):
-        names = (name for name in ("most", "fewest") if word in clauses[name])
-        return next((Operator(name, at, at) for name in names), None)
+        degrees, own = reading.word_list.degrees, reading.tokens[at].text.lower()
+        names = [n for d, n in (("most", "most"), ("least", "fewest")) if own in degrees[d]]
+        return Operator(names[0], at, at) if names else None
     return None
 
 
