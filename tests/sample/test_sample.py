@@ -50,7 +50,6 @@ CUT_OFF = [question for question in ANSWERABLE if CUT.search(question["sparql"])
 
 
 def test_the_graph_is_what_the_tables_say() -> None:
-    # The graph is what the tables say.
     assert graph_path().read_text(encoding="utf-8") == graph_turtle()
     # The answers are what the graph gives.
     questions = questions_path().read_text(encoding="utf-8")
@@ -91,7 +90,6 @@ def test_the_graph_is_what_the_tables_say() -> None:
 
 
 def test_the_places_lie_in_each_other_more_than_two_levels_deep() -> None:
-    # The places lie in each other more than two levels deep.
     query = """SELECT ?site WHERE {
       ?site a ont:LaunchSite ; ont:locatedIn/ont:locatedIn/ont:locatedIn ?place .
     }"""
