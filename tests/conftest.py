@@ -81,7 +81,7 @@ def pytest_collection(session: pytest.Session) -> None:
     files = [path for path in sorted(TESTS.rglob("*.py")) if path.name.startswith("test_")]
     count = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
     for path in files[int(worker.removeprefix("gw")) :: count]:
-        if not pytest_ignore_collect(path, config):
+        if not config.hook.pytest_ignore_collect(collection_path=path, config=config):
             with suppress(pytest.skip.Exception, pytest.Collector.CollectError):
                 _ = pytest.Module.from_parent(session, path=path).obj
 
