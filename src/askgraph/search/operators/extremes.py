@@ -205,9 +205,9 @@ def _find_measure(
     """Return the number or date that an adjective measures, and whether it is a date."""
     value_sorts = NUMERIC_SORTS + DATE_SORTS
     slot = query.find_next_slot(operator.last, MAX_TOKENS_APART)
-    if slot is None and (
-        measure.date_names if measure is not None else _is_clause_final(query, operator)
-    ):
+    after, question = operator.last + 1, query.question  # "which costs the most?"
+    ends_clause = after == len(question.tokens) or question.is_stop(after)
+    if slot is None and (ends_clause if measure is None else measure.date_names):
         slot = query.find_previous_slot(operator.first, 2)
     attachment = query.find_attachment(
         slot, sorts=value_sorts, owner=_find_described_vertex(query, operator)
@@ -241,12 +241,6 @@ def _find_measure(
                 return query.attach(measure_attachment), words is measure.date_names
         return _find_event_start(query, measure)
     return None
-
-
-def _is_clause_final(query: QueryBuilder, operator: Operator) -> bool:
-    """Return whether "the most" belongs to the verb before it: "which costs the most?"."""
-    following, question = operator.last + 1, query.question
-    return following == len(question.tokens) or question.is_stop(following)
 
 
 def _is_about_next_noun(query: QueryBuilder, operator: Operator, vertex: Vertex | None) -> bool:
