@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import lru_cache
 from types import ModuleType
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -19,15 +18,20 @@ import numpy as np
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays, Ids, Seeds, intersect
 from askgraph.graph.measures import Unit, match_unit
-from askgraph.graph.profile import Profile
 from askgraph.index.names import ItemKind, NameIndex
 from askgraph.index.names import split_tokens as words_in
 from askgraph.search.decide import decide
 from askgraph.search.expand.beam_search import expand
 from askgraph.search.expand.generic_nouns import link_generic_nouns
 from askgraph.search.expand.numbered_names import link_numbered_names
-from askgraph.search.expand.schema import Schema, link_question_word
-from askgraph.search.link import DescriptionRequest, Link, LinkedQuestion, link_question
+from askgraph.search.expand.schema import Schema, build_schema, link_question_word
+from askgraph.search.link import (
+    DescriptionRequest,
+    GlossaryWord,
+    Link,
+    LinkedQuestion,
+    link_question,
+)
 from askgraph.search.link.meaning_linking import link_by_meaning
 from askgraph.search.operators import build_candidates
 from askgraph.search.rank import RankedCandidates, load_weights, rank
@@ -105,11 +109,7 @@ async def propose(
     linked = await link_to_graph(tokenized, graph)
     proposal = await propose_for_links(linked)
     if linked.glossary_words:
-        schema = proposal.schema
-        candidates = tuple(
-            _import_glossary().restore_classes(proposal.candidates, linked.glossary_words, schema)
-        )
-        return replace(proposal, candidates=candidates)
+        return _restore_classes(proposal, linked.glossary_words)
     return proposal
 
 
@@ -134,12 +134,28 @@ def propose_from_links(
         weights: the weights of the ranking; the package's if None.
     """
     weights = load_weights("") if weights is None else weights
+    heads = _import_glossary().find_class_heads(linked, schema) if _has_part(linked) else ()
+    if heads:
+        linked, schema = _import_glossary().unite_class_heads(linked, heads, schema)
     day = float((today or date.today()).toordinal() - _EPOCH_DAY_NUMBER)
     question = resolve_operators(linked, schema, day, operators=operators)
     expansion = expand(question.linked, question.operators, schema, weights, limit=states)
     candidates = build_candidates(expansion, question.description)
     proposal = rank(candidates, question.linked, question.operators, schema, weights)
-    return demote_faulty(proposal, weights["faulty"])
+    proposal = demote_faulty(proposal, weights["faulty"])
+    return _restore_classes(proposal, heads) if heads else proposal
+
+
+def _restore_classes(
+    proposal: RankedCandidates, words: tuple[GlossaryWord, ...]
+) -> RankedCandidates:
+    candidates = _import_glossary().restore_classes(proposal.candidates, words, proposal.schema)
+    return replace(proposal, candidates=tuple(candidates))
+
+
+def _has_part(linked: LinkedQuestion) -> bool:
+    """Return whether words are only a part of a class's name."""
+    return any(link.score < _MIN_NAME_SCORE for link in linked.get_links(ItemKind.CLASS))
 
 
 def _import_glossary() -> ModuleType:
@@ -248,12 +264,6 @@ def _collect_seeds(linked: LinkedQuestion) -> Seeds:
         classes=get_targets(ItemKind.CLASS),
         predicates=get_targets(ItemKind.PREDICATE),
     )
-
-
-@lru_cache(maxsize=8)
-def build_schema(graph: GraphArrays, profile: Profile) -> Schema:
-    """Return the schema of a graph, cached for the next question."""
-    return Schema(graph, profile)
 
 
 @dataclass(frozen=True, eq=False)

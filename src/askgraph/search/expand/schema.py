@@ -13,7 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, wraps
+from functools import cached_property, lru_cache, wraps
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import numpy as np
@@ -38,7 +38,7 @@ from askgraph.graph.profile import (
     collect_superclasses,
     get_standard_role,
 )
-from askgraph.index.names import ItemKind, fold_word, split_tokens, stem_word
+from askgraph.index.names import ItemKind, fold_word, split_tokens, stem_name, stem_word
 from askgraph.search.expand import Node, Penalty
 from askgraph.search.link import Link, LinkedQuestion, score_common_beginning
 from askgraph.search.tokenize.question_operators import QuestionOperators
@@ -586,6 +586,22 @@ class Schema:
     @remember
     def _get_class_stems(self, cls: str) -> frozenset[str]:
         return _stem_words(self._list_names(self.classes[cls]))
+
+    def find_classes_by_head(self, stems: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the classes with instances whose names end in some words, by their stems."""
+        names = self._class_names_by_head.get(stems[-1], ())
+        matches = (iri for words, iri in names if words[-len(stems) :] == stems)
+        return tuple(dict.fromkeys(matches))
+
+    @cached_property
+    def _class_names_by_head(self) -> dict[str, list[tuple[tuple[str, ...], str]]]:
+        names: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        for iri, profile in self.classes.items() if self.type_predicate is not None else ():
+            for text, _ in profile.names or ((split_local_name(iri), ""),):
+                words = stem_name(text)
+                if words and profile.instances:
+                    names.setdefault(words[-1], []).append((words, iri))
+        return names
 
     @remember
     def get_lineage(self, cls: str) -> tuple[str, ...]:
@@ -1185,6 +1201,12 @@ def _compute_reversed_share(schema: Schema, predicate: int) -> float:
     there = subjects.astype(np.int64) * size + objects
     back = objects.astype(np.int64) * size + subjects
     return float(np.isin(back, there).mean()) if len(there) else 0.0
+
+
+@lru_cache(maxsize=8)
+def build_schema(graph: GraphArrays, profile: Profile) -> Schema:
+    """Return the schema of a graph, cached for the next question."""
+    return Schema(graph, profile)
 
 
 def take_step(schema: Schema, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
