@@ -10,7 +10,7 @@ import heapq
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Final
 
 import numpy as np
@@ -39,6 +39,7 @@ from askgraph.search.expand.schema import (
     find_values_by_initials,
     get_explained_codes,
     get_object_kinds,
+    get_truth_terms,
     has_codes,
     is_mirrored,
     take_step,
@@ -102,6 +103,13 @@ class BeamSearch:
         self.linked = replace(
             self.linked, links=tuple(link for link in plausible if self._is_plausible(link))
         )
+        flagged = {*self._find_flagged_classes()}
+        links = tuple(
+            link
+            for link in self.linked.links
+            if link.kind is not ItemKind.VALUE or link.positions not in flagged
+        )
+        self.linked = replace(self.linked, links=links)
         for link in self.linked.get_links(ItemKind.PREDICATE):
             number = self.schema.get_predicate_number(link.target)
             if number is None or number in self.schema.hidden_predicates:
@@ -124,6 +132,25 @@ class BeamSearch:
         return len(operator_qualities) < len(link.positions) or (
             link.preferred and link.similarity >= FULL_NAME_SHARE
         )
+
+    def _find_flagged_classes(self) -> Iterator[tuple[int, ...]]:
+        """Yield the words that name a flag, then a class that has it: "nocturnal birds"."""
+        tokens, classes = self.linked.reading.tokens, self.linked.get_links(ItemKind.CLASS)
+        for flag in self.linked.get_links(ItemKind.PREDICATE):
+            number = self.schema.get_predicate_number(flag.target)
+            after = [cls for cls in classes if cls.positions[0] == flag.positions[-1] + 1]
+            if number is None or not after or flag.score < FULL_NAME_SHARE:
+                continue
+            if get_truth_terms(self.schema, number) is None:
+                continue
+            subject_classes = {cls for cls, _ in self.schema.predicates[number].subject_classes}
+            for cls in after:
+                positions = (*flag.positions, *cls.positions)
+                is_name = any(
+                    tokens[at].is_capitalized or tokens[at].quote is not None for at in positions
+                )
+                if cls.score > FULL_NAME_SHARE and cls.target in subject_classes and not is_name:
+                    yield positions
 
     def _is_count_phrase(self, link: Link) -> bool:
         """Return whether words ask for a count: "the number of rooms" is not a room number."""
@@ -284,6 +311,7 @@ class BeamSearch:
             is_literal and self._is_wrong_code_predicate(state, predicate)
         ):
             return
+        united = self._find_numbered_alike(state, predicate) if inverse else ()
         for is_transitive in self._get_repetitions(predicate, inverse, is_named=bool(links)):
             ids = self._find_targets(state.ids, predicate, inverse, is_transitive)
             if not len(ids) or (len(ids) == 1 and np.array_equal(ids, state.ids)):
@@ -305,11 +333,29 @@ class BeamSearch:
                 readings.append(None)
             for link in readings:
                 edge = Edge(predicate, not inverse, is_transitive, link)
+                if united and not self._has_number(link):
+                    if predicate != united[0]:
+                        continue  # the first one stands for all
+                    sets = (self.get_neighbours(state.ids, n, inverse=True) for n in united)
+                    ids, edge = reduce(np.union1d, sets), edge._replace(united=united)
                 step_penalty = (
                     penalty if link is None else self._compute_class_penalty(edge, ids, state)
                 )
                 step_penalty += Penalty.RETURN_STEP if is_return else 0.0
                 yield self._build_successor(state, edge, ids, step_penalty, is_literal)
+
+    def _find_numbered_alike(self, state: PartialMatch, predicate: int) -> tuple[int, ...]:
+        """Return the predicates to named things or values that only a number tells apart."""
+        alike = self.schema.numbered_alike.get(predicate) if state.node.terms else None
+        if alike is None or state.node.quantity is not None:
+            return ()
+        united = alike & self.get_predicates(state.ids, inverse=True)
+        return tuple(sorted(united)) if len(united) > 1 else ()
+
+    def _has_number(self, link: Link | None) -> bool:
+        """Return whether a number is among the words of a link: "type 2"."""
+        tokens = self.linked.reading.tokens
+        return link is not None and any(tokens[at].text[0].isdigit() for at in link.positions)
 
     def _is_vague_step(self, predicate: int, inverse: bool) -> bool:
         """Return whether a step that no word names is too vague to be meant."""

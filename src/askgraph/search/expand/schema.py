@@ -73,6 +73,7 @@ _SPREAD_SAMPLE_SIZE = 400  # nodes to sample for the available predicates
 _COPY_SAMPLE_SIZE = 16  # nodes to sample to detect a redundant predicate
 _PREFIX_LENGTH = 4
 """Letters of a word searched for in all names, before the matching ones are read."""
+_NUMBERED_NAME = re.compile(r"(.*[^\W\d]{2}[\W_]?)\d{1,2}")
 _DESCRIPTION_PREDICATES = frozenset(v.DESCRIPTION_PREDICATES)
 _NO_IDS = np.zeros(0, dtype=np.int32)
 
@@ -263,6 +264,17 @@ class Schema:
     def _has_undescribed_objects(self, predicate: int) -> bool:
         objects = sample_evenly(self.graph.get_ends(predicate, inverse=True))
         return not self.graph.get_predicates(objects[objects >= self.graph.terms.first_iri])
+
+    @cached_property
+    def numbered_alike(self) -> dict[int, frozenset[int]]:
+        """The open predicates that only a number at the end tells apart: type 1 and type 2."""
+        groups: dict[tuple[str, ...], set[int]] = {}
+        for number in self.open_predicates & self.predicates.keys():
+            matches = [*map(_NUMBERED_NAME.fullmatch, self._list_names(self.predicates[number]))]
+            if all(matches):
+                groups.setdefault(tuple(m[1] for m in matches if m), set()).add(number)
+        alike = [frozenset(group) for group in groups.values() if len(group) > 1]
+        return {number: group for group in alike for number in group}
 
     @cached_property
     def transitive_predicates(self) -> frozenset[int]:

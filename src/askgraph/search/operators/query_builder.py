@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from functools import cached_property
 
 import numpy as np
-from pyoxigraph import Literal, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.graph.arrays import Ids, intersect
 from askgraph.graph.literals import ValueKind, split_literal, to_day_number
@@ -239,6 +239,9 @@ class QueryDraft:
         ends = (end, start) if edge.inverse else (start, end)
         iri = self.schema.graph.get_predicate_iri(edge.predicate)
         is_symmetric = is_mirrored(self.schema, edge.predicate)
+        if edge.united:
+            iris = map(self.schema.graph.get_predicate_iri, edge.united)
+            return Pattern(ends[0], Path("|", tuple(map(NamedNode, iris))), ends[1])
         return build_pattern(
             ends[0], iri, ends[1], is_transitive=edge.plus, is_bidirectional=is_symmetric
         )
