@@ -562,23 +562,51 @@ def _find_spellings(code: DataCode, index: NameIndex) -> Iterator[IndexedName]:
 
 
 def detect_abbreviations(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuestion:
-    """Return a question with its words in capitals marked that are not function words.
+    """Return a question with words marked that are spelt like function words, but are none.
 
-    Such a word would be a pronoun otherwise, or is also in capitals in a name of the graph. A
-    question all in capitals remains as it is.
+    A word in capitals would be a pronoun otherwise, or is also in capitals in a name of the graph,
+    unless the question is all in capitals. Another one is what is said of a thing: "is it *on*?".
     """
-    if reading.text.isupper():
-        return reading
+    stated = {at for at in _find_stated_words(reading) if _can_state(at, reading, index)}
     candidates = (
-        at for at, token in enumerate(reading.tokens) if _can_be_abbreviation(token, reading)
+        ()
+        if reading.text.isupper()
+        else (at for at, token in enumerate(reading.tokens) if _can_be_abbreviation(token, reading))
     )
     pronouns = get_shared_words().pronouns
     abbreviations = frozenset(
         at
         for at in candidates
         if reading.tokens[at].folded in pronouns or _is_upper_in_names(reading.tokens[at], index)
-    )
+    ).union(stated)
     return replace(reading, abbreviations=abbreviations) if abbreviations else reading
+
+
+def _find_stated_words(reading: TokenizedQuestion) -> Iterator[int]:
+    """Yield the function words in the place of a predicate or of a main verb.
+
+    These are the last word after "are" ("which lamps are on?"), or in a question that begins with
+    "is"; and the last word after "does", or the one beside it ("who does not know Vera?").
+    """
+    words, last = reading.folded_words, len(reading.tokens) - 1
+    being, doing = reading.word_list.yes_or_no["being"], reading.word_list.yes_or_no["doing"]
+    negations = {phrase[0] for phrase in reading.word_list.operators["not"] if len(phrase) == 1}
+    for at in range(1, last + 1):
+        before = words[at - 2 : at] if words[at - 1] in negations else words[at - 1 : at]
+        is_last_of_question = at == last > 1 and not being.isdisjoint(words[:1])
+        is_predicate = at == last and (not being.isdisjoint(before) or is_last_of_question)
+        is_verb = not doing.isdisjoint(words[:at] if at == last else before)
+        if (is_predicate or is_verb) and words[at] in reading.word_list.stop_words:
+            yield at
+
+
+def _can_state(at: int, reading: TokenizedQuestion, index: NameIndex) -> bool:
+    """Return whether a word right after "are" is a preposition, or the full name of anything."""
+    word = reading.folded_words[at]
+    is_preposition = word in reading.word_list.clauses["restrict"] and at > 1
+    return (
+        is_preposition and reading.folded_words[at - 1] in reading.word_list.yes_or_no["being"]
+    ) or is_full_name(reading.tokens[at].stem, index)
 
 
 def _can_be_abbreviation(token: QuestionToken, reading: TokenizedQuestion) -> bool:
