@@ -581,13 +581,15 @@ class BeamSearch:
     def select_best(
         self, states: Iterable[PartialMatch], limit: int | None = None
     ) -> list[PartialMatch]:
-        """Return the best states, only one for each set and words."""
-        best: dict[tuple[int, int, bytes], tuple[float, PartialMatch]] = {}
+        """Return the best states, only one for each set, words and direction of a relation."""
+        best: dict[tuple[int, int, bytes, bool], tuple[float, PartialMatch]] = {}
         for state in states:
             ids, score = state.node.ids, self.score_state(state)
             size = len(ids)
             sample = ids if size < _MAX_COMPARED_SIZE else ids[:: size // _SAMPLE_SIZE]
-            key = state.used, size, sample.tobytes()
+            parts = (state.node, *state.node.negated)
+            is_inverse = any(edge.inverse and edge.link for node in parts for edge, _ in node.edges)
+            key = state.used, size, sample.tobytes(), is_inverse
             previous = best.get(key)
             if previous is None or score > previous[0]:
                 best[key] = score, state

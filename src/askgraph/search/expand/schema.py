@@ -1064,9 +1064,6 @@ TruthTerms = tuple[str, str]  # terms for yes and for no; empty if the data have
 _MAX_TRUTH_CODES_COUNT: Final = (
     6  # codes of one predicate at most: how each of two is written differs little
 )
-_MIN_REVERSED_SHARE: Final = 0.6
-"""Minimum share of links that also lead back for a relation to be symmetric."""
-_MIN_LINKS_COUNT = 4  # minimum number of links for a meaningful share
 _MAX_PREPOSITION_WORDS = (
     4  # words from a preposition to the name that it is about: "from the airport of"
 )
@@ -1182,8 +1179,8 @@ def _list_values(
 def is_mirrored(schema: Schema, predicate: int) -> bool:
     """Return whether a relation is symmetric, and some of its links are only stated one way.
 
-    It is if its schema declares it, if its name indicates it ("sibling", "borders") and it links
-    things of one class, or if most of its links also lead back.
+    It is if its schema declares it, or if its name indicates it ("sibling", "borders") and it links
+    things of one class.
     """
     profile = schema.predicates.get(predicate)
     if (
@@ -1195,14 +1192,14 @@ def is_mirrored(schema: Schema, predicate: int) -> bool:
     subject_classes = {cls for cls, _ in profile.subject_classes}
     if subject_classes and subject_classes.isdisjoint(cls for cls, _ in profile.object_classes):
         return False
-    reversed_share = _compute_reversed_share(schema, predicate)
-    if reversed_share == 1.0:
+    if _compute_reversed_share(schema, predicate) == 1.0:
         return False
     if v.OWL_SYMMETRIC_PROPERTY in get_objects(schema.graph, profile.iri, v.RDF_TYPE):
         return True
-    if not schema.get_name_stems(predicate).isdisjoint(get_shared_words().names["symmetric"]):
-        return not schema.is_subject_name(predicate)
-    return reversed_share >= _MIN_REVERSED_SHARE and profile.triples >= _MIN_LINKS_COUNT
+    is_named = not schema.get_name_stems(predicate).isdisjoint(
+        get_shared_words().names["symmetric"]
+    )
+    return is_named and not schema.is_subject_name(predicate)
 
 
 def _compute_reversed_share(schema: Schema, predicate: int) -> float:

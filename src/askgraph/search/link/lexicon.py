@@ -337,15 +337,15 @@ def is_related(first: str, second: str) -> bool:
     )
 
 
-def is_full_name(word: str, index: NameIndex) -> bool:
-    """Return whether a word is the full name of anything."""
+def is_full_name(word: str, index: NameIndex, *kinds: ItemKind) -> bool:
+    """Return whether a word is the full name of anything, or of anything of some kinds."""
     number = index.find_word(word)
     if number is None:
         return False
-    is_only_word = (
-        np.abs(index.lengths[index.find_names(number)] - index.get_rarity(number))
-        < _MAX_RARITY_DIFFERENCE
-    )
+    names = index.find_names(number)
+    is_only_word = np.abs(index.lengths[names] - index.get_rarity(number)) < _MAX_RARITY_DIFFERENCE
+    if kinds:
+        is_only_word &= np.isin(index.kinds[names], kinds)
     return bool(is_only_word.any())
 
 
@@ -567,7 +567,7 @@ def detect_abbreviations(reading: TokenizedQuestion, index: NameIndex) -> Tokeni
     A word in capitals would be a pronoun otherwise, or is also in capitals in a name of the graph,
     unless the question is all in capitals. Another one is what is said of a thing: "is it *on*?".
     """
-    stated = {at for at in _find_stated_words(reading) if _can_state(at, reading, index)}
+    stated = {*_find_stated_words(reading, index)}
     candidates = (
         ()
         if reading.text.isupper()
@@ -582,31 +582,28 @@ def detect_abbreviations(reading: TokenizedQuestion, index: NameIndex) -> Tokeni
     return replace(reading, abbreviations=abbreviations) if abbreviations else reading
 
 
-def _find_stated_words(reading: TokenizedQuestion) -> Iterator[int]:
-    """Yield the function words in the place of a predicate or of a main verb.
+def _find_stated_words(reading: TokenizedQuestion, index: NameIndex) -> Iterator[int]:
+    """Yield the function words in the place of a predicate, or of a verb that names a property.
 
-    These are the last word after "are" ("which lamps are on?"), or in a question that begins with
-    "is"; and the last word after "does", or the one beside it ("who does not know Vera?").
+    A predicate is the last word after "are" ("which lamps are on?") or in a question that begins
+    with "is"; it is a preposition or names anything. A verb is the last word in a question
+    with "does", or next to it ("who does not know Vera?").
     """
     words, last = reading.folded_words, len(reading.tokens) - 1
     being, doing = reading.word_list.yes_or_no["being"], reading.word_list.yes_or_no["doing"]
     negations = {phrase[0] for phrase in reading.word_list.operators["not"] if len(phrase) == 1}
     for at in range(1, last + 1):
+        if words[at] not in reading.word_list.stop_words:
+            continue
         before = words[at - 2 : at] if words[at - 1] in negations else words[at - 1 : at]
-        is_last_of_question = at == last > 1 and not being.isdisjoint(words[:1])
-        is_predicate = at == last and (not being.isdisjoint(before) or is_last_of_question)
-        is_verb = not doing.isdisjoint(words[:at] if at == last else before)
-        if (is_predicate or is_verb) and words[at] in reading.word_list.stop_words:
-            yield at
-
-
-def _can_state(at: int, reading: TokenizedQuestion, index: NameIndex) -> bool:
-    """Return whether a word right after "are" is a preposition, or the full name of anything."""
-    word = reading.folded_words[at]
-    is_preposition = word in reading.word_list.clauses["restrict"] and at > 1
-    return (
-        is_preposition and reading.folded_words[at - 1] in reading.word_list.yes_or_no["being"]
-    ) or is_full_name(reading.tokens[at].stem, index)
+        if not doing.isdisjoint(words[:at] if at == last else before):
+            if is_full_name(reading.tokens[at].stem, index, ItemKind.PREDICATE):
+                yield at
+        elif at == last > 1 and not being.isdisjoint((words[0], *before)):
+            is_preposition = words[at] in reading.word_list.clauses["restrict"]
+            is_stated = is_preposition and not being.isdisjoint(before)
+            if is_stated or is_full_name(reading.tokens[at].stem, index):
+                yield at
 
 
 def _can_be_abbreviation(token: QuestionToken, reading: TokenizedQuestion) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.index.names import ItemKind
 from askgraph.search.expand import FULL_NAME_SHARE
@@ -40,20 +40,34 @@ class EdgeDirections:
         Only relations that a thing has in both directions count. "Who taught X" asks for the
         teacher, "whom did X teach" for the person who was taught.
         """
-        count = 0.0
-        for triple in (
-            list_patterns(candidate.tree.where)
-            if self._predicate_links and self._entity_links
-            else ()
-        ):
-            relation = self._predicate_links.get(get_predicate(triple))
-            for term in (triple.subject, triple.object) if relation is not None else ():
-                entity_link = (
-                    self._entity_links.get(term.value) if isinstance(term, NamedNode) else None
-                )
-                if relation is not None and entity_link is not None and relation.target != RDF_TYPE:
-                    count += self._is_reversed(relation, entity_link, term is triple.subject)
+        if not self._predicate_links:
+            return 0.0
+        where = candidate.tree.where
+        groups = [list_patterns(group) for group in (where, *list_negated_groups(where))]
+        count = sum(map(self._count_in_group, groups))
         return count + self._count_reversed_denials(candidate)
+
+    def _count_in_group(self, patterns: Sequence[Pattern]) -> int:
+        named = {
+            triple.subject: link
+            for triple in patterns
+            if isinstance(triple.object, Literal)
+            and (link := self._thing_links.get(str(triple.object))) is not None
+            and self.schema.get_predicate_number(get_predicate(triple))
+            in self.schema.naming_predicates
+        }
+        count = 0
+        for triple in patterns:
+            relation = self._predicate_links.get(get_predicate(triple))
+            if relation is None or relation.target == RDF_TYPE:
+                continue
+            for term in (triple.subject, triple.object):
+                link = named.get(term)
+                if isinstance(term, NamedNode):
+                    link = self._thing_links.get(term.value)
+                if link is not None:
+                    count += self._is_reversed(relation, link, term is triple.subject)
+        return count
 
     def _count_reversed_denials(self, candidate: QueryCandidate) -> int:
         """Return the number of denied relations that the shown things are the objects of.
@@ -82,26 +96,30 @@ class EdgeDirections:
         return {link.target: link for link in reversed(self.linked.get_links(ItemKind.PREDICATE))}
 
     @cached_property
-    def _entity_links(self) -> Mapping[str, Link]:
-        """Best link to each entity."""
-        return {link.target: link for link in reversed(self.linked.get_links(ItemKind.ENTITY))}
+    def _thing_links(self) -> Mapping[str, Link]:
+        """Best link to each entity and each value."""
+        links = self.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
+        return {link.target: link for link in reversed(links)}
 
-    def _is_reversed(self, relation: Link, entity_link: Link, is_subject: bool) -> bool:
+    def _is_reversed(self, relation: Link, thing: Link, is_subject: bool) -> bool:
         schema = self.schema
         number, node_id = (
             schema.get_predicate_number(relation.target),
-            schema.find_node(entity_link.target),
+            schema.find_link_node(thing),
         )
         if number is None or node_id is None or is_mirrored(schema, number):
             return False
-        node = np.array([node_id], dtype=np.int32)
+        nodes = np.array([node_id], dtype=np.int32)
+        if thing.kind is ItemKind.VALUE:
+            steps = (schema.graph.step(nodes, at, inverse=True) for at in schema.naming_predicates)
+            nodes = np.unique(np.concatenate([*steps]))
         if any(
-            number not in schema.graph.get_predicates(node, inverse=is_inverse)
+            number not in schema.graph.get_predicates(nodes, inverse=is_inverse)
             for is_inverse in (False, True)
         ):
             return False
         is_grammatical_subject = is_thing_subject(
-            relation, entity_link, self.linked, schema.get_folded_names(number)
+            relation, thing, self.linked, schema.get_folded_names(number)
         )
         return is_grammatical_subject is not None and is_grammatical_subject != is_subject
 
