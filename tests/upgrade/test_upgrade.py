@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
+import numpy as np
 import pytest
 from tests.servers.served import ServedThread
 
 import askgraph
 from askgraph.errors import SetupError
+from askgraph.graph.literals import ValueKind
 from askgraph.workspace import Workspace
 
 LEFT = Path(__file__).parent / "v0_1_0"
@@ -54,6 +56,25 @@ def test_the_graph_is_asked_without_being_built_again(folder: Path) -> None:
     with pytest.raises(SetupError, match=r"newer askgraph .*format is 99.* upgrade askgraph"):
         askgraph.ask(MARS, "moons", workspace=folder)
     assert path.read_text("utf-8") == newer
+
+
+def test_a_graph_whose_dates_an_older_version_took_for_texts_is_built_again(tmp_path: Path) -> None:
+    source = tmp_path / "notes.ttl"
+    source.write_text(
+        "@prefix : <https://example.org/> .\n"
+        ':d a :Document ; :info [ :created "2020-01-02T00:00:00Z" ; :creator "Ada Moor" ] .\n'
+    )
+    workspace = Workspace(tmp_path)
+    workspace.add("notes", [source])
+    folder = workspace.get_data_folder("notes")
+    kinds = folder / "arrays" / "sorts.npy"
+    np.save(kinds, np.full_like(np.load(kinds), ValueKind.TEXT))
+    built = json.loads((folder / "built.json").read_text("utf-8"))
+    del built["literals"]
+    (folder / "built.json").write_text(json.dumps(built), "utf-8")
+    answer = askgraph.ask("Who created the document?", "notes", workspace=tmp_path)
+    assert "Ada Moor" in str(answer.json()["rows"])
+    assert ValueKind.TEXT_DATE in np.load(kinds)
 
 
 def test_answers_verdicts_and_keys_are_still_there(old: httpx2.Client) -> None:
