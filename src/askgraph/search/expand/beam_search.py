@@ -48,6 +48,7 @@ from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.tokenize import Quantity, TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.search.tokenize.word_lists import get_shared_words
+from askgraph.sparql.vocabulary import RDFS_SUB_CLASS_OF
 
 _MIN_STEP_PENALTY = 0.5
 """Approximate minimum penalty of a step that no word names; less would have to be obvious."""
@@ -717,6 +718,7 @@ def _run_search(search: BeamSearch) -> list[PartialMatch]:
                     node, item.mask, class_factor * search.compute_gain(item, 0), patterns=1
                 )
             )
+    classes += _create_subclass_states(search)
     pool = thing_states + classes
     level = thing_states + [c for c in classes if len(c.ids) <= search.max_set_size]
     for _ in range(_MAX_SEED_STEPS):
@@ -786,6 +788,33 @@ def _create_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
         gain *= GainWeight.NUMBER_WORD if quantity.is_spelled else 1.0
         node = Node(literals, terms=tuple(literals[:_MAX_CONSTANTS].tolist()), quantity=quantity)
         yield PartialMatch(node, to_bit_mask(quantity.positions), gain, anchored=True)
+
+
+def _create_subclass_states(search: BeamSearch) -> Iterator[PartialMatch]:
+    """Yield the classes below a class without instances that a plural names: "which soups"."""
+    schema, graph = search.schema, search.graph
+    number = graph.get_predicate_number(RDFS_SUB_CLASS_OF)
+    for link in search.linked.get_links(ItemKind.ENTITY) if number is not None else ():
+        token = search.linked.reading.tokens[link.positions[-1]]
+        node = schema.find_node(link.target)
+        if node is None or number is None or token.stem == token.folded:
+            continue
+        nodes = np.array([node], dtype=np.int32)
+        ids = graph.compute_closure(nodes, number, inverse=True)
+        if (
+            len(ids)
+            and link.similarity >= _MIN_HEAD_SCORE
+            and not len(schema.get_instances(link.target))
+        ):
+            is_deep = len(ids) > len(graph.step(nodes, number, inverse=True))
+            child = Node(nodes, terms=(node,), link=link)
+            edge = Edge(number, False, is_deep)
+            yield PartialMatch(
+                Node(ids, edges=((edge, child),), cls_link=link),
+                link.mask,
+                search.compute_gain(link, 0),
+                patterns=1,
+            )
 
 
 def _find_ordinals(search: BeamSearch) -> Iterator[Quantity]:
