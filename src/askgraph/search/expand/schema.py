@@ -1218,20 +1218,48 @@ def build_schema(graph: GraphArrays, profile: Profile) -> Schema:
     return Schema(graph, profile)
 
 
+@remember
+def find_reverse(schema: Schema, predicate: int) -> int | None:
+    """Return the predicate whose links, read backwards, are further ones of a predicate.
+
+    It is the predicate itself if that is mirrored, or an inverse with links stated only there.
+    """
+    if is_mirrored(schema, predicate):
+        return predicate
+    profile = schema.predicates.get(predicate)
+    for iri in profile.inverse_of if profile is not None else ():
+        number, graph = schema.get_predicate_number(iri), schema.graph
+        if number is not None and number not in schema.hidden_predicates:
+            there, back = (graph.get_edges(graph.get_ends(at), at) for at in (predicate, number))
+            size = len(graph.terms)
+            links, reversed_links = (
+                starts.astype(np.int64) * size + ends for starts, ends in (there, back[::-1])
+            )
+            if not np.isin(reversed_links, links).all():
+                return number
+    return None
+
+
 def take_step(schema: Schema, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
-    """Return the nodes one edge away from a set; a mirrored predicate counts in both directions."""
-    targets = schema.graph.step(nodes, predicate, inverse=inverse)
-    if not is_mirrored(schema, predicate):
+    """Return the nodes one edge away from a set, also along the reverse of the predicate."""
+    targets, reverse = (
+        schema.graph.step(nodes, predicate, inverse=inverse),
+        find_reverse(schema, predicate),
+    )
+    if reverse is None:
         return targets
-    return np.union1d(targets, schema.graph.step(nodes, predicate, inverse=not inverse))
+    return np.union1d(targets, schema.graph.step(nodes, reverse, inverse=not inverse))
 
 
 def filter_by_edge(schema: Schema, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
-    """Return the nodes with an edge of a predicate; a mirrored one counts in both directions."""
-    sources = schema.graph.select_sources(nodes, predicate, inverse=inverse)
-    if not is_mirrored(schema, predicate):
+    """Return the nodes with an edge of a predicate, or of its reverse."""
+    sources, reverse = (
+        schema.graph.select_sources(nodes, predicate, inverse=inverse),
+        find_reverse(schema, predicate),
+    )
+    if reverse is None:
         return sources
-    return np.union1d(sources, schema.graph.select_sources(nodes, predicate, inverse=not inverse))
+    return np.union1d(sources, schema.graph.select_sources(nodes, reverse, inverse=not inverse))
 
 
 def compute_direction_penalty(
