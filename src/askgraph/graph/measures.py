@@ -216,10 +216,6 @@ class TemporalPredicates:
     dates: tuple[str, ...] = ()
     rank: str | None = None
 
-    def get_end_predicates(self, start: str) -> tuple[str, ...]:
-        """Return the end predicates that belong to a start predicate."""
-        return tuple(span.end for span in self.spans if span.start == start)
-
 
 def find_temporal_predicates(
     profile: Profile, arrays: GraphArrays | None = None

@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from types import ModuleType
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -20,6 +19,7 @@ from askgraph.graph.arrays import GraphArrays, Ids, Seeds, intersect
 from askgraph.graph.measures import Unit, match_unit
 from askgraph.index.names import ItemKind, NameIndex
 from askgraph.index.names import split_tokens as words_in
+from askgraph.search import glossary
 from askgraph.search.decide import decide
 from askgraph.search.expand.beam_search import expand
 from askgraph.search.expand.generic_nouns import link_generic_nouns
@@ -95,7 +95,7 @@ async def propose(
     async def propose_for_links(linked: LinkedQuestion) -> RankedCandidates:
         schema = await load_schema(linked, graph)
         if linked.glossary_words:
-            linked = _import_glossary().unite_classes(linked)
+            linked = glossary.unite_classes(linked)
         return await asyncio.to_thread(
             propose_from_links,
             *(linked, schema),
@@ -134,9 +134,9 @@ def propose_from_links(
         weights: the weights of the ranking; the package's if None.
     """
     weights = load_weights("") if weights is None else weights
-    heads = _import_glossary().find_class_heads(linked, schema) if _has_part(linked) else ()
+    heads = glossary.find_class_heads(linked, schema)
     if heads:
-        linked, schema = _import_glossary().unite_class_heads(linked, heads, schema)
+        linked, schema = glossary.unite_class_heads(linked, heads, schema)
     day = float((today or date.today()).toordinal() - _EPOCH_DAY_NUMBER)
     question = resolve_operators(linked, schema, day, operators=operators)
     expansion = expand(question.linked, question.operators, schema, weights, limit=states)
@@ -149,19 +149,8 @@ def propose_from_links(
 def _restore_classes(
     proposal: RankedCandidates, words: tuple[GlossaryWord, ...]
 ) -> RankedCandidates:
-    candidates = _import_glossary().restore_classes(proposal.candidates, words, proposal.schema)
+    candidates = glossary.restore_classes(proposal.candidates, words, proposal.schema)
     return replace(proposal, candidates=tuple(candidates))
-
-
-def _has_part(linked: LinkedQuestion) -> bool:
-    """Return whether words are only a part of a class's name."""
-    return any(link.score < _MIN_NAME_SCORE for link in linked.get_links(ItemKind.CLASS))
-
-
-def _import_glossary() -> ModuleType:
-    from askgraph.search import glossary  # few graphs have one
-
-    return glossary
 
 
 async def link_to_graph(reading: TokenizedQuestion, graph: KnowledgeGraph) -> LinkedQuestion:
@@ -175,7 +164,7 @@ async def link_to_graph(reading: TokenizedQuestion, graph: KnowledgeGraph) -> Li
 
         linked = await link_with_endpoint(linked, graph)
     if graph.glossary:
-        linked = await asyncio.to_thread(_import_glossary().link_glossary, linked, graph)
+        linked = await asyncio.to_thread(glossary.link_glossary, linked, graph)
     return linked
 
 
@@ -247,7 +236,7 @@ async def load_schema(linked: LinkedQuestion, graph: KnowledgeGraph) -> Schema:
         ServiceError: a remote graph did not answer.
     """
     profile = (
-        _import_glossary().add_superclasses(graph.profile, linked.glossary_words)
+        glossary.add_superclasses(graph.profile, linked.glossary_words)
         if linked.glossary_words
         else graph.profile
     )

@@ -231,7 +231,7 @@ def _parse_term(table: object, keys: Sequence[str], where: str) -> VocabularyTer
     inverse = table.get("inverse", "")
     if not isinstance(inverse, str):
         raise SetupError(f"{where} inverse must be a local name, it is {inverse!r}")
-    return VocabularyTerm(tuple(names), naming, *flags, inverse=inverse)
+    return replace(VocabularyTerm(tuple(names), naming, *flags), inverse=inverse)
 
 
 def _parse_toml(text: str, source: str) -> dict[str, Any]:
@@ -252,7 +252,10 @@ def add_vocabulary_names(profile: Profile, vocabularies: Vocabularies) -> Profil
     graph has it itself, and a name of a predicate if a predicate has it. Unless the graph is an
     ontology, nobody asks for the terms of its schema: these get no names.
     """
-    is_ontology = _is_ontology(profile)
+    sizes = [(item.iri.startswith(_SCHEMA_LANGUAGES), item.instances) for item in profile.classes]
+    is_ontology = 2 * sum(size for is_schema, size in sizes if is_schema) > sum(
+        size for _, size in sizes
+    )
     own_predicate_names = _collect_own_names(profile.predicates)
     own_names = own_predicate_names | _collect_own_names(profile.classes)
 
@@ -277,12 +280,6 @@ def add_vocabulary_names(profile: Profile, vocabularies: Vocabularies) -> Profil
         classes=tuple(map(describe_class, profile.classes)),
         predicates=tuple(map(describe_predicate, profile.predicates)),
     )
-
-
-def _is_ontology(profile: Profile) -> bool:
-    """Return whether most instances are classes and properties of a schema language."""
-    sizes = [(item.iri.startswith(_SCHEMA_LANGUAGES), item.instances) for item in profile.classes]
-    return 2 * sum(size for is_schema, size in sizes if is_schema) > sum(size for _, size in sizes)
 
 
 def _collect_own_names(

@@ -101,14 +101,12 @@ class BeamSearch:
 
     def __post_init__(self) -> None:
         plausible = remove_accidental_links(self.linked, self.frame)
-        self.linked = replace(
-            self.linked, links=tuple(link for link in plausible if self._is_plausible(link))
-        )
         flagged = {*self._find_flagged_classes()}
         links = tuple(
             link
-            for link in self.linked.links
-            if link.kind is not ItemKind.VALUE or link.positions not in flagged
+            for link in plausible
+            if self._is_plausible(link)
+            and not (link.kind is ItemKind.VALUE and link.positions in flagged)
         )
         self.linked = replace(self.linked, links=links)
         for link in self.linked.get_links(ItemKind.PREDICATE):
@@ -139,19 +137,15 @@ class BeamSearch:
         tokens, classes = self.linked.reading.tokens, self.linked.get_links(ItemKind.CLASS)
         for flag in self.linked.get_links(ItemKind.PREDICATE):
             number = self.schema.get_predicate_number(flag.target)
-            after = [cls for cls in classes if cls.positions[0] == flag.positions[-1] + 1]
-            if number is None or not after or flag.score < FULL_NAME_SHARE:
+            flagged = [link for link in classes if link.positions[0] == flag.positions[-1] + 1]
+            if number is None or not flagged or flag.score < FULL_NAME_SHARE:
                 continue
-            if get_truth_terms(self.schema, number) is None:
-                continue
-            subject_classes = {cls for cls, _ in self.schema.predicates[number].subject_classes}
-            for cls in after:
-                positions = (*flag.positions, *cls.positions)
-                is_name = any(
-                    tokens[at].is_capitalized or tokens[at].quote is not None for at in positions
-                )
-                if cls.score > FULL_NAME_SHARE and cls.target in subject_classes and not is_name:
-                    yield positions
+            owners = {cls for cls, _ in self.schema.predicates[number].subject_classes}
+            for link in flagged if get_truth_terms(self.schema, number) is not None else ():
+                words = [tokens[at] for at in (*flag.positions, *link.positions)]
+                is_name = any(word.is_capitalized or word.quote is not None for word in words)
+                if link.score > FULL_NAME_SHARE and link.target in owners and not is_name:
+                    yield (*flag.positions, *link.positions)
 
     def _is_count_phrase(self, link: Link) -> bool:
         """Return whether words ask for a count: "the number of rooms" is not a room number."""
@@ -312,6 +306,7 @@ class BeamSearch:
             is_literal and self._is_wrong_code_predicate(state, predicate)
         ):
             return
+        tokens = self.linked.reading.tokens
         united = self._find_numbered_alike(state, predicate) if inverse else ()
         for is_transitive in self._get_repetitions(predicate, inverse, is_named=bool(links)):
             ids = self._find_targets(state.ids, predicate, inverse, is_transitive)
@@ -334,7 +329,8 @@ class BeamSearch:
                 readings.append(None)
             for link in readings:
                 edge = Edge(predicate, not inverse, is_transitive, link)
-                if united and not self._has_number(link):
+                positions = link.positions if link is not None else ()
+                if united and not any(tokens[at].text[0].isdigit() for at in positions):
                     if predicate != united[0]:
                         continue  # the first one stands for all
                     sets = (self.get_neighbours(state.ids, n, inverse=True) for n in united)
@@ -352,11 +348,6 @@ class BeamSearch:
             return ()
         united = alike & self.get_predicates(state.ids, inverse=True)
         return tuple(sorted(united)) if len(united) > 1 else ()
-
-    def _has_number(self, link: Link | None) -> bool:
-        """Return whether a number is among the words of a link: "type 2"."""
-        tokens = self.linked.reading.tokens
-        return link is not None and any(tokens[at].text[0].isdigit() for at in link.positions)
 
     def _is_vague_step(self, predicate: int, inverse: bool) -> bool:
         """Return whether a step that no word names is too vague to be meant."""
@@ -582,13 +573,14 @@ class BeamSearch:
     def select_best(
         self, states: Iterable[PartialMatch], limit: int | None = None
     ) -> list[PartialMatch]:
-        """Return the best states, only one for each set, words and direction of a relation."""
+        """Return the best states, one for each set and words; a denial's direction counts, too."""
         best: dict[tuple[int, int, bytes, bool], tuple[float, PartialMatch]] = {}
+        has_negation = bool(self.frame.get_operators("not"))
         for state in states:
             ids, score = state.node.ids, self.score_state(state)
             size = len(ids)
             sample = ids if size < _MAX_COMPARED_SIZE else ids[:: size // _SAMPLE_SIZE]
-            parts = (state.node, *state.node.negated)
+            parts = (state.node, *state.node.negated) if has_negation else ()
             is_inverse = any(edge.inverse and edge.link for node in parts for edge, _ in node.edges)
             key = state.used, size, sample.tobytes(), is_inverse
             previous = best.get(key)

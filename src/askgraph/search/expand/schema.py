@@ -1192,7 +1192,7 @@ def is_mirrored(schema: Schema, predicate: int) -> bool:
     subject_classes = {cls for cls, _ in profile.subject_classes}
     if subject_classes and subject_classes.isdisjoint(cls for cls, _ in profile.object_classes):
         return False
-    if _compute_reversed_share(schema, predicate) == 1.0:
+    if not _has_links_backwards(schema, predicate, predicate):
         return False
     if v.OWL_SYMMETRIC_PROPERTY in get_objects(schema.graph, profile.iri, v.RDF_TYPE):
         return True
@@ -1202,14 +1202,13 @@ def is_mirrored(schema: Schema, predicate: int) -> bool:
     return is_named and not schema.is_subject_name(predicate)
 
 
-def _compute_reversed_share(schema: Schema, predicate: int) -> float:
-    """Return the share of a predicate's links with a link in the opposite direction."""
-    graph = schema.graph
+def _has_links_backwards(schema: Schema, reverse: int, predicate: int) -> bool:
+    """Return whether links of a predicate, read backwards, are no links of another one."""
+    graph, size = schema.graph, len(schema.graph.terms)
     subjects, objects = graph.get_edges(graph.get_ends(predicate), predicate)
-    size = len(graph.terms)
-    there = subjects.astype(np.int64) * size + objects
-    back = objects.astype(np.int64) * size + subjects
-    return float(np.isin(back, there).mean()) if len(there) else 0.0
+    other_subjects, other_objects = graph.get_edges(graph.get_ends(reverse), reverse)
+    links = subjects.astype(np.int64) * size + objects
+    return not np.isin(other_objects.astype(np.int64) * size + other_subjects, links).all()
 
 
 @lru_cache(maxsize=8)
@@ -1228,15 +1227,10 @@ def find_reverse(schema: Schema, predicate: int) -> int | None:
         return predicate
     profile = schema.predicates.get(predicate)
     for iri in profile.inverse_of if profile is not None else ():
-        number, graph = schema.get_predicate_number(iri), schema.graph
-        if number is not None and number not in schema.hidden_predicates:
-            there, back = (graph.get_edges(graph.get_ends(at), at) for at in (predicate, number))
-            size = len(graph.terms)
-            links, reversed_links = (
-                starts.astype(np.int64) * size + ends for starts, ends in (there, back[::-1])
-            )
-            if not np.isin(reversed_links, links).all():
-                return number
+        number = schema.get_predicate_number(iri)
+        is_open = number is not None and number not in schema.hidden_predicates
+        if number is not None and is_open and _has_links_backwards(schema, number, predicate):
+            return number
     return None
 
 

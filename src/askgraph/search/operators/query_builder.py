@@ -239,17 +239,12 @@ class QueryDraft:
 
     def _build_edge_pattern(self, start: Term, edge: Edge, end: Term) -> Pattern:
         ends = (end, start) if edge.inverse else (start, end)
-        get_iri, reverse = (
-            self.schema.graph.get_predicate_iri,
-            find_reverse(self.schema, edge.predicate),
-        )
+        get_iri = self.schema.graph.get_predicate_iri
+        reverse, iri = find_reverse(self.schema, edge.predicate), get_iri(edge.predicate)
         if reverse is None and not edge.united:
-            return build_pattern(ends[0], get_iri(edge.predicate), ends[1], is_transitive=edge.plus)
-        steps: list[Predicate] = [
-            NamedNode(get_iri(number)) for number in edge.united or (edge.predicate,)
-        ]
-        if reverse is not None:
-            steps.append(Path("^", (NamedNode(get_iri(reverse)),)))
+            return build_pattern(ends[0], iri, ends[1], is_transitive=edge.plus)
+        steps: list[Predicate] = [NamedNode(get_iri(at)) for at in edge.united or (edge.predicate,)]
+        steps += [] if reverse is None else [Path("^", (NamedNode(get_iri(reverse)),))]
         step = Path("|", tuple(steps))
         return Pattern(ends[0], Path("+", (step,)) if edge.plus else step, ends[1])
 

@@ -175,15 +175,12 @@ def _find_conditions(query: Query) -> Iterator[tuple[object, ColumnCondition]]:
             continue
         comparison = next((node for node in _COMPARISON_OPERATORS if node == test.name), None)
         if test.name == "CONTAINS":
-            comparison, compared = "contains", _unwrap_text_functions(compared)
+            expression: Expression = compared
+            while isinstance(expression, Call) and expression.name in ("LCASE", "STR"):
+                expression = expression.arguments[0]
+            comparison, compared = "contains", expression
         if comparison and compared in names:
             yield node, ColumnCondition(names[compared], comparison, value)
-
-
-def _unwrap_text_functions(expression: Expression) -> Expression:
-    while isinstance(expression, Call) and expression.name in ("LCASE", "STR"):
-        expression = expression.arguments[0]
-    return expression
 
 
 def create_literal(text: str, datatype: str | None) -> Literal:
