@@ -63,6 +63,8 @@ bench: $(VENV)/dev.stamp ## run every script in benchmarks/
 	@shopt -s nullglob; for script in benchmarks/[a-z]*.py; do \
 	  echo "== $$script"; $(BIN)/python "$$script"; \
 	done
+	$(BIN)/python benchmarks/latency.py --guided
+	$(BIN)/python benchmarks/latency.py --cold
 
 # For `sha256sum --check`, which not every system has.
 SUMS := cd dist && $(abspath $(BIN))/python -c 'import hashlib, pathlib; [print(hashlib.sha256(path.read_bytes()).hexdigest(), \
@@ -84,7 +86,9 @@ licences: $(VENV)/local.stamp build/supply/stamp ## write docs/licences.md anew,
 	@$(BIN)/python -m tools.supply
 
 audit: build/supply/stamp $(WEB)/node_modules/stamp ## look for known holes in what is installed
-	@build/supply/bin/python -m tools.audit
+	@failed=0; for lock in dev local clients; do \
+	  build/supply/bin/python -m pip_audit -r requirements/$$lock.txt --disable-pip --require-hashes --progress-spinner off || failed=1; \
+	done; (cd $(WEB) && npm audit --package-lock-only) || failed=1; exit $$failed
 
 venv: $(VENV)/local.stamp ## only set up the environment
 

@@ -12,10 +12,11 @@ import gzip
 import io
 import json
 import random
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 NS = "http://example.org/world/"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -25,44 +26,10 @@ OUT = Path(__file__).parents[1] / "build" / "benchmarks" / "world.nt"
 SEED = 20250101
 TRIPLES_PER_PERSON = 18.83  # with that person's share of all else; measured
 
-FIRST = (
-    "Ada Bruno Clara Dario Elena Felix Greta Hugo Ines Jonas Kira Lars Mona Nils Olga Pavel "
-    "Quentin Rosa Selma Theo Ursula Viktor Wanda Xaver Yara Zoe Amir Bela Carmen Dragan Edda Farid "
-    "Gisela Hanna Ivo Jana Karim Leila Milan Nora"
-).split()
-SYLLABLES = (
-    "ba be bi bo bu da de di do du fa fe fi fo ga ge gi go ka ke ki ko ku la le li lo lu ma me "
-    "mi mo mu na ne ni no nu pa pe pi po ra re ri ro ru sa se si so su ta te ti to tu va ve vi vo"
-).split()
-ROLES = {
-    "engineer": "Ingenieurin", "director": "Direktorin", "designer": "Gestalterin",
-    "accountant": "Buchhalterin", "researcher": "Forscherin", "driver": "Fahrerin",
-}  # fmt: skip
-INDUSTRIES = {
-    "shipping": "Schifffahrt", "brewing": "Brauerei", "publishing": "Verlagswesen",
-    "robotics": "Robotik", "forestry": "Forstwirtschaft",
-}  # fmt: skip
-ENDINGS = {
-    "Company": (("Works", "Werke"), ("Group", "Gruppe"), ("Lines", "Linien"), ("Labs", "Labore")),
-    "Region": (("Valley", "Tal"), ("Coast", "Küste"), ("County", "Kreis"), ("Plains", "Ebene")),
-}
-OFFICE = {"en": "Office", "de": "Büro"}
-CLASSES = {
-    "Person": ("person", "Person"), "Town": ("town", "Stadt"), "Region": ("region", "Region"),
-    "Company": ("company", "Unternehmen"), "Office": ("office", "Niederlassung"),
-    "Job": ("job", "Anstellung"), "Role": ("role", "Rolle"), "Industry": ("industry", "Branche"),
-}  # fmt: skip
-PREDICATES = {
-    "livesIn": ("lives in", "wohnt in"), "bornIn": ("born in", "geboren in"),
-    "birthDate": ("birth date", "Geburtsdatum"), "height": ("height", "Körpergröße"),
-    "knows": ("knows", "kennt"), "population": ("population", "Einwohnerzahl"),
-    "area": ("area", "Fläche"), "within": ("within", "liegt in"),
-    "industry": ("industry", "Branche"), "headquarters": ("headquarters", "Hauptsitz"),
-    "founded": ("founded", "gegründet"), "revenue": ("revenue", "Umsatz"),
-    "ownedBy": ("owned by", "im Besitz von"), "officeOf": ("office of", "Niederlassung von"),
-    "locatedIn": ("located in", "gelegen in"), "worker": ("worker", "Beschäftigte"),
-    "employer": ("employer", "Arbeitgeber"), "role": ("role", "Rolle"), "since": ("since", "seit"),
-}  # fmt: skip
+_WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+FIRST, SYLLABLES, QUESTIONS = _WORDS["first"], _WORDS["syllables"], _WORDS["questions"]
+ROLES, INDUSTRIES, ENDINGS = _WORDS["roles"], _WORDS["industries"], _WORDS["endings"]
+OFFICE, CLASSES, PREDICATES = _WORDS["office"], _WORDS["classes"], _WORDS["predicates"]
 
 
 class World:
@@ -214,23 +181,6 @@ def person(world: World, number: int) -> Triples:
         yield node, iri("employer"), iri(f"company/{chance.randrange(world.companies)}")
         yield node, iri("role"), iri(f"role/{chance.choice([*ROLES])}")
         yield node, iri("since"), day(chance, 1990, 2024)
-
-
-QUESTIONS = (
-    ("Where does {person} live?", "SELECT ?x {{ {p} :livesIn ?x }}"),
-    ("Who lives in {town}?", "SELECT ?x {{ ?x :livesIn {t} }}"),
-    ("When was {person} born?", "SELECT ?x {{ {p} :birthDate ?x }}"),
-    ("Wo wohnt {person}?", "SELECT ?x {{ {p} :livesIn ?x }}"),
-    ("How many people were born in {town}?", "SELECT (COUNT(?x) AS ?n) {{ ?x :bornIn {t} }}"),
-    ("What is the population of {town}?", "SELECT ?x {{ {t} :population ?x }}"),
-    ("Which companies have their headquarters in {town}?", "SELECT ?x {{ ?x :headquarters {t} }}"),
-    ("Who is employed by {company}?", "SELECT ?x {{ ?j :employer {c} ; :worker ?x }}"),
-    (
-        "Which town has the largest population?",
-        "SELECT ?x {{ ?x a :Town ; :population ?n }} ORDER BY DESC(?n) LIMIT 1",
-    ),
-    ("Does {person} live in {town}?", "ASK {{ {p} :livesIn {t} }}"),
-)
 
 
 def questions(world: World, count: int = 30) -> Iterator[dict[str, object]]:

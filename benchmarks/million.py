@@ -57,9 +57,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = chosen.workspace or Path(folder)
         sources: dict[str, list[str | Path]] = {"world": [file]}
-        if chosen.edge_deficits:
+        if chosen.behind:
             named = ["--named-graph", chosen.named_graph] if chosen.named_graph else []
-            sources["behind"] = [chosen.edge_deficits, *named]
+            sources["behind"] = [chosen.behind, *named]
         columns = []
         for name, source in sources.items():
             cost = ["there", "", ""]

@@ -9,19 +9,12 @@ A file is described by the first sentence of its docstring; what is no module by
 
 import ast
 import html
-import inspect
 import re
-import sys
-import tempfile
-import threading
 import tomllib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
-from askgraph import ask, sample
-from askgraph.workspace import Workspace
+from tools.question_path import QUESTION, trace_question
 
 __all__ = ["OTHERS", "drawn", "filled", "layers", "passed", "path_table", "tree"]
 
@@ -38,9 +31,6 @@ OTHERS = {
     "server/web/": "the page, in TypeScript: `make page` builds it into static/",
 }
 """Descriptions of what has no docstring."""
-
-QUESTIONS = ("Which moons are larger than Mercury?", "Which planets are larger than Mars?")
-"""The first one loads what is loaded once; the second one is traced."""
 
 WIDTH, HEIGHT, GAP = 720, 34, 8
 """Pixels of the drawing: its width, a layer's height, the space between two."""
@@ -99,11 +89,10 @@ def _box(name: str, words: str, x: float, y: float, width: float) -> str:
 
 def passed() -> dict[str, str]:
     """Return the files that a question passes, in order, with the function that is called first."""
-    with tempfile.TemporaryDirectory() as folder:
-        Workspace(folder).add("space", [sample.graph_path()])
-        ask(QUESTIONS[0], "space", workspace=folder)
-        with _traced() as called:
-            ask(QUESTIONS[1], "space", workspace=folder)
+    called: dict[str, str] = {}
+    for name in trace_question("python")[0]:
+        file, _, function = name.partition(":")
+        called.setdefault(file, function)
     return called
 
 
@@ -114,29 +103,7 @@ def path_table(called: Mapping[str, str]) -> str:
     for number, (file, function) in enumerate(called.items(), start=1):
         what = words.get(file) or words.get(file.removesuffix("__init__.py"), "")
         lines.append(f"| {number} | `{file}` | `{function}` | {what.replace('|', '&#124;')} |")
-    return "\n".join([f"Asked: {QUESTIONS[1]}\n", *lines])
-
-
-@contextmanager
-def _traced() -> Iterator[dict[str, str]]:
-    """Note the first function that is called in each file of the package, in all threads."""
-    called: dict[str, str] = {}
-    prefix = f"{PACKAGE}/"
-
-    def note(frame: FrameType, event: str, _: object) -> None:
-        code = frame.f_code  # neither of a module or class nor of a function without a name
-        is_function = code.co_flags & inspect.CO_OPTIMIZED and not code.co_name.startswith("<")
-        if event == "call" and code.co_filename.startswith(prefix) and is_function:
-            called.setdefault(code.co_filename.removeprefix(prefix), code.co_qualname)
-
-    before = sys.getprofile()
-    threading.setprofile(note)
-    sys.setprofile(note)
-    try:
-        yield called
-    finally:
-        sys.setprofile(before)
-        threading.setprofile(before)
+    return "\n".join([f"Asked: {QUESTION}\n", *lines])
 
 
 def tree(package: Path = PACKAGE) -> str:

@@ -44,13 +44,13 @@ from tools.judging import read_folder
 from tools.unseen_cases import Attempt, answered
 
 from askgraph.evaluation.files import replace_file
+from askgraph.evaluation.reports import compute_bootstrap_interval
 from askgraph.evaluation.reports.confidence import (
     MAX_LOST_SHARE,
     RIGHT_SCORE_THRESHOLDS,
     compute_auc_interval,
     find_threshold,
 )
-from askgraph.evaluation.reports.statistics import compute_bootstrap_interval
 from askgraph.search.decide import CURVE_FILE, TREES_FILE, load_trees
 from askgraph.workspace import Workspace
 

@@ -3,7 +3,7 @@
     python -m tools.documentation      # build/site, from docs/, the README and the code
 
 Pages keep the places and the links that they have in the repository; a link to a file that is no
-page of the site becomes one to the reference of that module, or plain text.
+page of the site becomes plain text.
 """
 
 import posixpath
@@ -131,11 +131,7 @@ def relinked(text: str, source: str) -> str:
         words, target, anchor = found[1], found[2], found[3] or ""
         wanted = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
         wanted += "/" * target.endswith("/")
-        if wanted.startswith("src/askgraph/") and wanted.endswith(".py"):
-            dotted = wanted.removeprefix("src/").removesuffix(".py").replace("/", ".")
-            anchor = f"#{dotted.removesuffix('.__init__')}"
-            page = f"reference/python/{dotted.split('.')[1]}.md"
-        elif wanted in ELSEWHERE or wanted.startswith("docs/"):
+        if wanted in ELSEWHERE or wanted.startswith("docs/"):
             page = placed(wanted)
         else:
             return words

@@ -21,10 +21,9 @@ import numpy.typing as npt
 
 from askgraph.errors import AskgraphError, QueryError, ServiceError
 from askgraph.evaluation import ResultTable
-from askgraph.evaluation.by_name import score_by_name
 from askgraph.evaluation.files import replace_file
 from askgraph.evaluation.metrics.sets import best_column
-from askgraph.evaluation.questions import GoldQuestion, run_query
+from askgraph.evaluation.questions import GoldQuestion, run_query, score_by_name
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import Result
 from askgraph.graph.examples.drafts import ExampleDraft, generate_drafts
@@ -98,14 +97,12 @@ class Judge:
         scores: A folder of scores by graph; none are kept if it is None.
         names: The names of things, for the F1 by name; without them it is that of the best column.
         seconds: The time that a candidate's query may take.
-        without: Ways of linking that are left out.
     """
 
     graph: KnowledgeGraph
     scores: Path | None = None
     names: Mapping[str, Set[Cell]] = field(default_factory=dict)
     seconds: float = 10.0
-    without: Set[str] = frozenset()
     runner: asyncio.Runner = field(default_factory=asyncio.Runner)
     known: dict[str, Score] = field(default_factory=dict)
 
@@ -136,7 +133,7 @@ class Judge:
         graph = self.graph
         if graph.arrays is None:
             raise ValueError(f"the graph {graph.name!r} has no arrays to grow candidates over")
-        linked = link_text(text, language, graph.names, without=self.without)
+        linked = link_text(text, language, graph.names)
         schema = build_schema(graph.arrays, graph.profile)
         return propose_from_links(linked, schema, weights=weights)
 

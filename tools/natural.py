@@ -42,8 +42,8 @@ from tools.natural_cases import (
 )
 
 from askgraph.evaluation.files import write_lines
+from askgraph.evaluation.reports import Interval, compare_paired
 from askgraph.evaluation.reports.report import compute_percentile
-from askgraph.evaluation.reports.statistics import Interval, compare_paired
 from askgraph.search.decide import TREES_FILE
 from askgraph.search.rank import DEFAULT_RANKING_PATH, read_ranking
 from askgraph.workspace import DEFAULT_METHOD

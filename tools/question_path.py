@@ -1,10 +1,11 @@
 """Count the files and functions that one question passes, and the files that call each other.
 
-    python tools/question_path.py                # all three ways in: cli, guided, server
+    python tools/question_path.py                # three ways in: cli, guided, server
     python tools/question_path.py cli --list     # one of them, with its files and pairs
 
 Each runs in a process of its own over the sample graph: `askgraph ask` with graph search, guided
-with a scripted model, and `POST /api/v1/ask` of a server that has answered once.
+with a scripted model, and `POST /api/v1/ask` of a server that has answered once; `python` is a
+second question to graph search from Python.
 """
 
 import argparse
@@ -65,12 +66,16 @@ def ask_question(way: str, folder: str, tracer: CallTracer) -> None:
         tracer.is_counting = True
         with suppress(SystemExit):
             main()
-    elif way == "guided":
+    elif way in ("guided", "python"):
+        from askgraph.api import ask
         from askgraph.llm.scripted import ScriptedModel
 
-        model = ScriptedModel(lambda request: json.dumps(REPLY))
+        model = ScriptedModel(lambda request: json.dumps(REPLY)) if way == "guided" else None
+        if way == "python":  # what is loaded once is no part of it
+            ask(QUESTION.replace("Mars", "Neptune"), "space", workspace=folder)
         tracer.is_counting = True
-        askgraph.ask(QUESTION, "space", method="guided", model=model, workspace=folder)
+        method = "guided" if model else None
+        ask(QUESTION, "space", method=method, model=model, workspace=folder)
     else:
         asyncio.run(_post_question(folder, tracer))
 

@@ -19,8 +19,8 @@ Questions, graphs and scores are those of `tools/accuracy_floors.py`.
 import argparse
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -43,7 +43,7 @@ from askgraph.answers.search_run import MAX_EMPTY_SCORE_GAP, SearchLimits
 from askgraph.evaluation import ResultTable
 from askgraph.evaluation.files import replace_file
 from askgraph.evaluation.questions import try_load_gold
-from askgraph.evaluation.reports.statistics import compare_paired
+from askgraph.evaluation.reports import compare_paired
 from askgraph.search.rank import (
     DEFAULT_RANKING_PATH,
     FEATURES,
@@ -52,35 +52,13 @@ from askgraph.search.rank import (
     format_ranking,
     score_cluster,
 )
-from askgraph.sparql.results import SelectResult
 from askgraph.workspace import Workspace
 from askgraph.workspace.plans import BenchmarkQuestions
 
-MOST, MOST_GENERATED = 40, 25
+MOST = 40
 """So many clusters of a question are scored."""
 
-PRIOR = {
-    "covered": 2.0,
-    "patterns": -0.05,
-    "unknown": -0.16,
-    "spread": -0.01,
-    "nameless": -0.35,
-    "asks": 0.35,
-    "head": 0.25,
-    "trivial": -0.5,
-    "akin": -0.15,
-    "shortened": -0.1,
-    "parted": -0.4,
-    "misfit": -1.2,
-    "unheld": -0.6,
-    "unnamed": -0.4,
-    "disagrees": -0.3,
-    "ungrouped": -0.3,
-    "turned": -0.5,
-    "needless": -0.3,
-    "unserved": -0.4,
-    "faulty": -0.1,
-}
+PRIOR: Weights = tomllib.loads(Path(__file__).with_name("ranking_prior.toml").read_text("utf-8"))
 """Set by hand, before anything was fitted; the other features were 0."""
 
 TAU = 0.2
@@ -95,7 +73,6 @@ _STEPS, _ENOUGH = 30, 1e-6
 
 def report(cases: Sequence[Case]) -> str:
     """Return the weights, and their worth on people's questions, each graph held out."""
-    people = [case for case in cases if case.source == "people"]
     every, without = fit_weights(cases), fit_without(cases)
     lines = ["feature       prior   fitted   without one graph"]
     for name in FEATURES:
@@ -105,7 +82,7 @@ def report(cases: Sequence[Case]) -> str:
             f"   {min(others):.3f} to {max(others):.3f}"
         )
     lines += ["", "set                        n    prior  held out  difference, 95 % interval  p"]
-    for title, chosen in _groups(people):
+    for title, chosen in _groups(cases):
         before = {case.id: f1_of_answer(case, PRIOR) for case in chosen}
         after = {case.id: f1_of_answer(case, without[case.graph]) for case in chosen}
         best = [max((found.f1 for found in case.found), default=0.0) for case in chosen]
@@ -122,11 +99,9 @@ def report(cases: Sequence[Case]) -> str:
 def write(cases: Sequence[Case], command: str) -> None:
     """Write the weights of the package, and those of each graph that were fitted without it."""
     every, without = fit_weights(cases), fit_without(cases)
-    people = sum(case.source == "people" for case in cases)
     about = [
         f"Made by: {command}",
-        f"Fitted to {people} people's questions and {len(cases) - people} generated ones over",
-        f"{len(without)} graphs.",
+        f"Fitted to {len(cases)} people's questions over {len(without)} graphs.",
     ]
     own = "What each feature of a candidate weighs; see askgraph.search.rank."
     held = "Weights to measure by: those of a graph were fitted without it and its variants."
@@ -155,9 +130,6 @@ def _cases(chosen: argparse.Namespace, folder: Path) -> tuple[list[Case], set[st
     cases = [
         case for asked in wanted for case in ask_people(asked, workspace, most=MOST, scores=scores)
     ]
-    for asked in wanted if chosen.generated else ():
-        number = chosen.generated
-        cases += ask_generated(asked, workspace, most=MOST_GENERATED, number=number, scores=scores)
     if chosen.unseen is not None:
         cases += read_folder(chosen.unseen / "clusters", Case)
     return cases, {asked.name for asked in wanted}
@@ -177,30 +149,6 @@ def ask_people(
                 key = f"{asked.name} {one.id}"
                 found = _judge_clusters(judge, key, one.text, one.language, [gold], most)
                 yield Case(key, *about, found)
-
-
-def ask_generated(
-    asked: BenchmarkQuestions,
-    workspace: Workspace,
-    *,
-    most: int,
-    number: int,
-    scores: Path | None = None,
-) -> Iterator[Case]:
-    """Yield so many questions that the profile of each graph of a set suggests."""
-    for judge, title, _ in open_graphs(asked, workspace, scores):
-        about = (asked.name, judge.graph.name, title)
-        for draft, results in islice(judge.drafts(), number):
-            key = f"{asked.name} {judge.graph.name} generated {draft.question}"
-            golds = [
-                ResultTable.from_boolean(one)
-                if isinstance(one, bool)
-                else ResultTable.from_result(one)
-                for _, one in results
-                if isinstance(one, bool | SelectResult)
-            ]
-            found = _judge_clusters(judge, key, draft.question, "en", golds, most)
-            yield Case(key, *about, found, "generated")
 
 
 def _judge_clusters(
@@ -303,7 +251,6 @@ def _arguments() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--set", action="append", choices=FLOORS, help="a set of accuracy_floors.py; all if none")
-    add("--generated", type=int, default=0, metavar="N", help="generated questions a graph, too")
     add("--unseen", type=Path, metavar="CACHE", help="a finished run of tools/unseen.py, too")
     add("--write", action="store_true", help="write the weights; needs all sets")
     add("--cache", type=Path, metavar="FOLDER", help="keep graphs and scores here")
@@ -324,9 +271,7 @@ def main() -> None:
         raise SystemExit(f"ranking: --write needs all sets, and {missing} is not there")
     print(report(cases))
     if chosen.write:
-        made = "python tools/ranking.py --write"
-        made += f" --generated {chosen.generated}" if chosen.generated else ""
-        write(cases, made)
+        write(cases, "python tools/ranking.py --write")
         print(f"\nwrote {DEFAULT_RANKING_PATH.name} and {HELD_OUT.name}")
 
 

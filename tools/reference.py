@@ -2,15 +2,15 @@
 
     python -m tools.reference FOLDER   # write them below a folder
 
-The command line from `--help`, Python from docstrings, settings from the dataclasses that hold
-them, REST from the server's own description.
+The command line from `--help`, settings from the dataclasses that hold them, REST from the
+server's own description.
 """
 
 import ast
 import re
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
 _COLUMNS = 100
-_WIDTH = 92
 _COMMANDS = """# askgraph --help
 
 What each command says of itself. With examples, and what comes out:
@@ -46,53 +45,6 @@ def _sections(command: object, name: str, parent: typer.Context | None) -> Itera
     if isinstance(command, TyperGroup):
         for below in command.list_commands(context):
             yield from _sections(command.resolve_command(context, [below])[1], below, context)
-
-
-_CHANGES_CALL = {"property", "classmethod", "staticmethod"}
-
-
-def package_pages(package: Path, *, leave_out: Collection[str] = ()) -> dict[str, str]:
-    """Return a page for each part of a package, by its name, and `index` that lists them.
-
-    A part is a folder of the package, or a module that lies in the package itself; those to
-    `leave_out` have no page.
-    """
-    parts = sorted({path.relative_to(package).parts[0] for path in _modules(package)})
-    pages = {}
-    rows = []
-    for part in parts:
-        name = part.removesuffix(".py")
-        if name in {"__init__", "__main__", *leave_out}:
-            continue
-        pages[name] = module_page(package / part, package)
-        first = pages[name].split("\n\n")[1].replace("\n", " ")
-        rows.append(f"| [`{package.name}.{name}`]({name}.md) | {in_table(first)} |")
-    own = module_section(package / "__init__.py", package, level=1)
-    return pages | {"index": "\n".join([own, "\n| part | |", "|---|---|", *rows, ""])}
-
-
-def module_page(path: Path, package: Path) -> str:
-    """Return the page of a module, or of a folder with all public modules below it."""
-    if path.suffix == ".py":
-        return module_section(path, package, level=1)
-    sections = [module_section(path / "__init__.py", package, level=1)]
-    sections += [
-        module_section(below, package, level=2)
-        for below in sorted(_modules(path), key=lambda one: one.with_suffix("").parts)
-        if below != path / "__init__.py"
-    ]
-    return "\n".join(sections)
-
-
-def module_section(path: Path, package: Path, *, level: int) -> str:
-    """Return what a module promises: its docstring, then each name of its `__all__`."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    dotted = path.relative_to(package.parent).with_suffix("").as_posix().replace("/", ".")
-    dotted = dotted.removesuffix(".__init__")
-    blocks = [f"{'#' * level} `{dotted}` {{#{dotted}}}", prose(ast.get_docstring(tree) or "")]
-    for name in _public(tree):
-        blocks += _described(name, tree, dotted, level + 1)
-    return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def fields_table(path: Path, name: str) -> str:
@@ -127,109 +79,6 @@ def _plain(line: str) -> str:
 def in_table(text: str) -> str:
     """Return a text as a cell of a table has it: on one line, bars escaped."""
     return " ".join(text.split()).replace("|", "\\|")
-
-
-def _modules(folder: Path) -> Iterator[Path]:
-    for path in folder.rglob("*.py"):
-        parts = path.relative_to(folder).parts
-        if all(not part.startswith("_") or part == "__init__.py" for part in parts):
-            yield path
-
-
-def _public(tree: ast.Module) -> list[str]:
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            return list(ast.literal_eval(node.value)) if isinstance(node.value, ast.List) else []
-    return []
-
-
-def _described(name: str, tree: ast.Module, module: str, level: int) -> list[str]:
-    """Return the blocks of one public name; of one that is imported, where it comes from."""
-    title = f"{'#' * level} `{name}` {{#{module}.{name}}}"
-    for at, node in enumerate(tree.body):
-        match node:
-            case ast.ClassDef(name=found) if found == name:
-                return [title, *_class(node)]
-            case ast.FunctionDef(name=found) | ast.AsyncFunctionDef(name=found) if found == name:
-                return [title, _code(_signature(node)), prose(ast.get_docstring(node) or "")]
-            case (
-                ast.AnnAssign(target=ast.Name(id=found)) | ast.Assign(targets=[ast.Name(id=found)])
-            ) if found == name:
-                return [title, _code(_shorten(node)), prose(_words(tree.body, at + 1))]
-            case ast.ImportFrom(module=str(source), names=names) if name in {
-                alias.asname or alias.name for alias in names
-            }:
-                return [f"- `{name}`, from `{source}`"]
-    return [f"- `{name}`"]
-
-
-def _class(node: ast.ClassDef) -> list[str]:
-    """Return a class: its head with its fields, its docstring, its public methods."""
-    bases = ", ".join(map(ast.unparse, node.bases))
-    inside, words, methods = [], [], []
-    for at, one in enumerate(node.body):
-        match one:
-            case ast.AnnAssign(target=ast.Name(id=name)) if not name.startswith("_"):
-                inside.append(f"    {_shorten(one)}")
-                if text := " ".join(_words(node.body, at + 1).split()):
-                    words.append(f"- `{name}`: {prose(text)}")
-            case ast.FunctionDef() | ast.AsyncFunctionDef() if not one.name.startswith("_"):
-                marks = map(ast.unparse, one.decorator_list)
-                known = [f"@{mark}" for mark in marks if mark in _CHANGES_CALL]
-                code = _code("\n".join([*known, _signature(one)]))
-                methods.append(f"{code}\n\n{prose(ast.get_docstring(one) or '')}")
-    inside += [
-        f"    {_signature(one, '    ')}"
-        for one in node.body
-        if isinstance(one, ast.FunctionDef) and one.name == "__init__"
-    ]
-    head = [f"@{ast.unparse(one)}" for one in node.decorator_list]
-    head.append(f"class {node.name}{f'({bases})' if bases else ''}{':' if inside else ''}")
-    code = _code("\n".join([*head, *inside]))
-    return [code, prose(_words(node.body, 0)), "\n".join(words), *methods]
-
-
-def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef, indent: str = "") -> str:
-    """Return the signature on one line, or an argument on each where that would be long."""
-    gives = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    kind = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    arguments = list(_arguments(node.args))
-    line = f"{kind} {node.name}({', '.join(arguments)}){gives}"
-    if len(indent) + len(line) <= _WIDTH:
-        return line
-    inside = "".join(f"{indent}    {one},\n" for one in arguments)
-    return f"{kind} {node.name}(\n{inside}{indent}){gives}"
-
-
-def _arguments(node: ast.arguments) -> Iterator[str]:
-    """Yield each argument as source, the marks `/` and `*` among them."""
-    placed = [*node.posonlyargs, *node.args]
-    defaults = [None] * (len(placed) - len(node.defaults)) + list(node.defaults)
-    for at, (one, default) in enumerate(zip(placed, defaults, strict=True), 1):
-        yield _argument(one, default)
-        if at == len(node.posonlyargs):
-            yield "/"
-    if node.vararg or node.kwonlyargs:
-        yield f"*{_argument(node.vararg) if node.vararg else ''}"
-    yield from map(_argument, node.kwonlyargs, node.kw_defaults)
-    if node.kwarg:
-        yield f"**{_argument(node.kwarg)}"
-
-
-def _argument(node: ast.arg, default: ast.expr | None = None) -> str:
-    kind = f": {ast.unparse(node.annotation)}" if node.annotation else ""
-    equals = " = " if kind else "="
-    return f"{node.arg}{kind}{f'{equals}{ast.unparse(default)}' if default else ''}"
-
-
-def _shorten(node: ast.stmt) -> str:
-    """Return an assignment as it stands, without a value that is long."""
-    text = ast.unparse(node)
-    return text if len(text) <= 120 and "\n" not in text else text[:100].split("\n")[0] + " …"
-
-
-def _code(text: str) -> str:
-    return f"```python\n{text}\n```"
 
 
 def _words(body: Sequence[ast.stmt], at: int) -> str:
@@ -357,7 +206,6 @@ METHODS = (
 
 def pages() -> dict[str, str]:
     """Return each reference page by its place below `reference/`."""
-    python = package_pages(PACKAGE, leave_out={"cli", "serve"})
     with tempfile.TemporaryDirectory() as folder:  # nothing is opened or listened on for it
         description = create_app(ServeSettings(), Workspace(Path(folder))).openapi()
     return {
@@ -365,7 +213,6 @@ def pages() -> dict[str, str]:
         "settings.md": settings_page(),
         "methods.md": methods_page(),
         "rest.md": rest_page(description),
-        **{f"python/{name}.md": text for name, text in python.items()},
     }
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import cycle, islice
@@ -22,21 +23,9 @@ QUICK_SPIDER, QUICK_SUPPLY = 60, 20
 ENRICHED = "-enriched"
 """Ends the name of a graph to which inverse properties and shortcuts are added virtually."""
 
-FOLLOWING = (
-    ("Which moons has Mars?", "And Saturn?", "Which of them are larger than 1000 km?"),
-    ("Who discovered Titan?", "When was it discovered?", "And Pluto?"),
-    ("Wer entdeckte Titan?", "Und Europa?"),
-    ("How many moons does Jupiter have?", "And Uranus?", "What is its diameter?"),
-)
-"""Conversations over the sample graph: each question follows the one before it."""
-
-AMONG = (
-    "Which moons orbit Jupiter?",
-    "How many singers do we have?",
-    "Which pets are older than 1?",
-    "What is the population of Mars?",
-)
-"""Questions of several graphs at once, of which one answers."""
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+FOLLOWING, AMONG = _TABLES["following"], _TABLES["among"]
+"""Conversations, each question after the one before it; and questions of several graphs at once."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +103,7 @@ def _conversations() -> Iterator[Case]:
     for talk, questions in enumerate(FOLLOWING, start=1):
         for turn, question in enumerate(questions):
             line = {"id": f"{talk}-{turn}", "question": question}
-            yield replace(_case("following", line, "space"), before=questions[:turn])
+            yield replace(_case("following", line, "space"), before=tuple(questions[:turn]))
 
 
 def _supply(name: str) -> list[Case]:
@@ -142,166 +131,46 @@ def _spread(cases: Sequence[Case], quick: int) -> Iterator[Case]:
 Script = tuple[Mapping[str, Any], tuple[Any, ...]]
 """The settings of a method, and the replies of its model."""
 
-EXAMPLES = {"examples": "{examples}"}
-GIVEN = {"entities": "given", "predicates": "given"}
 SAMPLED = "002 008 010 013 015 022 025 039 049 059 062 073 085".split()
 SPIDER = ("concert_singer", "pets_1", "singer", "course_teach")
 EACH = 3
 """So many questions are asked by each script; a method with few scripts asks more by each."""
 LEAST = 18
+SAID = {
+    "thought": "It fits.", "choose": 0, "query": "", "answer": [], "sure": 0.9, "ask": "",
+    "between": [],
+}  # fmt: skip
+"""A reply in the form that `guided` asks for."""
 
 
-def _said(**parts: Any) -> str:
-    """A reply in the form that `guided` asks for."""
-    whole = {
-        "thought": "It fits.", "choose": 0, "query": "", "answer": [], "sure": 0.9, "ask": "",
-        "between": [],
-    }  # fmt: skip
-    return json.dumps({**whole, **parts})
+def _parse_reply(entry: Any) -> Any:
+    """Return a reply as `same_answers_cases.toml` has it."""
+    match entry:
+        case {"said": parts}:
+            return json.dumps({**SAID, **parts})
+        case {"call": tool, "with": arguments}:
+            is_text = isinstance(arguments, str)
+            return ToolCall("1", tool, arguments if is_text else json.dumps(arguments))
+        case {"calls": [*calls]}:
+            parsed = map(_parse_reply, calls)
+            numbered = (replace(call, id=str(at)) for at, call in enumerate(parsed, start=1))
+            return Choice(calls=tuple(numbered), finish=Finish.CALLS)
+        case {"refused": words}:
+            return Choice("", (), Finish.REFUSED, refusal=words)
+        case {"text": text}:
+            return Choice(_parse_reply(text))
+        case [*choices]:
+            return [_parse_reply(choice) for choice in choices]
+        case _:
+            return entry
 
 
-def _call(tool: str, /, **arguments: Any) -> ToolCall:
-    return ToolCall("1", tool, json.dumps(arguments))
-
-
-def _calls(*several: ToolCall) -> Choice:
-    calls = tuple(replace(call, id=str(at)) for at, call in enumerate(several, start=1))
-    return Choice(calls=calls, finish=Finish.CALLS)
-
-
-def _script(*replies: Any, **settings: Any) -> Script:
-    return settings, replies
-
-
-GOLD = _said(query="{gold}", answer=["{column}"])
-FIRST = _said(choose=1)
-ANSWER = _call("answer", query="{gold}", columns=["{column}"], certainty=0.8)
-RUN = _call("execute", query="{gold}")
-REFUSED = Choice("", (), Finish.REFUSED, refusal="No.")
-CANCEL = _call("cancel", reason="It is not said.")
-SEARCH = _call("search_constrained", position="subject", query="{words}")
-ENTITY = _call("search_entity", query="{words}")
-PROPERTY = _call("search_property", query="{words}")
-GOLD_ACT = "Act: query('''{gold}''')"
-BLOCK = "```sparql\n{gold}\n```"
-PARTS = '{"steps": ["{words}"], "classes": [], "entities": ["{words}"], "intent": "content"}'
-WRITTEN = "<sparql>{gold}</sparql>"
-SEVERAL = [Choice(WRITTEN), Choice("<sparql>{limited}</sparql>"), Choice(WRITTEN)]
-TWO_HOPS = "SELECT ?v0 WHERE { E1 P1 ?v0 . } THEN SELECT ?v0 WHERE { IT P2 ?v0 . }"
-
-SCRIPTS: Mapping[str, tuple[Script, ...]] = {
-    "guided": (
-        _script(FIRST),
-        _script(GOLD),
-        _script(_said(choose=2, query="{limited}")),
-        _script(_said(query="{broken}"), FIRST),
-        _script(_said(query="{wrong}", sure=0.4), GOLD),
-        _script(_said(ask="Which of both?", between=[1, 2], sure=0.3)),
-        _script(
-            _said(query="{wrong}"), _said(query="{wrong}", sure=0.1), _calls(RUN, SEARCH), ANSWER
-        ),
-        _script(_said(choose=99), _call("describe", iri="{thing}"), CANCEL, looks=0),
-        _script(FIRST, _said(choose=2), sees="masked"),
-        _script(_said(choose=2, sure=0.2), FIRST, sees="schema"),
-        _script(FIRST, sees="nothing"),
-        _script(FIRST, ask="unsure"),
-        _script(FIRST, ask="never"),
-        _script(FIRST, GOLD, detail="both"),
-        _script(GOLD, detail="list"),
-        _script([Choice(FIRST), Choice(GOLD), Choice(_said(choose=2))], n=3),
-        _script(FIRST, consult="multi-stage"),
-        _script(_said(query="{bare}"), **EXAMPLES),
-        _script(_said(choose=3), FIRST, **EXAMPLES),
-        _script("I am afraid that I cannot help.", REFUSED),
-    ),
-    "grasp": (
-        _script(ANSWER),
-        _script(_calls(ENTITY, PROPERTY), RUN, ANSWER, tools="S"),
-        _script(
-            _call("search_property_of_entity", entity="{thing}", query=""), RUN, ANSWER, tools="S_E"
-        ),
-        _script(
-            _call("search_autocomplete", query="{gold}", search="{words}"), ANSWER, tools="S_A"
-        ),
-        _script(_call("list", subject="{thing}"), ANSWER, tools="S_C"),
-        _script(RUN, ANSWER, tools="B", guarded=False),
-        _script(ANSWER, ANSWER, propose=False),
-        _script(
-            ANSWER,
-            '{"status": "refine", "feedback": "Look again."}',
-            _call("answer", query="{limited}", columns=["{column}"]),
-            '{"status": "done", "feedback": ""}',
-            feedback="always",
-        ),
-        _script(
-            _call("propose_queries", question="{words}"), _call("describe", iri="{thing}"), ANSWER
-        ),
-        _script(_call("launch", rocket=True), ToolCall("1", "answer", "moons"), ANSWER),
-        _script(_call("cancel", reason="It is not said.", query="{gold}"), ANSWER),
-        _script(_call("execute", query="{broken}"), _call("execute", query="{wrong}"), steps=2),
-        _script(BLOCK),
-        _script(_call("answer", query="{wrong}", columns=[]), ANSWER, shots=2),
-    ),
-    "graf-von-data": (
-        _script(f"Think: clear.\n{GOLD_ACT}", "Think: fits.\nAct: success('done')"),
-        _script(f"{GOLD_ACT} | success('done')"),
-        _script(
-            "Act: search('{words}') | deref('{thing}')",
-            "Act: query('''{broken}''')",
-            f"{GOLD_ACT} | success('')",
-            propose=False,
-        ),
-        _script("Act: success('easy')", "Act: query('''{limited}''') | success('now')"),
-        _script(
-            "Act: deref('{thing}')", "Act: fail('no')", individuals="outgoing", schema="outgoing"
-        ),
-        _script("Act: query('''{wrong}''')", "Think.", "Nothing.", "Act: success('')"),
-        _script("Act: search('{words}')", "Act: search('{words}') | query('''{gold}''')", cycles=2),
-    ),
-    "sparql-llm": (
-        _script(BLOCK),
-        _script(BLOCK, **EXAMPLES),
-        _script("```sparql\n{wrong}\n```", BLOCK, **EXAMPLES, shots=2),
-        _script("```sparql\n{broken}\n```", "```sparql\n{bare}\n```", BLOCK),
-        _script(PARTS, BLOCK, "It is so.", decompose=True, interpret=True),
-        _script(BLOCK, shots=0, without="properties", names=False),
-        _script("{wrong}", BLOCK, validate=False),
-        _script("I cannot.", "No.", revisions=1),
-        _script(BLOCK, without="ranges+values+order", fraction=0.5),
-    ),
-    "dfsl": (
-        _script(WRITTEN, variant="plain"),
-        _script(WRITTEN, variant="zero"),
-        _script(WRITTEN, **EXAMPLES, variant="fixed", k=3),
-        _script(WRITTEN, **EXAMPLES, k=2),
-        _script("<sparql>{wrong}</sparql>", **EXAMPLES, match="terms", choose="largest"),
-        _script("<sparql>{bare}</sparql>", **EXAMPLES, match="masked", ends=False),
-        _script(SEVERAL, **EXAMPLES, match="question", hypotheses="samples", n=3, choose="vote"),
-        _script(
-            WRITTEN + "\n<sparql>{limited}</sparql>\n<sparql>{wrong}</sparql>",
-            **EXAMPLES,
-            hypotheses="prompt",
-            n=3,
-            choose="largest",
-        ),
-        _script("<sparql>{broken}</sparql>", hypotheses="one"),
-    ),
-    "multi-stage": (
-        _script(),
-        _script(filter="direct", near=0),
-        _script(restrict=False, readings=1),
-        _script("So it is.\nPICK: 1, 2", "PICK: 1, 3", entities="reason", predicates="reason"),
-        _script("single-hop\nSELECT ?v0 WHERE { ?v0 P1 E1 . }", writer="model"),
-        _script("multi-hop\nSELECT ?v0 WHERE { ?v0 P1 IT } THEN ASK {}", writer="model"),
-        _script(f"multi-hop\n{TWO_HOPS}", writer="model"),
-        _script(**GIVEN),
-        _script(**GIVEN, filter="off", answer_from=0.5),
-    ),
-    "direct": tuple(
-        _script(json.dumps({"known": known, "yes": None, "answers": answers}))
-        for known, answers in ((True, ["Titan", "Ganymede", "12"]), (False, []))
-    ),
-    "nearest-example": (_script(**EXAMPLES),),
+SCRIPTS: Mapping[str, Sequence[Script]] = {
+    method: [
+        (script.get("settings", {}), tuple(map(_parse_reply, script["replies"])))
+        for script in scripts
+    ]
+    for method, scripts in _TABLES["scripts"].items()
 }
 
 

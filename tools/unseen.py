@@ -4,7 +4,6 @@
     python tools/unseen.py --cache unseen --jobs 8
     python tools/unseen.py --cache quick --sample 6 --as-it-is
     python tools/unseen.py --cache after --against before  # two states side by side
-    python tools/unseen.py --cache bare --own-ranking --without lexicon  # what a part is worth
 
 The questions are those of a folder of graphs in several styles (`spider-graphs` in the data; see
 `tools/unseen_cases.py`). For each style the weights of the ranking are fitted to the graphs of all
@@ -36,8 +35,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tools.accuracy_floors import align, data_folder
 from tools.judging import Case, read_or_make
 from tools.unseen_cases import (
-    FIRST_EVIDENCE,
-    PARTS,
     Attempt,
     Item,
     attempted,
@@ -50,8 +47,8 @@ from tools.unseen_cases import (
 )
 
 from askgraph.evaluation.files import replace_file
+from askgraph.evaluation.reports import compare_paired, compute_bootstrap_interval
 from askgraph.evaluation.reports.confidence import compute_calibration, compute_mean_at_coverage
-from askgraph.evaluation.reports.statistics import compare_paired, compute_bootstrap_interval
 from askgraph.search.decide import calibrate, score_evidence
 
 __all__ = ["Outcome", "Work", "compared", "measured", "table"]
@@ -176,28 +173,24 @@ class Work:
         return [one for graph in sorted(found) for one in found[graph]]
 
 
-def measured(
-    work: Work, *, as_it_is: bool = False, own_ranking: bool = False, without: str | None = None
-) -> list[Outcome]:
+def measured(work: Work, *, as_it_is: bool = False, own_ranking: bool = False) -> list[Outcome]:
     """Ask all questions; return how each went.
 
-    Their best candidates are scored, for the ranking and the oracle; not with `own_ranking`, nor if
-    it is `without` a part.
+    Their best candidates are scored, for the ranking and the oracle; not with `own_ranking`.
     """
     cases, rankings, folder = list[Case](), dict[str, dict[str, float]](), "attempts"
     if as_it_is:
         folder = "as-it-is"
-    elif not (own_ranking or without is not None):
+    elif not own_ranking:
         cases = work.over_graphs("clusters", Case, cases_of, {}, MOST)
         rankings = ranking_without(cases)
-    attempts = work.over_graphs(folder, Attempt, attempted, rankings, without)
+    attempts = work.over_graphs(folder, Attempt, attempted, rankings)
     if as_it_is:
         given = [
             calibrate(score_evidence(one.evidence)) if one.evidence else 0.0 for one in attempts
         ]
     else:
-        only = FIRST_EVIDENCE if without == "confidence" else ()
-        given = confidences(attempts, confidence_without(attempts, only))
+        given = confidences(attempts, confidence_without(attempts))
     best = {
         case.id: tuple(max((f.f1 for f in case.found[:depth]), default=0.0) for depth in DEPTHS)
         for case in cases
@@ -230,7 +223,6 @@ def _arguments() -> argparse.Namespace:
     add("--sample", type=int, metavar="N", help="so many questions of each graph")
     add("--own-ranking", action="store_true", help="candidates as the package ranks them")
     add("--as-it-is", action="store_true", help="the package's own weights; nothing is fitted")
-    add("--without", choices=PARTS, help="leave a part out; with the package's ranking")
     add("--against", type=Path, metavar="CACHE", help="a finished run to set beside this one")
     return parser.parse_args()
 
@@ -246,9 +238,7 @@ def main() -> None:
     before = _read(chosen.against) if chosen.against is not None else None
     chosen.cache.mkdir(parents=True, exist_ok=True)
     work = Work(data, chosen.cache, sampled(items_of(data), chosen.sample), chosen.jobs)
-    found = measured(
-        work, as_it_is=chosen.as_it_is, own_ranking=chosen.own_ranking, without=chosen.without
-    )
+    found = measured(work, as_it_is=chosen.as_it_is, own_ranking=chosen.own_ranking)
     with replace_file(chosen.cache / "outcomes.json.gz") as file:
         file.write(gzip.compress(json.dumps([asdict(one) for one in found]).encode()))
     print(table(found) if before is None else compared(before, found))

@@ -3,22 +3,15 @@
 A folder has `questions.jsonl` and `kg/`; each question names its graph and, in its tags, the style
 that the graph is written in. What was found of a graph is kept as one file, written when the graph
 is done, so that a run goes on with the next graph.
-
-Graph search may do without one of its parts, which tells what the part is worth. A part is left out
-by what it does, and not by taking the program apart: its ways of linking, its weights in the
-ranking, the functions that it is called by, the operators that it serves.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from random import Random
-from typing import Any
-from unittest.mock import patch
 
 from tools.calibration import Case as Answered
 from tools.calibration import chances_of, fit_curve, fit_trees, fit_without
@@ -27,109 +20,10 @@ from tools.ranking import fit_weights
 
 from askgraph.answers.search_run import MAX_EMPTY_SCORE_GAP, SKIPPED_CANDIDATE_FACTOR, SearchLimits
 from askgraph.evaluation import ResultTable
-from askgraph.evaluation.by_name import collect_names
+from askgraph.evaluation.questions import collect_names
 from askgraph.search.decide import EMPTY_RESULT_FACTOR, collect_evidence
-from askgraph.search.pipeline import resolve_times
-from askgraph.search.rank import cluster_candidates, load_weights
-from askgraph.search.tokenize.question_operators import QuestionOperators
+from askgraph.search.rank import cluster_candidates
 from askgraph.workspace import Workspace
-
-FIRST_EVIDENCE = (
-    *("score", "margin", "covered", "rivals", "faults", "unused_names", "weakest", "required"),
-    *("unsaid_order", "groups", "scattered"),
-)
-"""What confidence weighs if the evidence that travels is left out."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """What a part consists of, its names with spaces between them.
-
-    `ways` are those of linking words that it brought, `weights` its features of the ranking, and
-    `calls` its functions in `askgraph.search`, each with what is called instead; `operators` are
-    no longer heard.
-    """
-
-    about: str
-    ways: str = ""
-    weights: str = ""
-    operators: str = ""
-    calls: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-
-
-def _give(value: Any) -> Callable[..., Any]:
-    return lambda *_: value
-
-
-SOURCES: dict[str, Part] = {
-    "derivations": Part("derived words and doers", "derivation doer"),
-    "meanings": Part("words of the same or a more general meaning", "near hypernym hyponym"),
-    "peoples": Part("peoples, and the codes of countries", "demonym"),
-    "scales": Part("nouns of the scales of adjectives", "scale"),
-    "shortened": Part("names that are shortened, and initials", "short initials abbreviation"),
-}
-"""The sources of the lexicon, each for itself."""
-
-PARTS: dict[str, Part] = {
-    **SOURCES,
-    "confidence": Part("evidence that means the same on every graph"),
-    "kinds": Part(
-        "the kind of thing that is asked for",
-        weights="misfit unheld disagrees ungrouped",
-        calls={"pipeline:link_question_word": lambda linked, *_: linked},
-    ),
-    "lexicon": Part(
-        "the lexicon, and names that are shortened or written otherwise",
-        ways=" ".join(["code", *(one.ways for one in SOURCES.values())]),
-        calls={"link:find_related_matches": _give(())},
-    ),
-    "names": Part(
-        "what is a name, and of which things",
-        weights="parted unnamed turned",
-        calls={
-            "expand.beam_search:remove_accidental_links": lambda linked, _: linked.links,
-            "expand.beam_search:add_appositions": _give(()),
-            "operators.query_builder:is_mirrored": _give(False),
-            "operators:show_names": _give(None),
-        },
-    ),
-    "readings": Part(
-        "readings with two aggregates, two extremes, extremes of groups, comparisons",
-        operators="yearly exactly difference ratio same different other",
-        calls={
-            "operators.extremes_with_ties:keep_ties": _give(None),
-            "operators.shared_value:join_by_or": _give(None),
-            "operators.pairs:compare_pairs": _give(()),
-            "operators:describe_things": _give(()),
-        },
-    ),
-}
-
-
-@contextmanager
-def left_out(name: str | None) -> Iterator[tuple[frozenset[str], Weights | None]]:
-    """Leave a part out; give the ways of linking to do without, and the weights to rank with."""
-    if name is None:
-        yield frozenset(), None
-        return
-    part = PARTS[name]
-    operators, weights = part.operators.split(), part.weights.split()
-
-    def resolve(frame: QuestionOperators, *rest: Any) -> QuestionOperators:
-        kept = tuple(one for one in frame.operators if one.name not in operators)
-        return resolve_times(replace(frame, operators=kept), *rest)
-
-    own = load_weights("")
-    with ExitStack() as patches:
-        for place, instead in part.calls.items():
-            module, function = place.split(":")
-            of = import_module(f"askgraph.search.{module}")
-            patches.enter_context(patch.object(of, function, instead))
-        if operators:
-            patches.enter_context(patch("askgraph.search.pipeline.resolve_times", resolve))
-        left = {one: 0.0 if one in weights else own[one] for one in own}
-        yield frozenset(part.ways.split()), left
-
 
 _SECONDS, _PATIENCE = 2.0, 60.0
 """The time of a candidate's query, and of gold's."""
@@ -231,15 +125,10 @@ def attempted(
     items: Sequence[Item],
     cache: Path,
     weights: Weights | None,
-    without: str | None = None,
 ) -> list[Attempt]:
-    """Return the answer to each question over a graph, with candidates ranked by some weights.
-
-    It may be `without` a part of graph search, whose weights are then the package's.
-    """
-    with judge_of(data, graph, cache) as judge, left_out(without) as (ways, own):
-        judge.without = ways
-        return [_attempt(judge, item, weights or own) for item in items]
+    """Return the answer to each question over a graph, with candidates ranked by some weights."""
+    with judge_of(data, graph, cache) as judge:
+        return [_attempt(judge, item, weights) for item in items]
 
 
 def _attempt(judge: Judge, item: Item, weights: Weights | None) -> Attempt:
@@ -275,12 +164,9 @@ def ranking_without(cases: Sequence[Case]) -> dict[str, dict[str, float]]:
     return {style: fit_weights(rest) for style, rest in others.items()}
 
 
-def confidence_without(attempts: Sequence[Attempt], only: Collection[str] = ()) -> dict[str, Model]:
-    """Return for each style the model of confidence that is fitted without it.
-
-    It weighs all evidence, or `only` some.
-    """
-    every = [answered(one, only) for one in attempts if one.evidence]
+def confidence_without(attempts: Sequence[Attempt]) -> dict[str, Model]:
+    """Return for each style the model of confidence that is fitted without it."""
+    every = [answered(one) for one in attempts if one.evidence]
     others = group_others(every, lambda case: case.held)
     return {style: _fit_model(rest) for style, rest in others.items()}
 
@@ -290,11 +176,10 @@ def confidences(attempts: Sequence[Attempt], models: Mapping[str, Model]) -> lis
     return [models[one.style](one.evidence) if one.evidence else 0.0 for one in attempts]
 
 
-def answered(one: Attempt, only: Collection[str] = ()) -> Answered:
+def answered(one: Attempt) -> Answered:
     """Return an attempt as a case of calibration; its style counts as its set."""
-    evidence = {name: one.evidence[name] for name in only} if only else one.evidence
     graph, style = Path(one.graph).stem, one.style
-    return Answered(style, evidence, one.by_name, graph, left=one.left, fold=style)
+    return Answered(style, one.evidence, one.by_name, graph, left=one.left, fold=style)
 
 
 def _fit_model(cases: Sequence[Answered]) -> Model:

@@ -63,7 +63,7 @@ async def test_the_first_ones_are_named_once(space: KnowledgeGraph) -> None:
     answer = await after(space, "welcher davon hat den größten Durchmesser?", language="de")
     assert answer is not None
     assert answer.sentence == (
-        "Ding mit dem höchsten Wert für Durchmesser (umkreist Jupiter): Ganymed (5.268,2 km)."
+        "Ding (umkreist Jupiter) mit dem höchsten Wert für Durchmesser: Ganymed (5.268,2 km)."
     )
 
 
@@ -261,7 +261,10 @@ async def test_the_largest_of_the_first_ones_is_one_of_these(space: KnowledgeGra
     ("language", "sentence"),
     [
         ("en", "The number of the 5 largest things by diameter that orbit Jupiter is 5."),
-        ("de", "Anzahl (5 Dinge mit dem höchsten Wert für Durchmesser, die Jupiter umkreisen): 5."),
+        (
+            "de",
+            "Anzahl (5 Dinge, die Jupiter umkreisen, mit dem höchsten Wert für Durchmesser): 5.",
+        ),
     ],
 )
 async def test_the_number_of_first_ones_is_said_in_words(

@@ -101,7 +101,7 @@ async def test_numbers_are_written_as_in_the_language(
         ),
         (
             "fr",
-            "« town » avec « founded » après le 1er janvier 1850 : "
+            "« Town » avec « founded » après le 1er janvier 1850 : "
             "seulement Aix 10 (1er mai 1900).",
         ),
     ],

@@ -216,7 +216,7 @@ def test_labels_of_another_language_are_not_bent_as_if_they_were_of_this_one() -
     )
     assert (
         verbalize_query(query, {}, language="fr", nouns="")
-        == "« launch site » dont « orbits » est Mars."
+        == "« Launch site » dont « orbits » est Mars."
     )
 
 

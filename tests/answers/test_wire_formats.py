@@ -14,10 +14,10 @@ from tests.each import for_each
 
 from askgraph.answers.codec import to_json_object
 from askgraph.answers.console import to_text
-from askgraph.answers.export import build_sheet, filter_rows, to_csv, to_workbook
 from askgraph.evaluation.runs.one_question import to_step_object
 from askgraph.server.mcp.ask import to_ask_result
 from askgraph.server.openai.answers import format_message
+from askgraph.server.rest.questions import build_sheet, filter_rows, to_csv, to_workbook
 from askgraph.server.runs import to_answer_view
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult, Truncation

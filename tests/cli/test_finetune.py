@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from askgraph import sample
 from askgraph.cli import app
-from askgraph.training.settings import build_settings
+from askgraph.training import build_settings
 from askgraph.workspace import Workspace
 from askgraph.workspace.stages import CrossTrainingStudy, DataSet, run_cross_training
 

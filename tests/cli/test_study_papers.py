@@ -15,8 +15,8 @@ from tests.servers.llm import LlmServer, Turn
 from typer.testing import CliRunner
 
 from askgraph.cli import app
-from askgraph.evaluation.metrics.linking import extract_links
-from askgraph.evaluation.studies.papers import PAPERS, read_paper
+from askgraph.evaluation.metrics import extract_links
+from askgraph.evaluation.studies import PAPERS, read_paper
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
 

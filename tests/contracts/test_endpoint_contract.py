@@ -16,8 +16,8 @@ from askgraph.endpoint.federated import FederatedEndpoint
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.endpoint.recorded import RecordedEndpoint
-from askgraph.endpoint.virtual import VirtualEndpoint
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
+from askgraph.workspace.graph_data import VirtualEndpoint
 
 PREFIX = "PREFIX ex: <http://example.org/> "
 EX = "http://example.org/"

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.evaluation import ResultTable, align_numbers
-from askgraph.evaluation.by_name import collect_names, score_by_name
 from askgraph.evaluation.metrics.sets import best_column
+from askgraph.evaluation.questions import collect_names, score_by_name
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.results import SelectResult
 from askgraph.workspace import Workspace

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.index.completion import complete_names
-from askgraph.index.names import IndexedName, ItemKind, NameIndex
+from askgraph.index.names import IndexedName, ItemKind, NameIndex, complete_names
 
 NAMES = NameIndex.from_names(
     [

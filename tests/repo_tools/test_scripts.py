@@ -1,22 +1,11 @@
-"""Scripts: the fault table, the path of a question, a Virtuoso."""
+"""Scripts: the path of a question, a Virtuoso."""
 
 import re
 import subprocess
 from pathlib import Path
 
-import pytest
 from tests.each import for_each
-from tools.fault_table import TIMEOUT, lines
 from tools.question_path import trace_question
-
-
-@pytest.mark.slow
-async def test_every_fault_ends_in_time_with_a_clear_outcome() -> None:
-    found = await lines()
-    assert len(found) > 30
-    for line in found:
-        assert line.seconds < TIMEOUT + 0.5, line
-        assert " rows" in line.seen or ": " in line.seen, line
 
 
 # The parser reads the tokens of two texts: a reply, and the same with its prefixes declared.

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from tests.each import for_each
-from tools.audit import of_npm, of_pip
 from tools.supply import PAGE, SUPPLY, Package, bill, faults, locked, main, of_page, page
 
 LISTED = of_page(PAGE.read_text("utf-8"))
@@ -70,19 +69,3 @@ def test_the_bill_of_materials_fits_its_schema(tmp_path: Path) -> None:
     (path,) = tmp_path.glob("askgraph-*.cdx.json")
     components = json.loads(path.read_text())["components"]
     assert sum("description" in each for each in components) > 50
-
-
-def test_holes_are_told_apart_from_a_database_that_cannot_be_reached() -> None:
-    hole = {"id": "PYSEC-1", "fix_versions": ["2.1"]}
-    looked_at = {"name": "numpy", "version": "2.0", "vulns": [hole]}
-    unknown = {"name": "rdflib", "skip_reason": "not found"}
-
-    assert of_pip(json.dumps({"dependencies": [looked_at, unknown]})) == [
-        "numpy 2.0: PYSEC-1, mended in 2.1"
-    ]
-    assert of_pip(json.dumps({"dependencies": [{**looked_at, "vulns": []}]})) == []
-    assert of_pip(json.dumps({"dependencies": [unknown]})) is None
-    assert of_pip("") is None
-    holed = {"vulnerabilities": {"left-pad": {"range": "<2", "severity": "high"}}}
-    assert of_npm(json.dumps(holed)) == ["left-pad <2: high"]
-    assert of_npm('{"error": {"summary": ""}}') is None

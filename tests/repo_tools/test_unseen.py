@@ -5,21 +5,14 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.each import for_each
 from tools.judging import Case, Found
 from tools.unseen import MOST, Outcome, Work, compared, measured, table
 from tools.unseen_cases import (
-    FIRST_EVIDENCE,
-    PARTS,
-    Item,
-    attempted,
     cases_of,
     items_of,
     ranking_without,
 )
 
-from askgraph.search import pipeline as run
-from askgraph.search.decide import EVIDENCE
 from askgraph.search.rank import FEATURES
 
 GRAPH = """@prefix : <http://example.org/{name}/> .
@@ -120,23 +113,3 @@ def test_the_table_counts_sure_answers_and_those_that_are_wrong() -> None:
     assert [line.split()[0] for line in lines] == ["style", "A", "all"]
     # Two states stand side by side.
     assert "-100.0" in compared([_outcome(0, 1.0, 0.9)], [_outcome(0, 0.0, 0.9)])
-
-
-@for_each("part", PARTS)
-def test_questions_are_answered_without_any_one_part(data: Path, tmp_path: Path, part: str) -> None:
-    whole = dict(vars(run))
-    items = [item for item in items_of(data) if item.graph == "north.ttl"]
-    found = attempted(data, "north.ttl", items, tmp_path, None, part)
-
-    assert vars(run) == whole
-    assert [one.by_name for one in found] == [1.0, 1.0]
-    assert EVIDENCE.issuperset(FIRST_EVIDENCE)
-
-
-def test_what_only_a_part_can_read_is_not_read_without_it(data: Path, tmp_path: Path) -> None:
-    text = "What is the swiftness of the Albatross?"
-    gold = PREFIXES.replace("{name}", "north") + "SELECT ?l WHERE { :a :speed ?l }"
-    item = Item("long", "north.ttl", "A", text, "en", gold)
-    found = [attempted(data, "north.ttl", [item], tmp_path, None, p)[0] for p in (None, "lexicon")]
-
-    assert [one.f1 for one in found] == [1.0, 0.0]

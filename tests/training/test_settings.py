@@ -7,7 +7,7 @@ import pytest
 from tests.late import torch, training
 
 from askgraph.errors import SetupError
-from askgraph.training.settings import find_last_checkpoint, load_result
+from askgraph.training import find_last_checkpoint, load_result
 
 PLAN = {"model": "m", "data": "d"}
 RESULT = {"steps": 4, "loss": 0.5, "evaluation": {}, "pairs": 3, "too_long": 0}

@@ -22,6 +22,7 @@ from askgraph.methods.writing.prompt import build_messages, build_prompt, parse_
 from askgraph.methods.writing.references import References, list_required_terms
 from askgraph.sparql.parser import parse_tree
 from askgraph.trace import Draft, Prompt, Question
+from askgraph.training import TrainSettings, build_settings
 from askgraph.training.pairs import (
     TrainingPair,
     TrainingQuestion,
@@ -29,7 +30,6 @@ from askgraph.training.pairs import (
     evaluate_pairs,
     open_term_search,
 )
-from askgraph.training.settings import TrainSettings, build_settings
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import run_coroutine
 

@@ -11,7 +11,7 @@ from tests.servers.llm import LlmServer, Turn
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.questions import GoldQuestion, write_questions
-from askgraph.evaluation.studies.papers import read_paper
+from askgraph.evaluation.studies import read_paper
 from askgraph.evaluation.studies.representations import EXPERIMENTS as EXPERIMENTS_OF_THE_PAPER
 from askgraph.evaluation.studies.representations import Experiment
 from askgraph.graph.definitions import Definitions, read_definitions

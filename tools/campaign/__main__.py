@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import time
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,24 +24,8 @@ _HEAD = (
     "|---|---:|---:|---:|---:|---|\n"
 )
 
-# what each tries, the longest first; what the first campaign found, when nothing was mended yet
-PARTS = {
-    "uploads": ("files that grow, reach out or are broken", "20: bounded; one ended as a bug"),
-    "kills": ("commands and servers killed at any moment", "20: none lost; folders left over"),
-    "disk_full": ("commands and a server on a full disk", "not tried"),
-    "scripting": (
-        "script in what is shown and saved, in Chromium",
-        "cells of CSV ran; else not tried",
-    ),
-    "two_processes": ("several processes on one workspace", "25 adds at once: all there"),
-    "grammar": ("queries drawn from the grammar, whole and broken", "not tried"),
-    "model_faults": ("model servers that fail, under each method", "240: an error, no answer"),
-    "questions": ("questions that nobody would ask", "1,000: all; one token of 100,000: > 60 s"),
-    "query_bombs": ("queries made to hold a server", "20: others waited 8 s, 500s, signal 11"),
-    "authorisation": ("who may do what, and what is another's", "112: all"),
-    "wires": ("requests and messages that no client sends", "not tried"),
-    "forgery": ("requests to this machine and its network", "160: all"),
-}
+PARTS = tomllib.loads(Path(__file__).with_name("parts.toml").read_text("utf-8"))
+"""What each tries, the longest first; and what the first campaign found."""
 
 
 def main() -> int:

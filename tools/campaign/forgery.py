@@ -14,6 +14,7 @@ import os
 import socket
 import sys
 import threading
+import tomllib
 from argparse import Namespace
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
@@ -27,25 +28,8 @@ from pyoxigraph import QueryBoolean, QueryResultsFormat, QuerySolutions, RdfForm
 from tools.campaign._tries import Tried, main, send_query, serve, workspace
 
 OPEN, SHUT = "127.0.0.2", ("127.0.0.1", "::1")
-HOSTS = (
-    "127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.1", "0x7F.0.0.0x1",
-    "0177.0.0.1", "017700000001", "00000000177.1", "0", "0.0.0.0", "0x0", "127.0.0.1.", "127.0.0.3",
-    "127.255.255.254", "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]",
-    "[0:0:0:0:0:0:0:1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[::1%25lo]", "localhost",
-    "LOCALHOST", "localhost.", "１２７.0.0.1", "①②⑦.0.0.1", "127。0。0。1", "127%2e0%2e0%2e1",
-    "example.org@127.0.0.1", "127.0.0.1#@example.org", "127.0.0.1?@example.org", "127.0.0.1\\@a.b",
-    "127.0.0.2@127.0.0.1", "127.0.0.1\t", "\t127.0.0.1", "127.0.0.1%00.example.org", "127.0.0.1 ",
-    "inside.test", "mixed.test", socket.gethostname(),
-)  # fmt: skip
-ELSEWHERE = (
-    "http://10.0.0.1/", "http://172.16.0.1/", "http://192.168.0.1/", "http://169.254.169.254/",
-    "http://2852039166/", "http://0xa9fea9fe/", "http://[fd00:ec2::254]/", "http://[fe80::1%25lo]/",
-    "http://100.64.0.1/", "http://[64:ff9b::a9fe:a9fe]/", "http://metadata.google.internal/",
-    "file:///etc/passwd", "file://localhost/etc/passwd", "FILE:/etc/passwd", "/etc/passwd",
-    "ftp://{}/", "gopher://{}/_GET", "dict://{}/", "ldap://{}/", "jar:http://{}!/", "data:,",
-    "javascript:alert(1)", "ws://{}/", "unix:///tmp/x", "//{}/", "http:{}", "http:///{}/", "http://",
-    "http://[::1", "http://{}:99999/", "http://a\r\nHost: {}/", "view-source:http://{}/", " ", "\0",
-)  # fmt: skip
+_ADDRESSES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+HOSTS, ELSEWHERE = (*_ADDRESSES["hosts"], socket.gethostname()), _ADDRESSES["elsewhere"]
 SERVE = f"""
 [serve]
 private_addresses = ["{OPEN}"]

@@ -14,9 +14,10 @@ import itertools
 import re
 import sys
 import time
+import tomllib
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -44,24 +45,9 @@ e:c a e:C ; e:q true ; e:p e:a . _:n e:p e:a .
 PREFIXES = PrefixMap({"e": "https://e.org/", "": "https://e.org/a/", "é-1.x": "https://e.org/#"})
 RANDOM = re.compile(r"RAND|NOW|UUID|BNODE|SAMPLE|GROUP_CONCAT|LIMIT|OFFSET|_:|REDUCED", re.I)
 SECONDS = (0.3, 1 / 10_000)  # of the processor: for any query, and for each character
-BROKEN = (
-    *"{}()[]<>.,;|^/*+?!=&#@'\"\\:_-", "\\u0041", "\\u007D", "DROP ALL", "; DROP ALL", "SELECT",
-    "INSERT DATA {}", "é", "\u202e", "\0", "<<", ">>", "'''", "_:", "?", "$x", "1e", "@en-", "^^",
-)  # fmt: skip
-E = "<https://e.org/"
-DRAWN = {
-    "VAR": ("?s", "?p", "?o", "$s", "?x", "?k", "?été"),
-    "NEW": ("?n{n}",),
-    "BLANK": ("_:b{n}",),
-    "IRI": (f"{E}a>", f"{E}p>", f"{E}q>", "<C>", "<>"),
-    "NAME": ("e:a", "e:p", "e:q", "e:C", ":", ":x", "e:", "é-1.x:%41\\-", "e:1.2:3"),
-    "WEB": (f"<{NOBODY}>",),
-    "SERVICE": (f"SERVICE <{NOBODY}>", f"SERVICE SILENT <{NOBODY}>", "SERVICE ?s"),
-    "STRING": ("'a'", '"x"', "''", "'''a'b'''", '"""\n"x"""', r"'\t\"\\'", "'#}'", "'é😀'"),
-    "LANGUAGE": ("@en", "@de-AT", "@EN"),
-    "INTEGER": ("0", "1", "7"),
-    "NUMBER": ("1", "2.5", "-1", "+3", ".5", "1e3", "-1.5E-7", "007", "9" * 25),
-}
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+BROKEN: Sequence[str] = _WORDS["broken"]
+DRAWN: Mapping[str, Sequence[str]] = _WORDS["drawn"]
 """What the words in capitals are, {n} being a new number each time."""
 
 

@@ -13,8 +13,9 @@ import statistics
 import sys
 import threading
 import time
+import tomllib
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -24,58 +25,10 @@ from tools.campaign._tries import Tried, main, print_lines, send_query, serve, t
 SECONDS = 1.0
 MOST = 100_000  # characters that a route of the REST interface takes; `/sparql` takes 1,000,000
 
-# head, what is repeated, tail
-FORMS = {
-    "services": ("SELECT * WHERE { ", "SERVICE <http://e/a> { ?s ?p ?o } ", "}"),
-    "services to a variable": ("SELECT * WHERE { ", "SERVICE SILENT ?v { } ", "}"),
-    "the word SERVICE": ("SELECT * WHERE { ", "SERVICE ", "}"),
-    "a list": ("SELECT * WHERE { ?s ?p (", "1 ", ")}"),
-    "lists in lists": ("SELECT * WHERE { ?s ?p ", "(1 ", "}"),
-    "braces": ("SELECT * WHERE ", "{", ""),
-    "braces that close nothing": ("SELECT * WHERE ", "}", ""),
-    "brackets": ("SELECT * WHERE { ?s ?p ", "[ ?p ", "}"),
-    "less than": ("SELECT * WHERE { ", "<", "}"),
-    "less than, apart": ("SELECT * WHERE { FILTER(1 ", "< ", "}"),
-    "short comments": ("SELECT * WHERE { ", "#\n", "?s ?p ?o}"),
-    "a comment that does not end": ("SELECT * WHERE { ", "# ", "?s ?p ?o}"),
-    "at": ("SELECT * WHERE { ", "@", "}"),
-    "tagged texts": ("SELECT * WHERE { ?s ?p ", "'a'@en, ", "1}"),
-    "a number": ("SELECT * WHERE { ?s ?p ", "1", "}"),
-    "exponents": ("SELECT * WHERE { ?s ?p ", "1e", "}"),
-    "numbers": ("SELECT * WHERE { ?s ?p ", "1,", "2}"),
-    "a sum": ("SELECT * WHERE { FILTER(1", "+1", ")}"),
-    "signs": ("SELECT * WHERE { FILTER(", "+", ")}"),
-    "not": ("SELECT * WHERE { FILTER(", "!", "1)}"),
-    "or": ("SELECT * WHERE { FILTER(1", "||1", ")}"),
-    "quotes": ("SELECT * WHERE { ", "'", "}"),
-    "long quotes": ("SELECT * WHERE { ", '"""', "}"),
-    "backslashes": ("SELECT * WHERE { ?s ?p '", "\\\\", "'}"),
-    "escapes": ("SELECT * WHERE { ?s ?p '", "\\u0041", "'}"),
-    "colons": ("SELECT * WHERE { ", ":", "}"),
-    "alternatives": ("SELECT * WHERE { ?s ", "<a:b>|", "<a:b> ?o}"),
-    "prefixes": ("", "PREFIX a: <http://x/> ", "SELECT * {}"),
-    "columns": ("SELECT ", "?a ", "{}"),
-    "dots": ("SELECT * WHERE { ?s ?p ?o ", ".", "}"),
-    "patterns": ("SELECT * WHERE { ", "?s ?p ?o . ", "}"),
-    "optionals": ("SELECT * WHERE { ", "OPTIONAL { ?s ?p ?o } ", "}"),
-    "unions": ("SELECT * WHERE { {} ", "UNION {} ", "}"),
-    "values": ("SELECT * WHERE { VALUES ?x {", "<http://e/a> ", "}}"),
-    "unknown prefixes": ("SELECT * WHERE { VALUES ?x {", "wd:Q1 ", "}}"),
-    "one of many": ("SELECT * WHERE { ?s ?p ?o FILTER(?o IN (1", ",1", "))}"),
-    "spaces": ("SELECT * WHERE { ", " ", "}"),
-    "a word": ("SELECT * WHERE { ", "a", "}"),
-    "emoji": ("SELECT * WHERE { ", "😀", "}"),
-    "zeros": ("SELECT * WHERE { ", "\0", "}"),
-    "keys of groups": ("SELECT (1 AS ?x) WHERE { } GROUP BY ", "?a ", ""),
-    "keys of order": ("SELECT * WHERE { } ORDER BY ", "?a ", ""),
-    "queries in queries": ("", "SELECT * WHERE { ", "}"),
-    "a path": ("SELECT * WHERE { ?s ", "a/", "a ?o}"),
-    "a deep path": ("SELECT * WHERE { ?s ", "(", "a ?o}"),
-    "inverses": ("SELECT * WHERE { ?s ", "^", "a ?o}"),
-    "calls in calls": ("SELECT * WHERE { FILTER(", "str(", "}"),
-    "graphs": ("SELECT * ", "FROM <http://e/> ", "WHERE {}"),
-    "quoted triples": ("SELECT * WHERE { ", "<< ", "}"),
-}
+FORMS: Mapping[str, tuple[str, str, str]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text("utf-8")
+)
+"""Head, what is repeated, and tail of each query."""
 
 
 def bomb(form: str, characters: int) -> str:

@@ -17,6 +17,7 @@ import re
 import shutil
 import sys
 import time
+import tomllib
 import zipfile
 from argparse import Namespace
 from collections.abc import Callable, Iterator
@@ -43,56 +44,10 @@ from askgraph.server.auth.identify import VISITOR_COOKIE, generate_visitor
 from askgraph.workspace import Workspace
 
 BURST = "window.burst=1;alert(1)"
-SAID = tuple(
-    text.replace("BURST", BURST)
-    for text in (
-        "<script>BURST</script>", "<img src=x onerror='BURST'>", "<svg onload=BURST>",
-        '"><svg/onload=BURST>', "' onmouseover='BURST' autofocus onfocus='BURST' x='",
-        '" onmouseover="BURST" autofocus onfocus="BURST" x="', "</title><script>BURST</script>",
-        "</textarea></style></script><script>BURST</script>", "<iframe srcdoc='<script>BURST'>",
-        "<a href='javascript:BURST'>a</a>", "<base href='https://evil.test/'>",
-        "<!--><script>BURST", "<meta http-equiv=refresh content='0;url=javascript:BURST'>",
-        "]]><script>BURST</script>",
-        "<math><mi xlink:href='javascript:BURST'>", "{{constructor('BURST')()}}", "${BURST}",
-        "<link rel=stylesheet href='https://evil.test/a.css'>", "<form action='https://evil.test/'>",
-        "<style>@import 'https://evil.test/a.css'</style>", "javascript:BURST", "&lt;script>BURST",
-        "\\\\\\\"><img src=x onerror=BURST>", "<img src='https://evil.test/a.png'>",
-        "<template><script>BURST</script></template>", "<object data='javascript:BURST'>",
-    )
-)  # fmt: skip
-RUN = ("=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1+1", "\r=1+1", "=cmd|'/C calc'!A0", "＝1+1")
-IRIS = (
-    "javascript:alert%281%29", "JaVaScRiPt:alert(1)//", "data:text/html,%3Cscript%3Ealert(1)",
-    "vbscript:alert(1)", "https://e.org/'onmouseover='alert(1)", "https://e.org/%22%3E%3Cscript%3E",
-    "https://e.org/a#javascript:alert(1)", "file:///etc/passwd", "blob:https://e.org/a",
-    "https://u:p@e.org/", "jAvascript&colon;alert(1)", "//evil.test/a",
-)  # fmt: skip
-QUERIES = {
-    "table": "SELECT ?thing ?remark ?home ?size "
-    "{ ?thing e:remark ?remark ; e:home ?home ; e:size ?size }",
-    "chart": "SELECT ?thing ?size { ?thing a e:Thing ; e:size ?size }",
-    "map": "SELECT ?thing ?place { ?thing a e:Thing ; e:place ?place }",
-    "card": "SELECT ?thing { ?thing e:size 1 }",
-    "graph": "SELECT ?thing ?class { ?thing a ?class }",
-}
-COMES = """() => {
-  const bad = 'script, iframe, object, embed, base, form[action], meta, link, template, math';
-  const leads = ['href', 'src', 'xlink:href', 'action', 'formaction', 'srcdoc', 'data'];
-  const main = document.querySelector('main') ?? document.documentElement;
-  const isFile = location.protocol === 'file:';
-  const parts = isFile ? [] : [...main.querySelectorAll(bad)];
-  const found = parts.map(one => one.outerHTML.slice(0, 120));
-  for (const one of document.querySelectorAll('*'))
-    for (const {name, value} of one.attributes) {
-      const place = leads.includes(name) && URL.canParse(value, location.href)
-        ? new URL(value, location.href) : null;
-      const runs = place && /^(javascript|data|vbscript|blob):/.test(place.protocol);
-      if (/^on/i.test(name) || (runs && one.tagName !== 'LINK') || place?.host === 'evil.test')
-        found.push(`${one.tagName} ${name}=${value}`.slice(0, 120));
-    }
-  if (window.burst) found.push('it ran');
-  return found;
-}"""
+_PAYLOADS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+SAID = tuple(text.replace("BURST", BURST) for text in _PAYLOADS["said"])
+RUN, IRIS, QUERIES = _PAYLOADS["run"], _PAYLOADS["iris"], _PAYLOADS["queries"]
+COMES = Path(__file__).with_suffix(".js").read_text("utf-8").partition("\n")[2]
 """What of the graph became more than text."""
 
 

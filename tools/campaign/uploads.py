@@ -44,11 +44,8 @@ File = tuple[str, str, bytes]
 
 _SECONDS, _MB, _MOST_WORDS = 60.0, 1000, 3000
 _SETTINGS = "\n[serve]\nupload_mb = 10\nupload_memory_mb = 600\nupload_seconds = 60\n"
-_PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    "gz": gzip.compress,
-    "bz2": bz2.compress,
-    "xz": lzma.compress,
-}
+_PACKERS: dict[str, Callable[[bytes], bytes]]
+_PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 _TRIPLE = "<http://e/a> <http://e/b> {} .\n"
 _RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/">{}</rdf:RDF>'
 _SMALL = {

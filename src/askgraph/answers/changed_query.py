@@ -209,9 +209,8 @@ def _build_located_query(tree: Query, graph: KnowledgeGraph) -> Query:
     subject = next(name for name, value in tree.columns if value is None)
     coordinate_iris: list[str] = []
     for words in COORDINATE_NAMES:
-        matches = (
-            p.iri for p in graph.profile.predicates if p.literal and _has_local_name(p.iri, words)
-        )
+        literal_iris = (p.iri for p in graph.profile.predicates if p.literal)
+        matches = (iri for iri in literal_iris if split_local_name(iri).lower() in words)
         coordinate_iris += list(matches)[:1]
     if len(coordinate_iris) < len(COORDINATE_NAMES) or tree.group_by or tree.limit:
         return tree
@@ -222,7 +221,3 @@ def _build_located_query(tree: Query, graph: KnowledgeGraph) -> Query:
     nested = Nested("OPTIONAL", Group(tuple(patterns)))
     columns = (*tree.columns, *((v, None) for v in variables))
     return replace(tree, columns=columns, where=Group((*tree.where.elements, nested)))
-
-
-def _has_local_name(iri: str, words: frozenset[str]) -> bool:
-    return split_local_name(iri).lower() in words

@@ -189,7 +189,7 @@ async def _suggest_following(
     question: Question, outcome: Outcome, workspace: Workspace, graph: KnowledgeGraph
 ) -> tuple[str, ...]:
     """Return follow-up questions; none if testing them fails."""
-    from askgraph.workspace.next_questions import suggest_next_questions
+    from askgraph.workspace.run_sync import suggest_next_questions
 
     try:
         method = await asyncio.to_thread(workspace.method)

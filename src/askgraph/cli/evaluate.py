@@ -28,11 +28,11 @@ from askgraph.evaluation.questions import filter_by_graph
 from askgraph.evaluation.reports.compare import (
     ComparisonSide,
     build_comparison_sheets,
+    score_examples,
     select_side,
     to_comparison_object,
 )
 from askgraph.evaluation.reports.compare import compare_sides as compared
-from askgraph.evaluation.reports.disagreement import score_examples
 from askgraph.evaluation.reports.page import build_html_page
 from askgraph.evaluation.reports.report import describe_incomplete, to_report_object
 from askgraph.evaluation.reports.report_sheets import (

@@ -11,8 +11,8 @@ from askgraph.cli.options import CommonOptions
 from askgraph.cli.output import print_json, show_progress
 from askgraph.evaluation.studies.stages import build_transfer_sheet
 from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES
+from askgraph.training import build_settings as settings_of
 from askgraph.training.pairs import evaluate_pairs, read_pairs
-from askgraph.training.settings import build_settings as settings_of
 from askgraph.workspace.pairs import PairForm, QuestionSelection, make_pairs
 from askgraph.workspace.run_sync import run_coroutine
 from askgraph.workspace.selection import get_benchmark_name

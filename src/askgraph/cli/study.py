@@ -14,7 +14,7 @@ from askgraph.errors import ServiceError, SetupError
 from askgraph.evaluation.reports.failures import has_failed
 from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns
 from askgraph.evaluation.runs.run import Progress as Told
-from askgraph.evaluation.studies.papers import (
+from askgraph.evaluation.studies import (
     MeasuredRow,
     build_paper_sheet,
     load_published_representations,

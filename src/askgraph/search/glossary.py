@@ -69,11 +69,11 @@ def find_class_heads(linked: LinkedQuestion, schema: Schema) -> tuple[GlossaryWo
 
     "Sensors" are flow sensors and zone temperature sensors, if no class is that of all sensors.
     """
-    named = {link.positions for link in linked.links if link.score >= _FULL_MATCH_SHARE}
+    full_names = {link.positions for link in linked.links if link.score >= _FULL_MATCH_SHARE}
     words: dict[tuple[int, ...], GlossaryWord] = {}
     for link in linked.get_links(ItemKind.CLASS):
         stems = tuple(linked.reading.tokens[at].stem for at in link.positions)
-        if link.positions not in named and stem_name(link.name)[-len(stems) :] == stems:
+        if link.positions not in full_names and stem_name(link.name)[-len(stems) :] == stems:
             classes = schema.find_classes_by_head(stems)
             if 1 < len(classes) <= _MAX_HEAD_CLASSES:
                 text = " ".join(split_tokens(link.name)[-len(stems) :])

@@ -33,6 +33,7 @@ from askgraph.search.link import (
     link_question,
 )
 from askgraph.search.link.meaning_linking import link_by_meaning
+from askgraph.search.link.spelling import correct_spelling
 from askgraph.search.operators import build_candidates
 from askgraph.search.rank import RankedCandidates, load_weights, rank
 from askgraph.search.rank.faults import demote_faulty
@@ -186,7 +187,7 @@ def _link_request(
 
     The clause remains if it names a thing or value that the request does not name.
     """
-    reading = move_topic(reading)
+    reading = move_topic(correct_spelling(reading, names))
     start = find_request_start(reading)
     linked = link_question(reading, names, without=without)
     if start and not _narrows_request(linked, start):

@@ -111,7 +111,7 @@ async def _handle_mcp(request: Request) -> ASGIApp:
 
 
 def _create_mcp_endpoint() -> ASGIApp:
-    from askgraph.server.mcp.http import McpEndpoint
+    from askgraph.server.mcp import McpEndpoint
 
     return McpEndpoint()
 

@@ -21,9 +21,8 @@ from pathlib import Path
 from askgraph import plugins
 from askgraph.errors import AskgraphError, QueryError, QuerySyntaxError, SetupError
 from askgraph.evaluation import ResultTable
-from askgraph.evaluation.by_name import score_by_name
 from askgraph.evaluation.files import format_json_line, replace_file
-from askgraph.evaluation.questions import GoldQuestion, run_query
+from askgraph.evaluation.questions import GoldQuestion, run_query, score_by_name
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import ItemKind

@@ -34,8 +34,8 @@ from askgraph.llm.pretrained import (
     load_pretrained,
 )
 from askgraph.methods.writing.prompt import build_messages
+from askgraph.training import TrainSettings, find_last_checkpoint, load_result
 from askgraph.training.pairs import TrainingPair
-from askgraph.training.settings import TrainSettings, find_last_checkpoint, load_result
 
 Progress = Callable[[str, int, int | None], None]
 _IGNORED_LABEL = -100  # a label that the loss ignores

@@ -10,7 +10,7 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.benchmarks.formats import read_benchmark
-from askgraph.evaluation.benchmarks.shacl_examples import ShaclExamples
+from askgraph.evaluation.benchmarks.text_records import ShaclExamples
 from askgraph.evaluation.gold import GoldFinding
 from askgraph.evaluation.gold.audit import audit_gold
 from askgraph.evaluation.gold.frozen import FrozenGold, GoldFreezer, find_drift

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askgraph.atomic_files import OLD_SUFFIX, lock_file, make_temporary_path, to_no_space_error
-from askgraph.endpoint import Endpoint
+from askgraph.endpoint import Endpoint, EndpointWrapper, Kind, RunOnEndpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
 from askgraph.graph.arrays import GraphArrays
@@ -31,6 +31,8 @@ from askgraph.graph.vocabularies import (
     load_vocabularies,
 )
 from askgraph.index.names import NameIndex
+from askgraph.sparql.judge import EndpointRequest
+from askgraph.sparql.rewrite.virtual import VirtualPaths, expand_virtual_query
 from askgraph.workspace.settings import GraphSettings
 
 if TYPE_CHECKING:
@@ -186,7 +188,7 @@ def open_endpoint(
     if not paths:
         return graph_endpoint
 
-    from askgraph.endpoint.virtual import VirtualEndpoint  # few graphs have virtual predicates
+    from askgraph.workspace.graph_data import VirtualEndpoint  # few graphs have virtual predicates
 
     return VirtualEndpoint(graph_endpoint, paths, prefixes=prefixes)
 
@@ -393,3 +395,25 @@ def replace_folder(folder: Path) -> Iterator[Path]:
         if old.exists() and not folder.exists():
             old.rename(folder)
         shutil.rmtree(old, ignore_errors=True)
+
+
+class VirtualEndpoint(EndpointWrapper):
+    """Replaces virtual predicates by property paths and passes the query to `inner`.
+
+    `paths` are the property paths by the IRI of the virtual predicate; queries need not declare
+    `prefixes`. A negated property set with a virtual predicate is a `QueryError`.
+    """
+
+    def __init__(
+        self, inner: Endpoint, paths: VirtualPaths, *, prefixes: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(inner)
+        self._paths = paths
+        self._prefixes = prefixes
+        self.services: frozenset[str] = getattr(inner, "services", frozenset())
+
+    async def _run_request(
+        self, request: EndpointRequest, kind: type[Kind], run: RunOnEndpoint[Kind]
+    ) -> Kind:
+        text = expand_virtual_query(request.query, self._paths, prefixes=self._prefixes)
+        return await run(self._inner, text, request.timeout)

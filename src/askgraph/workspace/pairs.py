@@ -12,8 +12,12 @@ from random import Random
 
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.evaluation.benchmarks.formats import read_benchmark
-from askgraph.evaluation.by_name import collect_names
-from askgraph.evaluation.questions import GoldQuestion, filter_by_graph, load_gold_table
+from askgraph.evaluation.questions import (
+    GoldQuestion,
+    collect_names,
+    filter_by_graph,
+    load_gold_table,
+)
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.writing.references import REFERENCES
 from askgraph.sparql.lexer import declare_prefixes

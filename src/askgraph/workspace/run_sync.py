@@ -5,16 +5,19 @@ import contextvars
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
+from askgraph.answers.next_questions import propose_next_questions
 from askgraph.deadline import DEFAULT_SECONDS
 from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
+from askgraph.index.names import split_tokens
 from askgraph.llm import LanguageModel
 from askgraph.methods import Method, answer_with_deadline, expand_virtual_predicates, unwrap
-from askgraph.trace import Outcome, Question, Step, Trace
+from askgraph.search.tokenize.word_lists import detect_language
+from askgraph.trace import Answer, Outcome, Question, Refusal, Step, Trace, build_follow_up
 
 if TYPE_CHECKING:
     from askgraph.trace.codec import TraceHead
@@ -137,3 +140,36 @@ def _encode_setting(value: object, hint: Any) -> object:
         return to_json_value(value, hint)
     except TypeError:
         return str(value)
+
+
+async def suggest_next_questions(
+    question: Question,
+    outcome: Outcome,
+    method: Method,
+    graph: KnowledgeGraph,
+    *,
+    timeout: float | None = None,
+    seconds: float = 10.0,
+    enter_turn: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
+) -> tuple[str, ...]:
+    """Return up to three questions that may follow an answer; empty for other outcomes.
+
+    The method answers each within `timeout` seconds, else `seconds`, in a turn of its own.
+    After `seconds` no further question is tried.
+    """
+    if not isinstance(outcome, Answer):
+        return ()
+    answer = outcome
+
+    async def ask(text: str) -> Outcome:
+        next_question = build_follow_up(text, question, answer, language=question.language)
+        try:
+            async with enter_turn():
+                return await ask_method(next_question, method, [graph], timeout=timeout or seconds)
+        except TimedOut as error:
+            return Refusal(str(error))
+
+    language = question.language or detect_language(split_tokens(question.text)) or "en"
+    return await propose_next_questions(
+        answer, question.text, graph, ask, language=language, seconds=seconds
+    )

@@ -15,7 +15,7 @@ from random import Random
 from statistics import fmean
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.metrics.linking import QueryLinks, compare_links, extract_links
+from askgraph.evaluation.metrics import QueryLinks, compare_links, extract_links
 from askgraph.evaluation.runs import EvaluationRun, Record
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies.stages import (
@@ -33,8 +33,8 @@ from askgraph.evaluation.studies.stages import (
 from askgraph.index import Resource, SearchIndex
 from askgraph.methods.shared.index_cache import Bm25Parameters, open_bm25_index, parse_bm25
 from askgraph.methods.writing.references import PLAIN, REFERENCES
+from askgraph.training import TrainSettings
 from askgraph.training.pairs import read_pairs
-from askgraph.training.settings import TrainSettings
 from askgraph.workspace import Progress, Workspace, ignore_progress
 from askgraph.workspace.evaluation import ExecutorOptions, evaluate_benchmarks, run_to_completion
 from askgraph.workspace.pairs import PairForm, QuestionSelection, make_pairs

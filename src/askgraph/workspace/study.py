@@ -12,12 +12,12 @@ from typing import Any
 
 from askgraph import plugins
 from askgraph.errors import NoModel, SetupError
+from askgraph.evaluation.reports import Interval
 from askgraph.evaluation.reports.failures import sum_usage
 from askgraph.evaluation.reports.report import Report
-from askgraph.evaluation.reports.statistics import Interval
 from askgraph.evaluation.runs import EvaluationOptions, EvaluationRun, Record
 from askgraph.evaluation.runs.run import Progress as Told
-from askgraph.evaluation.studies.papers import (
+from askgraph.evaluation.studies import (
     MeasuredRow,
     Measurement,
     Paper,

@@ -12,7 +12,7 @@ from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.benchmarks.formats import read_benchmark
-from askgraph.evaluation.benchmarks.shacl_examples import ShaclExamples
+from askgraph.evaluation.benchmarks.text_records import ShaclExamples
 
 HEAD = """
 prefix : <http://example.org/> prefix sh: <http://www.w3.org/ns/shacl#>

@@ -11,9 +11,8 @@ from askgraph.errors import SetupError
 from askgraph.evaluation import ResultTable
 from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.benchmarks.json_records import Qald
-from askgraph.evaluation.benchmarks.n3_corpus import N3Corpus
-from askgraph.evaluation.benchmarks.simplequestions import SimpleQuestions
 from askgraph.evaluation.benchmarks.text2sparql import Text2Sparql
+from askgraph.evaluation.benchmarks.text_records import N3Corpus, SimpleQuestions
 from askgraph.sparql.judge import check_query
 
 

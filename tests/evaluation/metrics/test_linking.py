@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.evaluation.metrics.linking import QueryLinks, extract_links, score_linking
+from askgraph.evaluation.metrics import QueryLinks, extract_links, score_linking
 
 PREFIX = "PREFIX ex: <https://example.org/space/> "
 

@@ -13,8 +13,13 @@ from typer.testing import CliRunner
 from askgraph.cli import expand_command
 from askgraph.cli.evaluate import metrics
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.compare import compare_sides, select_side, to_comparison_object
-from askgraph.evaluation.reports.disagreement import EXAMPLES, score_examples
+from askgraph.evaluation.reports.compare import (
+    EXAMPLES,
+    compare_sides,
+    score_examples,
+    select_side,
+    to_comparison_object,
+)
 from askgraph.evaluation.reports.failures import Failure
 from askgraph.evaluation.reports.report import Report, to_report_object
 from askgraph.evaluation.reports.report_sheets import SHEET_BUILDERS

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.evaluation.reports.statistics import (
+from askgraph.evaluation.reports import (
     compare_paired,
     compute_bootstrap_interval,
     compute_kappa,

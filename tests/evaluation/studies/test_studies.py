@@ -14,12 +14,12 @@ from tests.evaluation.reports.records import record
 from askgraph import plugins
 from askgraph.errors import SetupError
 from askgraph.evaluation import Score
-from askgraph.evaluation.metrics.linking import QueryLinks
+from askgraph.evaluation.metrics import QueryLinks
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.reports.statistics import Interval
+from askgraph.evaluation.reports import Interval
 from askgraph.evaluation.runs import Record
 from askgraph.evaluation.runs.scores import load_metrics
-from askgraph.evaluation.studies.papers import (
+from askgraph.evaluation.studies import (
     PAPERS,
     MeasuredRow,
     Measurement,

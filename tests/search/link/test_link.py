@@ -15,6 +15,7 @@ from askgraph.search.link import (
     find_variants,
     link_question,
 )
+from askgraph.search.link.spelling import correct_spelling
 from askgraph.search.tokenize import tokenize
 
 FOUND = read_table(__file__, "found.txt")
@@ -226,6 +227,28 @@ def test_a_word_stands_for_another(text: str, word: str, how: str) -> None:
 )
 def test_a_word_does_not_stand_for_any_other(text: str, word: str) -> None:
     assert word not in of(text)
+
+
+@for_each(
+    ("text", "forms"),
+    [
+        ("How mnay contries hav a temprature", "how many countries hav a temperature"),
+        ("averge nubmer of phtos per cuontry", "average number of photos per country"),
+        (
+            "Which telescopes ater 1990 hvae phoptgraphs",
+            "which telescopes after 1990 have phoptgraphs",
+        ),
+        ("who knows Cuontry or 'cuontry'", "who knows cuontry or cuontry"),
+        ("Wie veile Länder haben ein Raumfahrtfoto", "wie viele lander haben ein raumfahrtfoto"),
+        ("¿Cuántas fotogarfías tiene qxzvv?", "cuantas fotografias tiene qxzvv"),
+    ],
+)
+def test_words_one_letter_off_are_corrected(text: str, forms: str) -> None:
+    reading = tokenize(text)
+    corrected = correct_spelling(reading, VOCABULARY)
+    assert " ".join(corrected.folded_words) == forms
+    assert [token.text for token in corrected.tokens] == [token.text for token in reading.tokens]
+    assert correct_spelling(corrected, VOCABULARY) == corrected
 
 
 def test_the_word_itself_is_the_best_of_all() -> None:

@@ -12,9 +12,9 @@ from tests.servers import faults
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import AskgraphError, ServiceError, TimedOut
-from askgraph.server.graphs import open_graphs as open_graphs_module
+from askgraph.server import graphs as open_graphs_module
+from askgraph.server.graphs import GraphPool, VerifiedAnswers
 from askgraph.server.graphs.add_worker import AddTask, JobProgress, add_in_process
-from askgraph.server.graphs.open_graphs import GraphPool, VerifiedAnswers
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from tests.each import for_each
 
 from askgraph.errors import QueryError, SetupError
-from askgraph.server.graphs.queries import replace_dataset
 from askgraph.server.graphs.uploads import (
     ReceivedFile,
     check_files,
@@ -23,6 +22,7 @@ from askgraph.server.graphs.uploads import (
     remove_orphans,
     store_files,
 )
+from askgraph.server.hub import replace_dataset
 from askgraph.server.problems import TooLarge
 from askgraph.sparql.judge import check_query, list_datasets
 from askgraph.workspace.settings import GraphSettings

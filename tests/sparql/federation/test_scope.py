@@ -11,7 +11,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, QuerySolutions, Store
 from askgraph.endpoint._joining import format_batches, format_values
 from askgraph.errors import QueryError
 from askgraph.graph.examples.shacl import read_shacl
-from askgraph.sparql.federation.scope import Part, VariableScope, get_span, split_group
+from askgraph.sparql.federation import Part, VariableScope, get_span, split_group
 from askgraph.sparql.federation.service import get_prologue, list_services
 from askgraph.sparql.judge import admit_query
 from askgraph.sparql.lexer import tokenize

@@ -8,7 +8,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.errors import QueryError
 from askgraph.sparql import Query
 from askgraph.sparql.parser import parse_tree
-from askgraph.sparql.rewrite.refined import (
+from askgraph.sparql.rewrite.swapped import (
     ColumnCondition,
     add_condition,
     count_by,

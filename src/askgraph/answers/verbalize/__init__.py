@@ -125,7 +125,10 @@ def verbalize_with_names(query: Query | str, names: Names) -> str:
     text = names.phrases.say("unreadable")
     if isinstance(query, Query) or len(query) <= _MAX_CHARACTERS:
         with contextlib.suppress(QuerySyntaxError, RecursionError):
-            text = Sentence(to_tree(query), names).write_title()
+            sentence = Sentence(to_tree(query), names)
+            text = sentence.write()
+            if sentence.is_plain_list(text):  # without "the" before a plural
+                text = text.removeprefix("the ")
     return names.phrases.punctuate(text)
 
 
@@ -189,11 +192,6 @@ async def describe_taught_words(
 
 class Sentence(Grouping):
     """One SELECT, ASK, CONSTRUCT or DESCRIBE on its way into words."""
-
-    def write_title(self) -> str:
-        """Return the query in words; a list of things without "the" before its plural."""
-        text = self.write()
-        return text.removeprefix("the ") if self.is_plain_list(text) else text
 
     def is_plain_list(self, text: str) -> bool:
         """Return whether English words name all things of a kind, without an order that cuts."""
@@ -420,7 +418,9 @@ class Sentence(Grouping):
                 options = [self.write_group(inner) for inner in scopes]
                 text = self.say("also", text, self.join_list(options, "or"))
         for inner in self.scope.without:
-            text = self.say("except", text, self.write_group(inner, self.find_linked(inner)))
+            shared = inner.aliases.keys() & (self.scope.aliases.keys() | self.scope.list_names())
+            linked = inner.resolve(Variable(min(shared))) if shared else None
+            text = self.say("except", text, self.write_group(inner, linked))
         return text
 
     def list_open_subjects(self) -> list[Variable]:
@@ -433,11 +433,6 @@ class Sentence(Grouping):
             if pattern not in self.writer.done and not is_column:
                 found += [pattern.subject, pattern.object]
         return list(dict.fromkeys(term for term in found if isinstance(term, Variable)))
-
-    def find_linked(self, inner: Scope) -> Variable | None:
-        """The variable of a group that stands for one of this group by another name."""
-        shared = inner.aliases.keys() & (self.scope.aliases.keys() | self.scope.list_names())
-        return inner.resolve(Variable(min(shared))) if shared else None
 
     def write_group(self, inner: Scope, about: Variable | None = None) -> str:
         """A group on its own."""
@@ -475,7 +470,9 @@ class Sentence(Grouping):
             return self.say("at most", text, query.limit) if query.limit else text
         if query.limit:
             value, down = order[0]
-            return self.write_cut(text, value, down=down, root=root)
+            noun, few = self.name_order(value, root), "one" if query.limit == 1 else "some"
+            key = f"{few} {self.choose_extreme(value, noun, down=down)}"
+            return self.say(key, text, noun, query.limit)
         nouns = []
         for at, (value, down) in enumerate(order):
             if at and value == root:
@@ -505,12 +502,6 @@ class Sentence(Grouping):
             return f"{noun} in descending order"
         is_number = entry.values in ("integer", "number")
         return f"{noun}, {high} first" if is_number else self.say("down", noun)
-
-    def write_cut(self, text: str, value: Expression, *, down: bool, root: Term | None) -> str:
-        """The first rows of an order: `only the 3 with the highest mass`."""
-        noun, limit = self.name_order(value, root), self.query.limit or 1
-        few = "one" if limit == 1 else "some"
-        return self.say(f"{few} {self.choose_extreme(value, noun, down=down)}", text, noun, limit)
 
     def write_ask(self) -> str:
         """Return a question about facts, or about what there is."""

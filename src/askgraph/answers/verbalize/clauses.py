@@ -11,7 +11,7 @@ from askgraph.answers.verbalize.labels import NO_FACTS
 from askgraph.answers.verbalize.lexicon import Head, LexicalEntry, is_event
 from askgraph.answers.verbalize.names import Nouns, ValueWords, shorten_repeated_noun
 from askgraph.answers.verbalize.scope import Scope, make_scope
-from askgraph.sparql import Call, Pattern, Predicate, Query, Term, find_variables
+from askgraph.sparql import Call, Pattern, Predicate, Query, Term, english, find_variables
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _MAX_DEPTH = 12
@@ -35,8 +35,10 @@ class ClauseWriter(ValueWords):
         parts = [tail, *self.list_clauses(variable, many=many)]
         if self.phrases.is_english and " for the " in head:  # of the same node
             parts = [re.sub(r"^who (?=\W?[a-z]+ed\W)", "who also ", part) for part in parts]
-        elif tail[:4] in ("mit ", "con ", "avec") and "".join(parts[1:]).startswith(tail[:4]):
-            parts = [self.join_list(parts[::-1])]
+        elif tail[:4] in ("mit ", "con ", "avec") and len(parts) > 1:
+            comma = "" if parts[1].endswith(")") else ","
+            is_like = parts[1].startswith(tail[:4])
+            parts = [self.join_list(parts[::-1])] if is_like else [parts[1], comma, tail]
         return " ".join(filter(None, [head, *parts]))
 
     def write_head(self, variable: Variable, noun: str, *, many: bool, lead: str = "") -> str:
@@ -109,12 +111,16 @@ class ClauseWriter(ValueWords):
         self.depth -= 1
         if self.phrases.is_english:
             clauses = sorted(clauses, key=_is_nested)
+            if any(clause.startswith(_FULL_CLAUSES) for clause in clauses):
+                full = {c: self.expand(c, variable, many=many) for c in clauses if _is_reduced(c)}
+                clauses = [full.get(clause, clause) for clause in clauses]
             for at, clause in enumerate(clauses[1:], start=1):
                 is_loose = _is_nested(clause) or clause.startswith("with ")
                 if is_loose and clauses[at - 1].startswith(_FULL_CLAUSES):
                     clauses[at] = self.expand(clause, variable, many=many)
         if not many and self.phrases.is_english:
-            clauses = [re.sub("^(that|who) (are|have) ", _make_singular, text) for text in clauses]
+            clauses = [re.sub("^(that|who) are ", r"\1 is ", text) for text in clauses]
+            clauses = [re.sub("^(that|who) have ", r"\1 has ", text) for text in clauses]
         return [self.join_clauses(clauses)] if clauses else []
 
     def join_clauses(self, clauses: Iterable[str]) -> str:
@@ -235,10 +241,10 @@ class ClauseWriter(ValueWords):
                 return self.write_condition(flag, many=many, person=head.is_person)
             return self.forms.relate(entry, value, head)
         if target.value in self.known:
-            if entry.is_noun and entry.text == self.find_noun(target):
+            if entry.is_noun and self.find_noun(target) in (entry.text, entry.bare):
                 return ""  # "for each country … whose country is that country"
             if not self.phrases.is_english:
-                return f"({entry.text})"  # "dieser" or "diese" would need its gender
+                return f"({entry.bare or entry.text})"  # "dieser" or "diese" would need its gender
             return self.forms.relate(entry, self.say("that", self.find_noun(target)), head)
         conditions = self.describe_conditions(target)
         if self.list_open(target):
@@ -268,20 +274,16 @@ class ClauseWriter(ValueWords):
             high = {"highest": entry.high, "lowest": entry.low}.get(key, "")
             text = self.say(f"by {key}", entry.text, "")
             if self.phrases.is_english and high:
-                text = f"with the {high} {entry.text}"
+                text = entry.describe_extreme(high)
             if self.repeats_scope(self.scope.selects[0]):
                 return text
             subject = pattern.subject
             noun = self.find_noun(subject) if isinstance(subject, Variable) else ""
-            every = self.write_of_all("", self.phrases.pluralize(noun)).strip()
-            return f"{text} {rest.removeprefix(every).strip()}"
+            key, things = "of the", self.phrases.pluralize(noun)
+            if not self.phrases.has_phrase(key):
+                key, things = "of", self.say("the", things)
+            return f"{text} {rest.removeprefix(self.say(key, '', things).strip()).strip()}"
         return ""
-
-    def write_of_all(self, nouns: str, things: str) -> str:
-        """Return `the mass of the planets`, `Masse der Planeten`."""
-        if self.phrases.has_phrase("of the"):
-            return self.say("of the", nouns, things)
-        return self.say("of", nouns, self.say("the", things))
 
     def write_both_extremes(self, entry: LexicalEntry, conditions: str) -> str:
         """Return `with the highest or the lowest mass`, of all that is spoken of; else empty."""
@@ -509,7 +511,8 @@ class ClauseWriter(ValueWords):
         if variable.value in inner.list_names():
             return self.write_shared(inner, variable, is_negative=is_negative, many=many)
         names = {name.value for name in find_variables(tuple(inner.filters))}
-        outside = names & self.list_reachable(variable)
+        ends = [variable, *(p.object for p in self.scope.patterns if p.subject == variable)]
+        outside = names & {end.value for end in ends if isinstance(end, Variable)}
         if not outside - inner.list_names():
             return ""
         writer = self.enter(inner)
@@ -603,13 +606,19 @@ class ClauseWriter(ValueWords):
         return self.say("not those", text) if is_negative else text
 
 
-_PREPOSITIONAL = re.compile(r"\W?(?:to|from|about)\W? ?(?!.* (?:that(?! of)|who|whose|whom) )")
+_PREPOSITIONAL = re.compile(r"\W?(?:to|from|about|in)\W? ?(?!.* (?:that(?! of)|who|whose|whom) )")
 _NESTED = re.compile(r".+ (?:that(?! of)|who|whose|whom) ")
 
 
 def _is_nested(clause: str) -> bool:
     """Return whether a clause has another in it, to which one behind it would seem to belong."""
     return _NESTED.match(clause) is not None
+
+
+def _is_reduced(clause: str) -> bool:
+    """Return whether a clause begins with a participle: `first climbed by Ann`."""
+    words = re.findall(r"\w+", clause)[:2]
+    return words[0] not in ("with", "in") and any(map(english.is_past_participle, words))
 
 
 _SAME_START = re.compile(r"(.+ (?:by|to|in|at|for|of)) ((?:the )?[A-Z][^,]*|“[^”]*”)")
@@ -630,8 +639,3 @@ def _merge_same_starts(clauses: Sequence[str]) -> list[str]:
     late = ("whose ", "for which ")
     texts.sort(key=lambda text: (_is_nested(text), text.startswith(late)))
     return sorted(texts, key=lambda text: not _PREPOSITIONAL.match(text))
-
-
-def _make_singular(start: re.Match[str]) -> str:
-    """Return the singular of the start of an English clause."""
-    return f"{start[1]} {'is' if start[2] == 'are' else 'has'} "

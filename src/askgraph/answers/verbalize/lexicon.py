@@ -53,6 +53,7 @@ _MARKS = re.compile("[\ue000-\uf8ff]")
 _IS_TIME = re.compile(
     r"before|after|in \d|\d+ \w+ \d{4}|between \d+ \w+ \d{4}|.+ or (?:later|earlier)$"
 )
+_SUPERLATIVE = re.compile(r"(?:\w+est|first|last|most|least) ", re.IGNORECASE)
 _BACKWARD = frozenset(["back", "lack_back", "many", "have", "lack", "column"])
 _NUMBERS = re.compile(
     r"(?:(?:more than|at least|less than|at most|between) )?[\d.,]+(?: (?:and|or) [\d.,]+)*"
@@ -87,6 +88,8 @@ class LexicalEntry:
         is_of_person: Whether its subjects are people.
         label: The whole label, where the text lacks its start: `in stock`.
         steps: The operator of a path over any number of steps; empty for one step.
+        bare: The noun without the quotation marks of its text, where it is one English word.
+        has_several: Whether something has several values of it.
     """
 
     kind: Kind
@@ -108,6 +111,8 @@ class LexicalEntry:
     leads_to_person: bool = False
     label: str = ""
     steps: str = ""
+    bare: str = ""
+    has_several: bool = False
 
     @property
     def is_noun(self) -> bool:
@@ -123,6 +128,12 @@ class LexicalEntry:
         is_known = self.kind == "dated" or self.values == "date"
         return is_known or (bool(is_year) and is_date(self.text))
 
+    def describe_extreme(self, adjective: str) -> str:
+        """Return `with the highest mass`, `whose highest point is the lowest`."""
+        if _SUPERLATIVE.match(_MARKS.sub("", self.text)):
+            return f"whose {self.text} is the {adjective}"
+        return f"with the {adjective} {self.text}"
+
     def map_texts(self, change: Callable[[str], str]) -> LexicalEntry:
         """Return the entry with each of its words changed: with marks around them."""
         return replace(
@@ -136,6 +147,7 @@ class LexicalEntry:
             event=self.event and change(self.event),
             object_noun=self.object_noun and change(self.object_noun),
             label=self.label and change(self.label),
+            bare=self.bare and change(self.bare),
         )
 
 
@@ -156,7 +168,7 @@ def make_entry(
     if is_place_label(text):
         entry = LexicalEntry("place", text)
     elif language != "en":
-        entry = _make_foreign_entry(text, language, is_own=is_own)
+        entry = _make_foreign_entry(text, language, facts, is_own=is_own)
     elif _NO_WORDS.search(text):
         entry = LexicalEntry("noun", f"“{text}”")
     else:
@@ -167,6 +179,7 @@ def make_entry(
         value_noun=entry.object_noun or facts.noun,
         leads_to_person=facts.leads_to_person,
         is_of_person=facts.is_of_person,
+        has_several=facts.has_several,
         passive="" if facts.is_of_node and entry.is_noun else entry.passive,
     )
     if language == "en" and is_person_noun(entry.text):
@@ -189,15 +202,23 @@ def _apply_wording(entry: LexicalEntry, wording: TermWording) -> LexicalEntry:
     )
 
 
-def _make_foreign_entry(text: str, language: str, *, is_own: bool) -> LexicalEntry:
+def _make_foreign_entry(
+    text: str, language: str, facts: PropertyFacts, *, is_own: bool
+) -> LexicalEntry:
     is_german_verb = language == "de" and _GERMAN_VERB.fullmatch(text)
     verb = text if language == "fr" else text.split(" ")[0]
     if is_own and (is_german_verb or is_verb_of(verb, language)):
         return LexicalEntry("verb", text)
-    is_phrase = text.split(" ")[-1] in _FOREIGN_PREPOSITIONS
-    is_other = is_phrase or _FOREIGN_PARTICIPLE.fullmatch(text)
     quote = load_lexicon(language)["quotes"].format
-    return LexicalEntry("noun", quote(text) if is_other or not is_own else text)
+    if is_own:
+        is_phrase = text.split(" ")[-1] in _FOREIGN_PREPOSITIONS
+        is_other = is_phrase or _FOREIGN_PARTICIPLE.fullmatch(text)
+        return LexicalEntry("noun", quote(text) if is_other else text)
+    noun = re.sub(r"^has (?=\w)", "", text)
+    is_noun = _make_english_entry(noun, facts).is_noun and not english.is_past(noun)
+    if " " in noun or not is_noun:
+        return LexicalEntry("noun", quote(text))
+    return LexicalEntry("noun", quote(noun), bare=noun.title() if language == "de" else noun)
 
 
 def _make_english_entry(label: str, facts: PropertyFacts) -> LexicalEntry:
@@ -306,8 +327,6 @@ def _make_noun(text: str, facts: PropertyFacts) -> LexicalEntry:
     if agent in tables["agents"]:
         past, participle = tables["agents"][agent]
         entry = replace(entry, past=past.strip("-"), passive=f"{participle} by")
-    if low.startswith((f"{entry.high} ", f"{entry.low} ")):
-        entry = replace(entry, high="greatest", low="smallest")
     return entry
 
 
@@ -370,7 +389,9 @@ class Forms:
             case "any":
                 return self.say("any link", entry.text, value)
             case _:
-                return self.say("is quoted" if self._is_quoted(entry) else "is", entry.text, value)
+                is_clause = value.startswith(self.say("has", ""))
+                is_quoted = self._is_quoted(entry) and not is_clause
+                return self.say("is quoted" if is_quoted else "is", entry.text, value)
 
     def _is_quoted(self, entry: LexicalEntry) -> bool:
         """Return whether a label of another language stands in quotation marks."""
@@ -393,8 +414,11 @@ class Forms:
             return self.say("inverse place", entry.text, value)
         if entry.kind == "any":
             return self.say("any link", entry.text, value)
-        verb, preposition = entry.text.partition(" ")[::2]
-        if entry.kind == "verb" and preposition and self.phrases.has_phrase("inverse verb to"):
+        bare = _MARKS.sub("", entry.text)
+        verb, preposition = bare.partition(" ")[::2]
+        is_verb_to = entry.kind == "verb" and preposition in _FOREIGN_PREPOSITIONS
+        if is_verb_to and self.phrases.has_phrase("inverse verb to"):
+            verb = entry.text.replace(bare, verb)
             return self.say("inverse verb to", verb, preposition, value)
         key = "inverse quoted" if self._is_quoted(entry) else "inverse"
         return self.say("inverse verb" if entry.kind == "verb" else key, entry.text, value)
@@ -429,7 +453,10 @@ class Forms:
         if not noun:
             text = re.sub("[„“«»]|(?<=«) | (?=»)", "", entry.text).strip()
             return self.say("of nothing", text, "")
-        return self.say("no verb" if entry.kind == "verb" else "of no", entry.text, noun)
+        if own.lower() in (entry.text.lower(), entry.bare.lower()):
+            return self.say("without any", "", noun)
+        text = entry.bare or entry.text
+        return self.say("no verb" if entry.kind == "verb" else "of no", text, noun)
 
     def relate_many(self, entry: LexicalEntry, subjects: str) -> str:
         """Return the clause of several subjects."""
@@ -455,7 +482,14 @@ class EnglishForms(Forms):
     def _fill(self, form: str, entry: LexicalEntry, value: str, head: Head, **more: str) -> str:
         """Return a form of the property's part of speech; empty if there is none."""
         rows: Mapping[str, str] = load_lexicon("en")["forms"][form]
-        kind = _classify(entry)
+        kind: str = "agent" if entry.is_noun and entry.passive else entry.kind
+        if kind == "participle" and is_gerund(entry.text):
+            kind = "gerund"
+        elif kind == "relation" and " " not in entry.text:
+            kind = "preposition"
+        is_object = entry.object_noun and value and form not in _BACKWARD
+        if is_object and not re.match(r"(?:an?|any|the|that) ", value):
+            value = f"the {entry.object_noun} {value}"
         if form in ("back", "lack_back"):
             kind = "agent" if entry.past else "noun" if kind == "agent" else kind
         plain = rows.get("noun", "") if kind == "agent" else ""
@@ -468,7 +502,7 @@ class EnglishForms(Forms):
             plural=entry.plural,
             passive=entry.passive,
             past=entry.past,
-            value=value if form in _BACKWARD else _add_object(entry, value),
+            value=value,
             date=_in_or_on(value),
             who="who" if head.is_person else "that",
             whom="whom" if head.is_person else "that",
@@ -480,8 +514,8 @@ class EnglishForms(Forms):
             verb=entry.plural if many else entry.text,
             nouns=entry.plural if many and entry.plural else f"the {entry.text}",
             place=place,
-            relation=_pluralize_relation(entry.text) if many else _add_relation_article(entry.text),
-            a_relation=_add_relation_article(entry.text),
+            relation=_write_relation(entry.text, many=many),
+            a_relation=_write_relation(entry.text, many=False),
             end=entry.value_noun or ("person" if entry.leads_to_person else thing),
             **more,
         )
@@ -550,7 +584,11 @@ class EnglishForms(Forms):
     def differ(self, entry: LexicalEntry, value: str, head: Head) -> str:
         """Return the clause of a value that is not there: `not directed by Ann`."""
         if entry.is_noun and not entry.passive:
-            return f"without {value} as {entry.text}"
+            if entry.event and entry.text.endswith("place"):
+                return f"not {entry.event} in {value}"
+            if entry.has_several:
+                return f"without {value} as {entry.text}"
+            return f"whose {entry.text} is not {value}"
         return self._negate(entry, value, head)
 
     def _negate(self, entry: LexicalEntry, value: str, head: Head) -> str:
@@ -589,22 +627,14 @@ class EnglishForms(Forms):
     def ask(self, entry: LexicalEntry, subject: str, value: str) -> str:
         """Return a statement as a question: `does Titan orbit Saturn?`."""
         is_literal = re.match(r"[\d“-]", _MARKS.sub("", value))
+        is_name = not _MARKS.sub("", value)[:1].islower() or value.startswith("the ")
+        if entry.kind == "noun" and not is_name:
+            return self.say("is true", self.state(entry, subject, value))
         if entry.kind == "noun" and is_literal:
             return f"is the {entry.text} of {subject} {value}?"
         is_past = entry.kind == "verb" and entry.plural == entry.text
         text = "" if is_past else self._fill("ask", entry, value, Head(), subject=subject)
         return text or self.say("is true", self.state(entry, subject, value))
-
-
-def _classify(entry: LexicalEntry) -> str:
-    """Return the row of a property in the table of forms."""
-    if entry.kind == "participle" and is_gerund(entry.text):
-        return "gerund"
-    if entry.kind == "relation" and " " not in entry.text:
-        return "preposition"
-    if entry.is_noun:
-        return "agent" if entry.passive else entry.kind
-    return entry.kind
 
 
 def make_forms(phrases: Phrases) -> Forms:
@@ -615,13 +645,6 @@ def make_forms(phrases: Phrases) -> Forms:
 def is_gerund(text: str) -> bool:
     """Return whether a participle is one of the present: `starring`."""
     return _MARKS.sub("", text).endswith("ing")
-
-
-def _add_object(entry: LexicalEntry, value: str) -> str:
-    """Return a value with the noun that its verb has: `the service Design`."""
-    if not entry.object_noun or not value or re.match(r"(?:an?|any|the|that) ", value):
-        return value
-    return f"the {entry.object_noun} {value}"
 
 
 def _fit_event(entry: LexicalEntry, head: Head) -> str:
@@ -640,18 +663,13 @@ def _in_or_on(value: str, *, is_place: bool = False) -> str:
     return f"in {value}" if is_year else value
 
 
-def _pluralize_relation(text: str) -> str:
-    """Return a relation of several subjects: `members of`, `part of`."""
-    noun, _, preposition = text.rpartition(" ")
-    is_of = _MARKS.sub("", preposition) == "of" and _MARKS.sub("", noun) not in ("part", "made")
-    return f"{english.pluralize(noun)} {preposition}" if is_of else text
-
-
-def _add_relation_article(text: str) -> str:
-    """Return a relation with the article of its noun: `a member of`, `part of`, `near`."""
-    bare = _MARKS.sub("", text)
-    noun, _, preposition = bare.rpartition(" ")
+def _write_relation(text: str, *, many: bool) -> str:
+    """Return a relation with its noun: `a member of`, `members of`, `part of`, `near`."""
+    noun, _, preposition = _MARKS.sub("", text).rpartition(" ")
     if preposition != "of" or noun in ("part", "made"):
         return text
+    if many:
+        noun, _, preposition = text.rpartition(" ")
+        return f"{english.pluralize(noun)} {preposition}"
     is_sole = noun in ("capital", "subject", "author")
     return f"{'the' if is_sole else english.add_article(noun).split()[0]} {text}"

@@ -139,14 +139,15 @@ class Listing(ABC):
 
     def name_the(self, nouns: Sequence[str]) -> str:
         """Return nouns as a list after "the"."""
-        return self.say("the", self.join_list(list(dict.fromkeys(nouns))))
+        return self.say("the", self.join_list(list(dict.fromkeys(map(self.names.unquote, nouns)))))
 
     def cuts_root(self) -> bool:
         """Whether the first rows of an order are taken, and the order is one of the root's."""
         query = self.query
-        return (
-            bool(query.order and query.limit) and not query.is_aggregate and not self.is_wrapper()
-        )
+        if not query.order or not query.limit or self.is_wrapper():
+            return False
+        is_counted = self.keys == [self.find_root()] and self.is_count(query.order[0][0])
+        return not query.is_aggregate or (is_counted and not self.list_computed())
 
     def write_superlative(self, root: Term | None) -> tuple[str, str]:
         """Return the words before and behind a noun: `largest`, `with the highest mass`."""
@@ -162,10 +163,10 @@ class Listing(ABC):
                 return (most_recently, "") if is_down else ("", f"{entry.text} {earliest}")
             if entry.kind == "count":
                 return "", f"with the {places}{'most' if is_down else 'fewest'} {entry.plural}"
-            is_word = not entry.is_dated or (is_down and entry.high == "most recent")
+            adjective = entry.high if is_down else "earliest" if entry.is_dated else entry.low
+            is_word = not entry.is_dated or entry.high == "most recent"
             if is_word and entry.kind == "noun":
-                adjective = entry.high if is_down else entry.low
-                return "", f"with the {places}{adjective} {entry.text}"
+                return "", entry.describe_extreme(f"{places}{adjective}")
         noun = self.name_order(value, root)
         key = f"by {self.choose_extreme(value, noun, down=is_down)}"
         return "", self.say(key, noun, places)
@@ -314,7 +315,8 @@ class Listing(ABC):
             return self.say("all triples")
         if isinstance(root, Variable):
             self.writer.known[root.value] = self.writer.find_noun(root)
-        own, far = self.split_columns([variable for variable in asked if variable != root], root)
+        columns = [(self.name_own_column(one, root), one) for one in asked if one != root]
+        own, far = [noun for noun, _ in columns if noun], [one for noun, one in columns if not noun]
         if len(own) == 1 and not far and not isinstance(root, Variable):
             if asked[0].value in self.scope.binds:
                 return self.writer.write(asked[0])
@@ -519,13 +521,6 @@ class Listing(ABC):
         if self.phrases.is_english:
             return self.forms.name_column(self.names.find_entry(pattern.predicate))
         return self.writer.name_object(pattern)
-
-    def split_columns(
-        self, variables: Sequence[Variable], root: Term
-    ) -> tuple[list[str], list[Variable]]:
-        """The columns that are nouns of the root, and the variables of the others."""
-        nouns = [(self.name_own_column(variable, root), variable) for variable in variables]
-        return [noun for noun, _ in nouns if noun], [one for noun, one in nouns if not noun]
 
     def name_own_column(self, variable: Variable, root: Term) -> str:
         """Return a column of the root: `name`, `name of their country`; empty if it is far."""

@@ -14,6 +14,7 @@ from askgraph.answers.verbalize.lexicon import Head, LexicalEntry, is_gerund, ma
 from askgraph.answers.verbalize.phrases import (
     Phrases,
     ValueWriter,
+    is_date,
     is_person_noun,
     load_phrases,
     to_adjective,
@@ -146,9 +147,7 @@ class Names:
     def name_class(self, iri: str) -> str:
         """Return a class in words: lower case at its start, but for names and German nouns."""
         noun = self.name_iri(iri)
-        return self._lower(noun if self.keeps_case else trim_definition(noun), iri)
-
-    def _lower(self, noun: str, iri: str) -> str:
+        noun = noun if self.keeps_case else trim_definition(noun)
         word = noun.split(" ")[0]
         keeps = self.phrases.language == "de" or (self.keeps_case and iri in self.labels)
         is_plain = not keeps and word[1:].islower() and word[0].isupper()
@@ -159,9 +158,10 @@ class Names:
         noun = self.name_class(iri)
         if not self.phrases.is_english and self.is_foreign(iri) and self.phrases.nouns != "en":
             return self.phrases.quote(noun)
-        return self.phrases.singularize(
-            noun[:1].upper() + noun[1:] if self.phrases.language == "de" else noun
-        )
+        is_phrase = noun.rpartition(" ")[2][:1].isupper()  # "bemannte Mission"
+        if self.phrases.language == "de" and not is_phrase:
+            noun = noun[:1].upper() + noun[1:]
+        return self.phrases.singularize(noun)
 
     def is_person(self, iri: str) -> bool:
         """Return whether the instances of a class are people."""
@@ -192,6 +192,11 @@ class Names:
             facts=self.facts.properties.get(iri, NO_FACTS),
             wording=self.facts.wordings.get(iri),
         )
+
+    def unquote(self, noun: str) -> str:
+        """Return a noun that begins a sentence: one word of another language without quotes."""
+        entries = self._entries.values()
+        return next((entry.bare for entry in entries if entry.text == noun), "") or noun
 
     def _make_path_entry(self, path: Path) -> LexicalEntry:
         say, join = self.phrases.say, self.phrases.join_list
@@ -336,7 +341,7 @@ class Nouns:
         if entry.kind == "place":
             return self.say("place noun")
         if entry.is_noun:
-            return entry.text
+            return (entry.values == "thing" and entry.bare) or entry.text
         if entry.kind == "dated" or is_gerund(entry.text):
             return self.name_of_kind(entry)
         return entry.value_noun or self.phrases.quote(entry.text)
@@ -356,11 +361,7 @@ class Nouns:
         """Return the pattern by which a variable is the `noun` of another; mark it as done."""
         for pattern in self.list_open(variable):
             entry = self.names.find_entry(pattern.predicate)
-            if (
-                pattern.object == variable
-                and entry.is_noun
-                and entry.text in (noun, self.phrases.quote(noun))
-            ):
+            if pattern.object == variable and entry.is_noun and noun in (entry.text, entry.bare):
                 self.done.add(pattern)
                 return pattern
         return None
@@ -369,11 +370,6 @@ class Nouns:
         """Return the pending patterns with a term at an end."""
         ends = ((pattern, (pattern.subject, pattern.object)) for pattern in self.scope.patterns)
         return [pattern for pattern, both in ends if term in both and pattern not in self.done]
-
-    def list_reachable(self, variable: Term) -> set[str]:
-        """Return the names of a variable and of the values that hang on it."""
-        ends = [variable, *(p.object for p in self.scope.patterns if p.subject == variable)]
-        return {end.value for end in ends if isinstance(end, Variable)}
 
 
 class ValueWords(Nouns, ABC):
@@ -427,19 +423,19 @@ class ValueWords(Nouns, ABC):
             return condition
         entry, value = self.names.find_entry(owner.predicate), condition.value
         compares = condition.key in ("<", ">", "<=", ">=")
-        if compares and entry.is_dated:
+        is_date_text = entry.values == "text" and is_date(entry.text)
+        if compares and (entry.is_dated or (is_date_text and re.search(r"\d{4}", value))):
             return replace(condition, key=f"date {condition.key}")
         if entry.is_dated or not (compares or condition.key in ("=", "!=", "in", "not in")):
             return condition
         if entry.unit or entry.kind == "count" or entry.values == "integer":
-            value = re.sub(r"(?<![\d.,])\d{4}(?![\d.,])", self._group_digits, value)
+            write = self.names.writer.write_number
+            year_like = r"(?<![\d.,])\d{4}(?![\d.,])"
+            value = re.sub(year_like, lambda digits: write(int(digits[0])), value)
         if not entry.unit:
             return replace(condition, value=value)
         is_number = re.search(r"\d[\ue000-\uf8ff]*$", value)
         return replace(condition, value=f"{value} {entry.unit}") if is_number else condition
-
-    def _group_digits(self, number: re.Match[str]) -> str:
-        return self.names.writer.write_number(int(number[0]))
 
     def is_filtered(self, variable: Variable) -> bool:
         """Return whether any filter, VALUES or sub-select restricts a variable."""

@@ -173,8 +173,9 @@ class Phrases:
         for word, vowels, replacement in _BEFORE_VOWELS.get(self.language, ()):
             for at, part in enumerate(parts):
                 first = _MARKS.sub("", str(part))[:1].lower()
-                if first and first in vowels and f"{word} {{{at}}}" in template:
-                    template = template.replace(f"{word} {{{at}}}", f"{replacement}{{{at}}}")
+                if first and first in vowels:
+                    pattern = rf"\b{word} (?=\{{{at}\}})"  # not "hay {0}"
+                    template = re.sub(pattern, replacement, template)
         if key == "a" and self.is_english:
             return english.add_article(str(parts[0]))
         return template.format(*parts)
@@ -199,8 +200,7 @@ class Phrases:
 
     def capitalize(self, text: str) -> str:
         """Return a text with a capital at its start, or behind the mark that it starts with."""
-        start = 1 if text[:1].isalpha() else 2
-        return text[:start].upper() + text[start:]
+        return re.sub(r"^\W{0,2}.?", lambda start: start[0].upper(), text)
 
     def finish_question(self, text: str) -> str:
         """Return a question with a capital, and with the elisions of French."""

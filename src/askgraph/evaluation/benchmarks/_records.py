@@ -24,6 +24,9 @@ Item = tuple[str, GoldQuestion | str]
 
 RawRecord = TypeVar("RawRecord")
 
+UNANSWERABLE_TAG = "unanswerable"
+"""The tag of questions that the graph holds no answer for."""
+
 _PROLOGUE = r"(?:\s|\#[^\n]*(?:\n|$)|PREFIX\s[^<>]*<[^<>]*>|BASE\s*<[^<>]*>|DEFINE\s[^\n]*\n)*"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNICODE_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})")

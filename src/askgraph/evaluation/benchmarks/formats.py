@@ -23,8 +23,8 @@ from askgraph.evaluation.benchmarks._records import (
     parse_json_result,
     parse_stored_answers,
 )
-from askgraph.evaluation.benchmarks.questions_jsonl import QuestionsJsonl
-from askgraph.evaluation.benchmarks.shacl_examples import ShaclExamples
+from askgraph.evaluation.benchmarks.json_records import QuestionsJsonl
+from askgraph.evaluation.benchmarks.text_records import ShaclExamples
 from askgraph.evaluation.questions import GoldQuestion, write_questions
 from askgraph.graph.archives import read_head, read_text
 from askgraph.graph.examples import (

@@ -12,6 +12,7 @@ from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.benchmarks._records import (
     FREEBASE_PREFIXES,
     PREFIXES_BY_GRAPH,
+    UNANSWERABLE_TAG,
     Item,
     QuestionText,
     Record,
@@ -33,6 +34,7 @@ from askgraph.evaluation.benchmarks._records import (
     number_records,
     parse_bindings,
     parse_json_result,
+    parse_stored_answers,
     read_records,
 )
 from askgraph.evaluation.questions import GoldQuestion
@@ -543,3 +545,77 @@ class WikiWebQuestions(JsonBenchmark):
                 return parse_bindings(bindings)
             case _:
                 raise UnusableItemError("'results' must be a list of solutions or a boolean")
+
+
+class QuestionsJsonl:
+    """Our own format: one question per line, in one language.
+
+    `id` and `question` are required. `"sparql": null` without answers, or the tag `unanswerable`,
+    means that the graph holds no answer. `kg` names the graph if a file covers several.
+    """
+
+    title: ClassVar[str] = "Lines of questions (askgraph)"
+    splits: ClassVar[tuple[str, ...]] = ("train", "dev", "test")
+
+    def can_read(self, path: Path, head: str) -> bool:
+        """Return whether the first line is an object with id and question."""
+        first_line = head.lstrip().partition("\n")[0]
+        keys = find_keys(first_line)
+        excluded_keys = {"questions", "paraphrases", "info"}
+        return (
+            first_line.startswith("{")
+            and {"id", "question"} <= keys
+            and excluded_keys.isdisjoint(keys)
+        )
+
+    def read(self, path: Path, *, language: str | None = None) -> BenchmarkContents:
+        """Read all questions that can be scored."""
+        items = (
+            item
+            for record in self.iterate_items(path)
+            for item in _select_language(*record, language)
+        )
+        contents = collect_contents(items)
+        graphs = {question.graph for question in contents.questions}
+        graph = next(iter(graphs)) if len(graphs) == 1 else None
+        return BenchmarkContents(contents.questions, contents.unreadable, graph)
+
+    def iterate_items(self, path: Path) -> Iterator[Item]:
+        """Yield the question of every line, scorable or not, or the reason why it has none."""
+        return read_records(
+            iterate_json_lines(path), lambda location, record: [(location, _build_question(record))]
+        )
+
+
+def _select_language(
+    location: str, question: GoldQuestion | str, language: str | None
+) -> Iterator[Item]:
+    if isinstance(question, str) or language is None:
+        yield location, question
+        return
+    text = QuestionText(question.text, question.language)
+    yield from read_records(
+        [(location, question)],
+        lambda item_location, item: expand_wordings(item_location, item, [text], language),
+    )
+
+
+def _build_question(record: Record) -> GoldQuestion:
+    identity, text = record.get("id"), record.get("question")
+    if isinstance(identity, bool) or not isinstance(identity, str | int) or identity == "":
+        raise UnusableItemError("no 'id'")
+    if not isinstance(text, str):
+        raise UnusableItemError(f"question {str(identity)!r} has no 'question' text")
+    answers, tags = parse_stored_answers(record.get("answers")), get_texts(record, "tags")
+    lacks_answer = "sparql" in record and record["sparql"] is None and answers is None
+    return GoldQuestion(
+        id=str(identity),
+        text=text,
+        language=get_text(record, "lang"),
+        sparql=get_text(record, "sparql"),
+        answers=answers,
+        tags=tags,
+        graph=get_text(record, "kg"),
+        unanswerable=lacks_answer or UNANSWERABLE_TAG in tags,
+        split=get_text(record, "split"),
+    )

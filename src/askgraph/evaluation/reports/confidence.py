@@ -12,7 +12,7 @@ from statistics import fmean
 
 import numpy as np
 
-from askgraph.evaluation.reports.statistics import Interval, compute_bootstrap_interval
+from askgraph.evaluation.reports import Interval, compute_bootstrap_interval
 from askgraph.evaluation.runs import REJECTED_STATUSES, Record
 
 Pairs = Sequence[tuple[float, float]]

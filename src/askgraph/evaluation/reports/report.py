@@ -8,6 +8,7 @@ from functools import cached_property
 from statistics import fmean, stdev
 
 from askgraph.errors import SetupError
+from askgraph.evaluation.reports import Interval, compute_bootstrap_interval
 from askgraph.evaluation.reports.confidence import (
     REPORTED_RISK_RATIOS,
     Pairs,
@@ -27,7 +28,6 @@ from askgraph.evaluation.reports.failures import (
     sum_usage,
 )
 from askgraph.evaluation.reports.sheet import Cell, SheetColumn
-from askgraph.evaluation.reports.statistics import Interval, compute_bootstrap_interval
 from askgraph.evaluation.runs import REJECTED_STATUSES, EvaluationRun, Record
 
 Json = dict[str, object]

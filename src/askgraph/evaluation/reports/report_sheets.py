@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from askgraph.evaluation.reports import compute_bootstrap_interval, compute_kappa
 from askgraph.evaluation.reports.confidence import (
     REPORTED_RISK_RATIOS,
     RIGHT_SCORE_THRESHOLDS,
@@ -43,7 +44,6 @@ from askgraph.evaluation.reports.report import (
     strip_prefixes,
 )
 from askgraph.evaluation.reports.sheet import Sheet, SheetColumn, build_columns
-from askgraph.evaluation.reports.statistics import compute_bootstrap_interval, compute_kappa
 from askgraph.evaluation.runs import GOLD_LINKS_MARK, EvaluationRun, QuestionDetail, Record
 from askgraph.evaluation.runs.scores import JUDGE_METRIC
 

@@ -19,7 +19,7 @@ from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.evaluation import ResultTable
 from askgraph.evaluation.executors import is_cancelling, run_concurrently
 from askgraph.evaluation.files import LineFile
-from askgraph.evaluation.metrics.linking import extract_links
+from askgraph.evaluation.metrics import extract_links
 from askgraph.evaluation.metrics.sets import best_column
 from askgraph.evaluation.questions import GoldQuestion, load_answer_table, run_query
 from askgraph.evaluation.runs import Done, Task

@@ -12,7 +12,7 @@ from askgraph.answers.codec import Json, to_json_value
 from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, QueryError, SetupError
 from askgraph.evaluation import Metric, ResultTable, Score, align_numbers
-from askgraph.evaluation.metrics.linking import score_linking
+from askgraph.evaluation.metrics import score_linking
 from askgraph.evaluation.questions import try_load_gold
 from askgraph.evaluation.reports.failures import classify_failure
 from askgraph.evaluation.runs import REJECTED_STATUSES, Done, QuestionDetail, Record, Task, Worker

@@ -20,8 +20,8 @@ from pathlib import Path
 from statistics import fmean
 
 from askgraph.errors import SetupError
+from askgraph.evaluation.reports import Interval
 from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns
-from askgraph.evaluation.reports.statistics import Interval
 from askgraph.evaluation.runs import Record
 from askgraph.graph.boundaries import INDIVIDUAL_BOUNDARIES, SCHEMA_BOUNDARIES
 from askgraph.trace import Usage

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Literal, cast
 
 from askgraph.evaluation import Score
-from askgraph.evaluation.metrics.linking import QueryLinks, compare_links
+from askgraph.evaluation.metrics import QueryLinks, compare_links
 from askgraph.evaluation.reports.confidence import MAX_LOST_SHARE, find_threshold
 from askgraph.evaluation.reports.failures import RejectionCounts, count_rejections, is_right
 from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns

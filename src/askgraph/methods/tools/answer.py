@@ -1,9 +1,11 @@
-"""Tools that end a run: `answer` with a checked final query, `cancel` with a reason."""
+"""Tools that end a run, `answer` and `cancel`; `note` keeps a sentence for later runs."""
 
+import asyncio
 import math
 from typing import Annotated
 
 from askgraph.errors import QueryError, ServiceError
+from askgraph.graph.glossary import add_note
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.query_faults import (
     explain_empty_result,
@@ -29,7 +31,7 @@ from askgraph.methods.tools.term_text import STANDARD_NAMESPACES
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.trace import Answer, Observation
 
-__all__ = ["answer", "cancel"]
+__all__ = ["answer", "cancel", "note"]
 
 _ALL_COLUMNS = "*"  # default of a method if the model names none
 _DEFAULT_CERTAINTY = 0.7
@@ -211,3 +213,20 @@ async def cancel(
         return Observation(f"{text}\n(The best attempt failed: {failure})", ends="cancel")
     rows = 1 if attempt.boolean is not None else len(attempt.result.rows)
     return Observation(text, query=attempt.query, rows=rows, ends="cancel", answer=attempt)
+
+
+async def note(
+    context: Context, sentence: Annotated[str, "one sentence about the graph"]
+) -> Observation:
+    """Keep a sentence for later questions: what a predicate means, how something is modelled.
+
+    It is stored once, with the graph in its workspace.
+    """
+    graph = context.graph
+    if graph.notes is None:
+        return Observation("no notes are kept of this graph", failed=True)
+    try:
+        is_new = await asyncio.to_thread(add_note, graph.notes, sentence, graph.snapshot)
+    except ValueError as problem:
+        return Observation(f"not noted: {problem}", failed=True)
+    return Observation("noted" if is_new else "noted before")

@@ -603,7 +603,8 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
         exact_matches: list[Variant] = []
         word = index.find_word(token.stem)
         if word is not None:
-            exact_matches.append(Variant(at, word, _EXACT_SCORE, "exact"))
+            quality = _INFLECTED_SCORE if token.is_corrected else _EXACT_SCORE
+            exact_matches.append(Variant(at, word, quality, "exact"))
         matches += exact_matches
         matches += _join_words(reading.tokens, at, index)
         matches += (

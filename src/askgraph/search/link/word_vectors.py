@@ -151,9 +151,29 @@ def _find_known(folded: str) -> Vectors | None:
     return vector
 
 
-def is_unknown_word(folded: str) -> bool:
-    """Return whether a folded word is in the table in no form: a rare name, or misspelt."""
-    return folded.isalpha() and _find_known(folded) is None
+def is_unknown_word(folded: str, *, compounds: bool = False) -> bool:
+    """Return whether a folded word is in the table in no form: a rare name, or misspelt.
+
+    Args:
+        folded: the word.
+        compounds: whether a compound of two known words counts as known.
+    """
+    is_known = _find_known(folded) is not None
+    return folded.isalpha() and not is_known and not (compounds and _join_parts(folded) is not None)
+
+
+def weigh_known_words(folded: Sequence[str]) -> dict[str, float]:
+    """Return those of many words that the table has, with weights; frequent words weigh less."""
+    table, known = load_table(), dict[str, float]()
+    stems = [stem if len(stem := stem_word(word)) > _MIN_PART_LENGTH else word for word in folded]
+    for form in (folded, stems):
+        keys = np.array([hash_word(word) for word in form], np.uint32)
+        rows = table.hashes.searchsorted(keys).clip(max=len(table.hashes) - 1)
+        for at in np.flatnonzero(table.hashes[rows] == keys).tolist():
+            vector = table.find(form[at])
+            if vector is not None:
+                known.setdefault(folded[at], float(np.linalg.norm(vector)))
+    return known
 
 
 def _join_parts(folded: str) -> Vectors | None:

@@ -48,7 +48,7 @@ class EdgeDirections:
         return count + self._count_reversed_denials(candidate)
 
     def _count_in_group(self, patterns: Sequence[Pattern]) -> int:
-        named = {
+        links_by_name = {
             triple.subject: link
             for triple in patterns
             if isinstance(triple.object, Literal)
@@ -62,7 +62,7 @@ class EdgeDirections:
             if relation is None or relation.target == RDF_TYPE:
                 continue
             for term in (triple.subject, triple.object):
-                link = named.get(term)
+                link = links_by_name.get(term)
                 if isinstance(term, NamedNode):
                     link = self._thing_links.get(term.value)
                 if link is not None:

@@ -608,8 +608,8 @@ def _unasked(context: FaultContext) -> bool:
     [value] = context.shown_values
     if not isinstance(value, Variable):
         return False
-    shown = (value, context.candidate.names.get(value, value))  # a name, and the thing with it
-    return max(map(context.score_column_name, shown)) < _MIN_COLUMN_NAME_SCORE
+    variables = (value, context.candidate.names.get(value, value))  # a name, and the thing with it
+    return max(map(context.score_column_name, variables)) < _MIN_COLUMN_NAME_SCORE
 
 
 _MIN_FAME_RATIO = 100

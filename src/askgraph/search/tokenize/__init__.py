@@ -14,8 +14,7 @@ from functools import cache, cached_property, lru_cache
 from itertools import islice, zip_longest
 from math import isfinite
 
-from rapidfuzz.distance import OSA, Indel
-from rapidfuzz.process import extractOne
+from rapidfuzz.distance import Indel
 
 from askgraph.graph.literals import to_day_number
 from askgraph.graph.measures import Unit, match_unit
@@ -467,6 +466,11 @@ class QuestionToken:
     end: int
     quote: int | None = None
 
+    @cached_property
+    def is_corrected(self) -> bool:
+        """Whether the text was misspelt and the other forms are not."""
+        return self.folded != fold_word(_remove_dots(self.text))
+
     @property
     def is_capitalized(self) -> bool:
         """Whether it starts with a capital letter."""
@@ -637,7 +641,6 @@ def tokenize(text: str, language: str | None = None) -> TokenizedQuestion:
     tokens = tuple(part for token in tokens for part in _split_superlative(token, words))
     tokens = tuple(part for token in tokens for part in _spell_plus(token, words))
     folded_words = [token.folded for token in tokens]
-    tokens = tuple(_correct_operator_typo(token, words) for token in tokens)
     genitives = {match.start() for match in genitive.finditer(text)}
     return TokenizedQuestion(
         text,
@@ -647,30 +650,6 @@ def tokenize(text: str, language: str | None = None) -> TokenizedQuestion:
         frozenset(at for at, token in enumerate(tokens) if token.end in genitives),
         is_truncated=len(matches) > _MAX_TOKENS,
     )
-
-
-_MIN_TYPO_LENGTH = 6  # minimum length of a word, or of the operator's word, for a one-letter typo
-
-
-def _correct_operator_typo(token: QuestionToken, words: WordList) -> QuestionToken:
-    """Replace a misspelt operator word, one letter off, by the word: "minumum"."""
-    word = token.folded
-    if (
-        len(word) < _MIN_TYPO_LENGTH
-        or token.is_capitalized
-        or token.quote is not None
-        or not word.isalpha()
-    ):
-        return token
-    if word in words.operator_words:
-        return token
-    operator_words = [
-        operator_word for operator_word in words.long_operator_words if operator_word[0] == word[0]
-    ]
-    match = extractOne(word, operator_words, scorer=OSA.distance, score_cutoff=1)
-    if match is None or stem_word(word) == stem_word(match[0]):
-        return token
-    return replace(token, folded=match[0], stem=stem_word(match[0]))
 
 
 def _split_superlative(token: QuestionToken, words: WordList) -> Iterator[QuestionToken]:

@@ -135,13 +135,12 @@ class WordList:
         return frozenset(phrase[-1] for phrase in comparisons if len(phrase) > 1)
 
     @cached_property
-    def long_operator_words(self) -> frozenset[str]:
-        """Long words for extremes, averages and orders, recognizable despite one wrong letter."""
-        names = ("minimum", "maximum", "average", "order", "ascending", "descending")
-        words = {word for name in names for phrase in self.operators[name] for word in phrase}
-        return frozenset(
-            word for word in words - self.stop_words if len(word) > _MAX_SHORT_WORD_LENGTH
-        )
+    def function_words(self) -> frozenset[str]:
+        """The words that shape a question: of operators, measures, requests, times and numbers."""
+        groups = (self.question_words, self.request_phrases, self.label_phrases, self.time_phrases)
+        phrases = [phrase for group in groups for part in group.values() for phrase in part]
+        words = {word for phrase in phrases for word in phrase}
+        return self.operator_words | self.stop_words | words | self.number_words.keys()
 
     @cached_property
     def ordinal_prefixes(self) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.server.auth import ANONYMOUS, NotAllowedError, Principal
+from askgraph.server.graphs import GraphCatalog
 from askgraph.server.graphs.add_worker import AddedGraphView, AddTask, JobProgress, add_in_process
-from askgraph.server.graphs.open_graphs import GraphCatalog
 from askgraph.server.graphs.uploads import (
     find_uploads,
     get_upload_folder,

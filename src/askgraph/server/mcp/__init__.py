@@ -1,14 +1,27 @@
 """Graphs for agents: a Model Context Protocol server over standard input and output or HTTP.
 
 This module assembles the server from the tools (`ask`, `explore`) and its own resources and
-prompts. All of them reach graphs through a `GraphAccess`: of a caller of `askgraph serve`
-(`http`), or of
+prompts. All of them reach graphs through a `GraphAccess`: of a caller of `askgraph serve`, or of
 the user who started `askgraph mcp`. The caller is identified anew for each message.
+
+Over HTTP, at `/mcp`, the server keeps no state between two requests, so any of its processes can
+answer each of them. It imports this module at the first request, as the library of MCP takes most
+of a second. The server checks host and origin before a request gets here.
 """
 
+import asyncio
+import json
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
@@ -17,9 +30,12 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.request_state import RequestStateSecurity
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
     CallToolResult,
     GetPromptResult,
     InputRequiredResult,
@@ -27,12 +43,20 @@ from mcp_types import (
     ToolAnnotations,
 )
 from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import Message, Receive, Send
+from starlette.types import Scope as AsgiScope
 
+from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.graph.shape_texts import format_document
 from askgraph.graph.shapes import build_shape
+from askgraph.server.auth import Principal, Scope
+from askgraph.server.hub import Hub, get_hub, identify_caller
 from askgraph.server.mcp.access import (
     CURRENT_ACCESS,
+    FOLLOWING_SECONDS,
     GraphAccess,
     GraphMetadata,
     LocalAccess,
@@ -55,6 +79,9 @@ from askgraph.server.mcp.explore import (
 )
 from askgraph.server.mcp.results import NOTICE
 from askgraph.server.problems import describe_faults
+from askgraph.server.runs import AskBody, RunRequest, list_method_names
+from askgraph.server.runs.replies import build_next_questions, read_steps
+from askgraph.trace import Outcome, Question, Step
 from askgraph.workspace import Workspace
 
 _MAX_CLASSES, _MAX_PREDICATES, _MAX_SHAPES = 50, 100, 20
@@ -341,3 +368,126 @@ async def run_stdio(
             return access
 
         await create_server(get_access).run_stdio_async()
+
+
+_EXAMPLE_MESSAGE = '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
+_MESSAGE_KEYS = {"method", "result", "error"}
+_ID_TYPES = (int, str)
+_MAX_BODY_BYTES = 1024 * 1024
+
+
+class HostedAccess:
+    """The access of a caller of the server; their questions go into their history."""
+
+    def __init__(self, hub: Hub, caller: Principal) -> None:
+        self._hub = hub
+        self._caller = caller
+        self.query_timeout = hub.settings.query_timeout
+
+    def require_scope(self, scope: Scope) -> None:
+        """Raise `NotAllowedError` if the caller lacks a scope."""
+        self._caller.require_scope(scope)
+
+    def list_graphs(self) -> Sequence[str]:
+        """Return the names of the graphs that the caller may see."""
+        return self._hub.graphs.list_names(self._caller)
+
+    def list_methods(self) -> Sequence[str]:
+        """Return the names of the methods that callers may choose."""
+        return list_method_names(self._hub.settings)
+
+    async def get_metadata(self, name: str) -> GraphMetadata:
+        """Return the metadata of a graph without opening it."""
+        self._hub.graphs.get_settings(name, self._caller)
+        return await asyncio.to_thread(GraphMetadata.read, self._hub.workspace, name)
+
+    @asynccontextmanager
+    async def open_graph(self, name: str) -> AsyncIterator[KnowledgeGraph]:
+        """Lease a graph of the server, within its limit of parallel queries."""
+        async with (
+            self._hub.graphs.lease(name, self._caller, with_indices=True) as graph,
+            self._hub.queries.wait_turn(name),
+        ):
+            yield graph
+
+    async def stream_steps(self, request: RunRequest) -> AsyncGenerator[Step, None]:
+        """Answer a question through the server's queue, within the caller's limits."""
+        body = AskBody(
+            question=request.question.text,
+            graphs=list(request.graphs),
+            method=request.method,
+            language=request.question.language,
+            seconds=request.seconds,
+        )
+        run = await self._hub.ask(body, self._caller, before=request.question.before)
+        async with aclosing(read_steps(self._hub, run)) as steps:
+            async for step in steps:
+                yield step
+
+    async def suggest_following(self, question: Question, outcome: Outcome) -> Sequence[str]:
+        """Return follow-up questions to an outcome."""
+        return await build_next_questions(
+            self._hub, question, outcome, self._caller, seconds=FOLLOWING_SECONDS
+        )
+
+
+class McpEndpoint:
+    """An ASGI endpoint that identifies the caller first: unknown callers get a plain 401."""
+
+    def __init__(self) -> None:
+        self._server = create_server(_identify_sender)
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Answer one message."""
+        request = Request(scope, receive)
+        caller = await identify_caller(request, get_hub(request))
+        caller.require_scope("ask")
+        body = await request.body()
+        if error_parts := _find_message_error(body):
+            code, error_message = error_parts
+            error = {
+                "jsonrpc": "2.0",
+                "id": None,
+                "error": {"code": code, "message": error_message},
+            }
+            await JSONResponse(error, 400)(scope, receive, send)
+            return
+        pending_messages = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+        async def receive_message() -> Message:
+            return next(pending_messages, None) or await receive()
+
+        self._server.streamable_http_app(
+            stateless_http=True,
+            max_request_body_size=_MAX_BODY_BYTES,
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        )
+        sessions = self._server.session_manager  # the one of this request
+        async with sessions.run():
+            await sessions.handle_request(scope, receive_message, send)
+
+
+async def _identify_sender(context: ServerRequestContext[Any, Any]) -> GraphAccess:
+    """Return the access of the sender of a message."""
+    request = context.request
+    assert isinstance(request, Request)
+    return HostedAccess(get_hub(request), await identify_caller(request, get_hub(request)))
+
+
+def _find_message_error(body: bytes) -> tuple[int, str] | None:
+    """Return the JSON-RPC error code and text of a malformed message, or None."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        return PARSE_ERROR, f"the message is not JSON, or is too deep: {error}"
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        return INVALID_REQUEST, f"send one message at a time, for example {_EXAMPLE_MESSAGE}"
+    if not isinstance(message.get("method", "reply"), str) or not message.keys() & _MESSAGE_KEYS:
+        return INVALID_REQUEST, f"the message needs a 'method', for example {_EXAMPLE_MESSAGE}"
+    if "id" in message and (
+        isinstance(message["id"], bool) or not isinstance(message["id"], _ID_TYPES)
+    ):
+        return INVALID_REQUEST, "'id' must be text or a whole number"
+    if not isinstance(message.get("params", {}), dict):
+        return INVALID_PARAMS, "'params' must be an object"
+    return None

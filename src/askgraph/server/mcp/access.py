@@ -32,8 +32,7 @@ from askgraph.trace import Answer, Outcome, Question, Step
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import build_missing_indices
 from askgraph.workspace.models import Models
-from askgraph.workspace.next_questions import suggest_next_questions
-from askgraph.workspace.run_sync import stream_steps
+from askgraph.workspace.run_sync import stream_steps, suggest_next_questions
 
 GraphNameParameter = Annotated[
     str | None, Field(description="The graph's name; may be left out if there is only one.")

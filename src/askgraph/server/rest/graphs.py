@@ -16,8 +16,8 @@ from askgraph.endpoint.public_only import AddressGuard
 from askgraph.errors import NotPublic, ServiceError, SetupError, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.glossary import Glossary, GlossaryEntry, parse_entry
+from askgraph.server.graphs import GraphSummary
 from askgraph.server.graphs.jobs import JobView, NewGraph
-from askgraph.server.graphs.open_graphs import GraphSummary
 from askgraph.server.graphs.uploads import ReceivedFile, get_upload_folder, store_files
 from askgraph.server.hub import Asker, HubDep, Manager
 from askgraph.server.rest import GraphName, IndexedGraph, LanguageQueryParameter, Offset, OpenGraph

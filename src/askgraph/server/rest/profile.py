@@ -21,8 +21,7 @@ from askgraph.answers.verbalize import fetch_term_labels
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile, build_schema_diagram
 from askgraph.index import Hit, Resource
-from askgraph.index.completion import complete_names
-from askgraph.index.names import ItemKind
+from askgraph.index.names import ItemKind, complete_names
 from askgraph.server.hub import HubDep
 from askgraph.server.rest import IndexedGraph, LanguageQueryParameter, Offset, OpenGraph, get_label
 from askgraph.server.runs import CellView, to_cell

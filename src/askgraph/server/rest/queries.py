@@ -52,7 +52,7 @@ from askgraph.sparql.federation.service import list_services
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import GraphResult, Result, SelectResult
 from askgraph.sparql.rewrite import lay_out_query
-from askgraph.sparql.rewrite.refined import (
+from askgraph.sparql.rewrite.swapped import (
     ColumnCondition,
     Comparison,
     add_condition,
@@ -60,11 +60,11 @@ from askgraph.sparql.rewrite.refined import (
     create_literal,
     get_arrangement,
     remove_condition,
+    replace_term,
     select_query_columns,
     set_limit,
     sort_by,
 )
-from askgraph.sparql.rewrite.swapped import replace_term
 from askgraph.sparql.serializer import format_tree, to_tree
 from askgraph.sparql.vocabulary import XSD_STRING
 

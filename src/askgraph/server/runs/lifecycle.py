@@ -31,7 +31,7 @@ from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.index.names import split_tokens
 from askgraph.search.tokenize.word_lists import detect_language
 from askgraph.server.auth import ANONYMOUS, LimitExceededError, Principal
-from askgraph.server.graphs.open_graphs import GraphCatalog
+from askgraph.server.graphs import GraphCatalog
 from askgraph.server.problems import NotFound, Problem, to_problem
 from askgraph.server.runs import RunRequest, RunSummary, RunView, State, to_answer_view
 from askgraph.server.runs.events import Event, EventLog, TurnQueue, run_shielded

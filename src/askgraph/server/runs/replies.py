@@ -40,7 +40,7 @@ from askgraph.trace import (
     get_attempt,
 )
 from askgraph.trace.codec import TraceHead
-from askgraph.workspace.next_questions import suggest_next_questions
+from askgraph.workspace.run_sync import suggest_next_questions
 
 _KEEP_ALIVE_SECONDS = 15.0  # seconds after which a comment keeps the connection alive
 ResultT = TypeVar("ResultT")
@@ -204,7 +204,7 @@ async def edit_answer(hub: Hub, id: str, query: str, caller: Principal) -> RunVi
 async def build_next_questions(
     hub: Hub, question: Question, outcome: Outcome, caller: Principal, *, seconds: float = 10.0
 ) -> tuple[str, ...]:
-    """Return questions that may follow an answer; see `askgraph.workspace.next_questions`."""
+    """Return questions that may follow an answer; see `askgraph.workspace.run_sync`."""
     if not isinstance(outcome, Answer):
         return ()
     method = await asyncio.to_thread(hub.workspace.method)

@@ -30,7 +30,7 @@ from typing import Any
 from askgraph import plugins
 from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.methods import can_search_indices
-from askgraph.server.graphs.open_graphs import GraphPool, VerifiedAnswers
+from askgraph.server.graphs import GraphPool, VerifiedAnswers
 from askgraph.server.runs import RunRequest
 from askgraph.server.settings import ServeSettings
 from askgraph.server.telemetry import set_up_logs, use_parent_span

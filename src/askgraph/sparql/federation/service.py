@@ -6,7 +6,7 @@ from typing import cast
 
 from askgraph.errors import ForbiddenQuery, QueryError
 from askgraph.sparql import Bind, Filter, Group, Nested, Query, Span, Union, Values
-from askgraph.sparql.federation.scope import (
+from askgraph.sparql.federation import (
     Part,
     VariableScope,
     get_inner_groups,

@@ -21,7 +21,7 @@ from askgraph.sparql import (
     Union,
     Values,
 )
-from askgraph.sparql.federation.scope import (
+from askgraph.sparql.federation import (
     Part,
     VariableScope,
     get_inner_groups,

@@ -1,0 +1,100 @@
+"""Correct misspelt words of a question before its operators are read and its words are linked.
+
+A word is misspelt if neither the graph's names, the word lists nor the table of word vectors have
+it in any form. It is replaced by the best word that is one letter off (Damerau, "A technique for
+computer detection and correction of spelling errors", 1964): a function word of the language or a
+word of the graph, else a frequent word of the table. Quotations, numbers and names in capitals
+stay, and so does a word that is one letter off a name in the graph, which is linked as it is.
+"""
+
+from collections import Counter
+from dataclasses import replace
+from string import ascii_lowercase
+from typing import Final
+
+from askgraph.index.names import NameIndex, stem_word
+from askgraph.search.link.word_vectors import is_unknown_word, weigh_known_words
+from askgraph.search.tokenize import QuestionToken, TokenizedQuestion, find_quantities
+from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
+
+_MIN_LENGTH, _MIN_CONTENT_LENGTH = 4, 5
+"""Letters of a word that is corrected; shorter content words are often abbreviations."""
+_MAX_OTHER_COST: Final = 1.03  # maximum cost of a word that neither the graph nor the lists have
+_GRAPH_WORD_BONUS, _FUNCTION_WORD_BONUS = 0.3, 0.2
+_OTHER_LETTER_PENALTY, _FIRST_LETTER_PENALTY = 0.15, 0.3
+"""Swapped, missing and doubled letters are likelier; the first letter is mostly right."""
+
+
+def correct_spelling(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuestion:
+    """Return a question with its misspelt words corrected; the text of each token stays."""
+    tokens = tuple(_correct(token, at, reading, index) for at, token in enumerate(reading.tokens))
+    if tokens == reading.tokens:
+        return reading
+    quantities = find_quantities(
+        [token.folded for token in tokens],
+        reading.word_list,
+        reading.text,
+        [token.start for token in tokens],
+    )
+    return replace(reading, tokens=tokens, quantities=quantities)
+
+
+def _correct(
+    token: QuestionToken, at: int, reading: TokenizedQuestion, index: NameIndex
+) -> QuestionToken:
+    word, function_words = token.folded, reading.word_list.function_words
+    has_capital_nouns = reading.language in LANGUAGES_WITH_CAPITAL_NOUNS
+    if (
+        len(word) < _MIN_LENGTH
+        or token.quote is not None
+        or not (word.isascii() and word.isalpha())
+        or (token.is_capitalized and at > 0 and not has_capital_nouns)
+        or word in function_words
+        or index.find_word(token.stem) is not None
+        or not is_unknown_word(word, compounds=has_capital_nouns)
+    ):
+        return token
+    near_words = _list_near_words(word)
+    weights = weigh_known_words(list(near_words))
+    costs: dict[str, float] = {}
+    for other, weight in weights.items():
+        is_in_graph = index.find_word(stem_word(other)) is not None
+        is_function_word = other in function_words
+        cost = weight + near_words[other]
+        if len(word) >= _MIN_CONTENT_LENGTH:
+            is_likely = is_function_word or is_in_graph or cost < _MAX_OTHER_COST
+        else:
+            is_likely = is_function_word and (
+                len(other) > len(word) or Counter(other) == Counter(word)
+            )
+        if is_likely:
+            bonus = _GRAPH_WORD_BONUS * is_in_graph + _FUNCTION_WORD_BONUS * is_function_word
+            costs[other] = cost - bonus
+    best = min(costs, key=lambda other: (costs[other], other), default=None)
+    if best is None:
+        return token
+    is_listed = best in function_words or index.find_word(stem_word(best)) is not None
+    if not is_listed and any(
+        index.find_word(stem_word(other)) is not None
+        for other in near_words.keys() - weights.keys()
+    ):
+        return token
+    return replace(token, folded=best, stem=stem_word(best))
+
+
+def _list_near_words(word: str) -> dict[str, float]:
+    """Return the strings one letter off, each with a penalty for how unlikely that slip is."""
+    splits = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    near_words: dict[str, float] = {}
+    for start, end in splits:
+        first = _FIRST_LETTER_PENALTY * (not start)
+        others = [start + end[1:], *(start + letter + end for letter in ascii_lowercase)]
+        if len(end) > 1:
+            others.append(start + end[1] + end[0] + end[2:])
+        replaced = [start + letter + end[1:] for letter in ascii_lowercase] if end else []
+        for other in others:
+            near_words[other] = min(near_words.get(other, first), first)
+        for other in replaced:
+            near_words.setdefault(other, first + _OTHER_LETTER_PENALTY)
+    near_words.pop(word, None)
+    return near_words
