@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
+import numpy as np
 import pytest
 from tests.servers.served import ServedThread
 
 import askgraph
 from askgraph.errors import SetupError
+from askgraph.graph.literals import ValueKind
 from askgraph.workspace import Workspace
 
 LEFT = Path(__file__).parent / "v0_1_0"
@@ -53,6 +55,18 @@ def test_the_graph_is_asked_without_being_built_again(folder: Path) -> None:
     with pytest.raises(SetupError, match=r"newer askgraph .*format is 99.* upgrade askgraph"):
         askgraph.ask(MARS, "moons", workspace=folder)
     assert path.read_text("utf-8") == newer
+
+
+def test_a_graph_whose_dates_an_older_version_took_for_texts_is_built_again(tmp_path: Path) -> None:
+    (tmp_path / "notes.ttl").write_text("<urn:note> <urn:made> '2020-01-02T00:00:00Z' .")
+    workspace = Workspace(tmp_path)
+    workspace.add("notes", [tmp_path / "notes.ttl"])
+    folder = workspace.get_data_folder("notes")
+    kinds, built = folder / "arrays" / "sorts.npy", folder / "built.json"
+    np.save(kinds, np.full_like(np.load(kinds), ValueKind.TEXT))
+    built.write_text(json.dumps({**json.loads(built.read_text("utf-8")), "literals": 0}), "utf-8")
+    workspace.graph("notes")
+    assert ValueKind.TEXT_DATE in np.load(kinds)
 
 
 def test_answers_verdicts_and_keys_are_still_there(old: httpx2.Client) -> None:

@@ -145,7 +145,12 @@ class AnswerBuilder:
             QueryError: the evidence query failed.
             ServiceError: the endpoint failed.
         """
-        tree = await _parse_for_sentence(query)
+        tree: Query | None = None  # also if it is invalid or too long for a sentence
+        with contextlib.suppress(QueryError):
+            if isinstance(query, QueryText):
+                tree = query.tree
+            elif len(query) <= _MAX_SENTENCE_QUERY_CHARACTERS:
+                tree = await asyncio.to_thread(to_tree, query)
         known_labels = dict(labels)
         if isinstance(result, SelectResult):
             result = result if ordered else result.sort_rows()
@@ -329,20 +334,6 @@ async def answer_option(
     builder = AnswerBuilder(graph, languages or ["en"], timeout, evidence_seconds=_EVIDENCE_SECONDS)
     answer = await builder.build_user_answer(checked_query.text, result)
     return replace(answer, query=option.query, words=option.words, chosen=True)
-
-
-async def _parse_for_sentence(query: str) -> Query | None:
-    """Parse a query; return None if it is invalid or too long for a sentence."""
-    try:
-        if isinstance(query, QueryText):
-            return query.tree
-        return (
-            await asyncio.to_thread(to_tree, query)
-            if len(query) <= _MAX_SENTENCE_QUERY_CHARACTERS
-            else None
-        )
-    except QueryError:
-        return None
 
 
 def arrange_rows(

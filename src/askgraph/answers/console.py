@@ -15,7 +15,7 @@ from askgraph.answers.verbalize import describe_confidence
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult, Term, to_plain_value
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES
-from askgraph.trace import Answer, Clarification, ConfirmedQuestion, Evidence, Outcome, Refusal
+from askgraph.trace import Answer, Clarification, ConfirmedQuestion, Outcome, Refusal
 
 _MAX_EVIDENCE_ROWS = 3
 _MAX_EVIDENCE_TRIPLES = 6
@@ -100,7 +100,14 @@ def _render_answer(
     if answer.evidence:
         yield Text("Evidence", style="bold")
         for evidence in answer.evidence[:_MAX_EVIDENCE_ROWS]:
-            yield from _render_evidence(evidence, prefixes, answer)
+            lines: Sequence[str] = evidence.words or [
+                " ".join(_format_term(text, prefixes, answer) for text in triple)
+                for triple in evidence.triples
+            ]
+            for line in lines[:_MAX_EVIDENCE_TRIPLES]:
+                yield Text(
+                    f"  row {evidence.row + 1}: {line}" if answer.result.rows else f"  {line}"
+                )
 
 
 def _format_confirmation(confirmed: ConfirmedQuestion) -> str:
@@ -141,17 +148,6 @@ def _render_query(query: str, colour: bool) -> RenderableType:
     from rich.syntax import Syntax  # for a terminal only
 
     return Syntax(query, "sparql", theme="ansi_dark", background_color="default")
-
-
-def _render_evidence(
-    evidence: Evidence, prefixes: PrefixMap, answer: Answer
-) -> Iterator[RenderableType]:
-    lines: Sequence[str] = evidence.words or [
-        " ".join(_format_term(text, prefixes, answer) for text in triple)
-        for triple in evidence.triples
-    ]
-    for line in lines[:_MAX_EVIDENCE_TRIPLES]:
-        yield Text(f"  row {evidence.row + 1}: {line}" if answer.result.rows else f"  {line}")
 
 
 def _format_term(text: str, prefixes: PrefixMap, answer: Answer) -> str:

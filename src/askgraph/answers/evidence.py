@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
@@ -117,7 +117,20 @@ async def fetch_evidence(
     row_evidence = []
     for number, bound in enumerate(bindings_of_rows):
         row_bindings = [terms for terms in bindings if terms[_ROW] == _make_integer(number)]
-        row_evidence.append(_fill_row(parts, row_bindings, bound, is_aggregate=tree.is_aggregate))
+        patterns = [
+            _fill_pattern(part.pattern, terms)
+            for terms in row_bindings[:_MAX_SOLUTIONS_PER_GROUP]
+            for part in parts.patterns
+            if all(mark in terms for mark in part.marks)
+        ]
+        triples = (p for p in patterns if not any(True for _ in find_variables(p)))
+        remark = ""
+        if tree.is_aggregate and len(row_bindings) > _MAX_SOLUTIONS_PER_GROUP:
+            count_text = f" of {bound.counted}" if bound.counted is not None else ""
+            remark = f"({_MAX_SOLUTIONS_PER_GROUP}{count_text} that were counted; there are more)"
+        first: Mapping[str, Term] = row_bindings[0] if row_bindings else bound.terms
+        absent = tuple(tuple(_fill_pattern(p, first) for p in group) for group in parts.absent)
+        row_evidence.append(_RowEvidence(tuple(dict.fromkeys(triples)), remark, absent))
     return EvidenceTriples(tuple(row_evidence), tree.where)
 
 
@@ -245,30 +258,6 @@ def _find_column_variable(expression: Expression) -> Variable | None:
             return inner
         case _:
             return None
-
-
-def _fill_row(
-    parts: _PatternCollector,
-    row_bindings: Sequence[Mapping[str, Term]],
-    bound: _RowBinding,
-    *,
-    is_aggregate: bool,
-) -> _RowEvidence:
-    """Fill the patterns of the branches taken with the solutions of one row."""
-    patterns = [
-        _fill_pattern(part.pattern, terms)
-        for terms in row_bindings[:_MAX_SOLUTIONS_PER_GROUP]
-        for part in parts.patterns
-        if all(mark in terms for mark in part.marks)
-    ]
-    triples = (p for p in patterns if not any(True for _ in find_variables(p)))
-    remark = ""
-    if is_aggregate and len(row_bindings) > _MAX_SOLUTIONS_PER_GROUP:
-        count_text = f" of {bound.counted}" if bound.counted is not None else ""
-        remark = f"({_MAX_SOLUTIONS_PER_GROUP}{count_text} that were counted; there are more)"
-    first: Mapping[str, Term] = row_bindings[0] if row_bindings else bound.terms
-    absent = tuple(tuple(_fill_pattern(p, first) for p in group) for group in parts.absent)
-    return _RowEvidence(tuple(dict.fromkeys(triples)), remark, absent)
 
 
 def _fill_pattern(pattern: Pattern, terms: Mapping[str, Term]) -> Pattern:

@@ -272,7 +272,11 @@ class Headline:
         query = self._fit_limit(self._drop_names(result), result)
         sentence = Sentence(query, self._names)
         sentence.is_single = len(set(result.rows)) == 1
-        sentence.shows_measure = self._shows_measure(result)
+        by = unwrap(self.query.order[0][0]) if self.query.order else None
+        is_named = isinstance(by, Variable) and by.value in (self.units or {})
+        sentence.shows_measure = (
+            is_named and len(result.variables) == 1 and bool(self._find_deciding())
+        )
         phrase = " ".join(sentence.write().split()).rstrip(",")
         phrase = phrase if len(phrase) <= _MAX_CHARACTERS else ""
         if not result.rows:
@@ -281,7 +285,13 @@ class Headline:
         if count:
             return count
         if len(result.rows) == 1 < len(result.variables) and isinstance(result.rows[0][0], Literal):
-            return self.say("said list", self._list_row(sentence, result), phrase)
+            thing = self.say("thing") + " "
+            values = [
+                f"{sentence.name_result(name)} {self._write_value(term, name)}".removeprefix(thing)
+                for name, term in zip(result.variables, result.rows[0], strict=True)
+                if term is not None
+            ]
+            return self.say("said list", self._phrases.join_list(values), phrase)
         if sentence.write_described() is not None:
             return self._describe(result)
         items = self._list_items(result)
@@ -322,12 +332,6 @@ class Headline:
         if query.order and query.limit and 0 < len(result.rows) < query.limit:
             return replace(query, limit=len(result.rows))
         return query
-
-    def _shows_measure(self, result: SelectResult) -> bool:
-        """Return whether each row has the measure beside it that sorts the rows, with a unit."""
-        by = unwrap(self.query.order[0][0]) if self.query.order else None
-        is_named = isinstance(by, Variable) and by.value in (self.units or {})
-        return is_named and len(result.variables) == 1 and bool(self._find_deciding())
 
     def _describe(self, result: SelectResult) -> str:
         """Return the classes of one thing, then its values by their predicates."""
@@ -407,16 +411,6 @@ class Headline:
             name = values.pop(first)
             items.setdefault(name, []).extend([*values, decided.get(row, "")])
         return {name: list(dict.fromkeys(filter(None, values))) for name, values in items.items()}
-
-    def _list_row(self, sentence: Sentence, result: SelectResult) -> str:
-        """Return the values of one row by their nouns: `diameter 6,792 km and mass …`."""
-        thing = self.say("thing") + " "
-        values = [
-            f"{sentence.name_result(name)} {self._write_value(term, name)}".removeprefix(thing)
-            for name, term in zip(result.variables, result.rows[0], strict=True)
-            if term is not None
-        ]
-        return self._phrases.join_list(values)
 
     def _find_deciding(self) -> dict[Row, str]:
         """Return what decided on each row, in words; nothing if a row has several such values."""

@@ -92,7 +92,14 @@ def _list_predicate_labels(
         owner_link.target,
         *(predicate.iri for predicate in list_classes(owner_link.target, graph)[:1]),
     }
-    present_predicates = _list_present_predicates(owner_link.target, graph)
+    iri = owner_link.target
+    arrays = graph.arrays
+    node = arrays.terms.find_iri(iri) if arrays else None
+    if arrays is None or node is None or not list_classes(iri, graph):
+        present_predicates = None
+    else:
+        present = arrays.get_predicates(np.array([node], dtype=np.int32))
+        present_predicates = frozenset(map(arrays.get_predicate_iri, present))
     for predicate in limit_to_deadline(graph.profile.predicates):
         if predicate.naming or (
             present_predicates is not None and predicate.iri not in present_predicates
@@ -104,13 +111,3 @@ def _list_predicate_labels(
         label = choose_label(predicate.names, [reading.language]) or split_local_name(predicate.iri)
         if is_noun(label, reading.language):
             yield label
-
-
-def _list_present_predicates(iri: str, graph: KnowledgeGraph) -> frozenset[str] | None:
-    """Return the predicates of a node; None for a class or a remote graph, where any may occur."""
-    arrays = graph.arrays
-    node = arrays.terms.find_iri(iri) if arrays else None
-    if arrays is None or node is None or not list_classes(iri, graph):
-        return None
-    present = arrays.get_predicates(np.array([node], dtype=np.int32))
-    return frozenset(map(arrays.get_predicate_iri, present))

@@ -71,7 +71,9 @@ def ask(
         )
     full_question, graph_names = _build_question(text, asking.lang, after)
     name, chosen_method = asking.create_method(workspace)
-    _warn_of_unused_context(name, chosen_method, after)
+    if after is not None and not can_follow_up(chosen_method):
+        message = "does not use earlier questions: --after has no effect"
+        typer.echo(f"method {name!r} {message}", err=True)
     with show_progress() as report:
         open_graphs = prepare_graphs(
             asking.graph or graph_names,
@@ -134,12 +136,6 @@ async def _run_method(
 
             write_trace(trace_path, run, head_of(method, graphs))
     return run.outcome
-
-
-def _warn_of_unused_context(name: str, method: Method, after: Path | None) -> None:
-    if after is not None and not can_follow_up(method):
-        message = "does not use earlier questions: --after has no effect"
-        typer.echo(f"method {name!r} {message}", err=True)
 
 
 def _build_question(

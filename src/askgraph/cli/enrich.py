@@ -82,7 +82,27 @@ def enrich(
         else:
             profile = add_enriched(workspace, name, additions, str(as_name), progress=progress)
             summary = {"name": str(as_name), "triples": profile.triples}
-    _print_summary(summary, additions, json=json)
+    counts = {
+        "properties": len(additions.properties),
+        "comments": len(additions.comments),
+        "names": len(additions.names),
+    }
+    if json:
+        print_json(summary | counts)
+        return
+    singulars = {"properties": "property", "comments": "comment", "names": "name"}
+    parts = (
+        f"{count} {singulars[kind] if count == 1 else kind}"
+        for kind, count in counts.items()
+        if count
+    )
+    target = summary.get("name") or summary.get("file")
+    size = (
+        f"{summary['triples']:,} triples"
+        if "triples" in summary
+        else f"{summary['added']:,} new triples"
+    )
+    typer.echo(f"{target}: {', '.join(parts) or 'nothing'} added; {size}", err=True)
 
 
 def _require_not(wrong: object, message: str) -> None:
@@ -125,30 +145,6 @@ def _load_additions(
             "--definitions FILE"
         )
     return additions
-
-
-def _print_summary(summary: dict[str, object], additions: Definitions, *, json: bool) -> None:
-    counts = {
-        "properties": len(additions.properties),
-        "comments": len(additions.comments),
-        "names": len(additions.names),
-    }
-    if json:
-        print_json(summary | counts)
-        return
-    singulars = {"properties": "property", "comments": "comment", "names": "name"}
-    parts = (
-        f"{count} {singulars[kind] if count == 1 else kind}"
-        for kind, count in counts.items()
-        if count
-    )
-    target = summary.get("name") or summary.get("file")
-    size = (
-        f"{summary['triples']:,} triples"
-        if "triples" in summary
-        else f"{summary['added']:,} new triples"
-    )
-    typer.echo(f"{target}: {', '.join(parts) or 'nothing'} added; {size}", err=True)
 
 
 def advise(

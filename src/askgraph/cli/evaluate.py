@@ -49,10 +49,10 @@ from askgraph.evaluation.reports.report_sheets import (
 from askgraph.evaluation.reports.sheet import Sheet, SheetColumn, build_columns, to_tables
 from askgraph.evaluation.runs import EvaluationOptions, EvaluationRun, Record, read_run
 from askgraph.evaluation.runs.one_question import answer_all, build_answerer
-from askgraph.evaluation.runs.predictions import Prediction, read_predictions
+from askgraph.evaluation.runs.predictions import read_predictions
 from askgraph.evaluation.runs.run import BudgetTracker, RunBudget
 from askgraph.methods import closed
-from askgraph.workspace import DEFAULT_METHOD, Progress, Workspace
+from askgraph.workspace import DEFAULT_METHOD, Progress
 from askgraph.workspace.evaluation import evaluate_benchmarks, is_graph_required, score_predictions
 from askgraph.workspace.graphs import prepare_graphs
 from askgraph.workspace.models import Models
@@ -195,9 +195,25 @@ def score(
     models = Models(workspace.folder)
     judge_model = create_judge(models, judge, base_url)
     prediction_list = read_predictions(predictions)
-    scored_questions = _select_scored_questions(
-        workspace, benchmark, reading, graph, prediction_list, gold
+    name, contents = reading.read_contents(benchmark)
+    questions = contents.questions if graph is None else filter_by_graph(contents.questions, graph)
+    if gold is not None:
+        frozen = read_frozen_gold(gold)
+        questions = tuple(frozen.set_stored_answer(question) for question in questions)
+    selected_questions = BenchmarkQuestions(
+        get_benchmark_name(benchmark), benchmark, name, contents, questions, ()
     )
+    if graph is None and not is_graph_required(
+        selected_questions, prediction_list, stored_gold=gold is not None
+    ):
+        scored_questions = selected_questions
+    else:
+        graphs = tuple(
+            resolve_graph(workspace, question, benchmark, graph) for question in questions
+        )
+        scored_questions = BenchmarkQuestions(
+            selected_questions.name, benchmark, name, contents, questions, graphs
+        )
     uses_stored_gold = gold is not None or not scored_questions.graphs
     with show_progress() as report:
         scoring = score_predictions(
@@ -214,31 +230,6 @@ def score(
         lambda: build_report_sheets([run], metric=metric),
         lambda: to_report_object([run], metric=metric),
     )
-
-
-def _select_scored_questions(
-    workspace: Workspace,
-    path: Path,
-    reading: ReadOptions,
-    graph: str | None,
-    predictions: Sequence[Prediction],
-    gold: Path | None,
-) -> BenchmarkQuestions:
-    """Return the questions, each with its graph; without graphs if everything is stored."""
-    name, contents = reading.read_contents(path)
-    questions = contents.questions if graph is None else filter_by_graph(contents.questions, graph)
-    if gold is not None:
-        frozen = read_frozen_gold(gold)
-        questions = tuple(frozen.set_stored_answer(question) for question in questions)
-    selected_questions = BenchmarkQuestions(
-        get_benchmark_name(path), path, name, contents, questions, ()
-    )
-    if graph is None and not is_graph_required(
-        selected_questions, predictions, stored_gold=gold is not None
-    ):
-        return selected_questions
-    graphs = tuple(resolve_graph(workspace, question, path, graph) for question in questions)
-    return BenchmarkQuestions(selected_questions.name, path, name, contents, questions, graphs)
 
 
 class ReportGrouping(StrEnum):

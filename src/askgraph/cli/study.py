@@ -35,7 +35,6 @@ from askgraph.workspace.selection import Selection
 from askgraph.workspace.settings import parse_method_spec
 from askgraph.workspace.study import (
     PaperStudy,
-    PlannedRow,
     Study,
     StudyResult,
     find_missing_requirement,
@@ -217,19 +216,17 @@ def _plan_paper_study(workspace: Workspace, paper_study: PaperStudy) -> Sheet:
                 *(question_count * calls_per_question for calls_per_question in item.row.calls),
             )
         )
-        method = _describe_row_method(item) if item.table.asks_questions else item.table.measure
+        if item.table.asks_questions:
+            name, method_settings = parse_method_spec(item.row.method)
+            label = create_method_choice(name, {**method_settings, **item.row.settings}).label
+            method = f"{label}, learns from {item.row.learns}" if item.row.learns else label
+        else:
+            method = item.table.measure
         labels = (item.table.name, item.row.name, item.row.model, method)
         rows.append((*labels, *totals[-1], item.missing))
     rows.append(("", "all", "", "", *map(sum, zip(*totals, strict=True)), ""))
     note = "Rows with the same settings and model share a run; finished questions are not repeated."
     return Sheet(paper_study.paper.title, columns, tuple(rows), (note,))
-
-
-def _describe_row_method(planned_row: PlannedRow) -> str:
-    """Return the method of a row with its settings, and the source of its examples."""
-    name, method_settings = parse_method_spec(planned_row.row.method)
-    label = create_method_choice(name, {**method_settings, **planned_row.row.settings}).label
-    return f"{label}, learns from {planned_row.row.learns}" if planned_row.row.learns else label
 
 
 def _parse_assignment(text: str) -> tuple[str, str]:

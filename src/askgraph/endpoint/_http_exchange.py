@@ -263,7 +263,15 @@ class HttpExchange:
                 url, method = get_url, "GET"
         headers = {"Accept": accept, **self._credentials.headers}
         for _ in range(MAX_REDIRECTS_COUNT):
-            client, form = self._get_client(), data if method == "POST" else None
+            loop = asyncio.get_running_loop()
+            if self._client is None or self._loop is not loop:
+                self._client = httpx2.AsyncClient(
+                    headers={"User-Agent": USER_AGENT},
+                    timeout=self._timeouts,
+                    transport=self._guard.create_transport() if self._guard else None,
+                )
+                self._loop = loop
+            client, form = self._client, data if method == "POST" else None
             request = client.build_request(method, url, data=form, headers=headers)
             response = await client.send(request, stream=True)
             if not response.has_redirect_location:
@@ -275,18 +283,6 @@ class HttpExchange:
             if response.status_code == 303:
                 method = "GET"
         raise ErrorReply(f"{self.address} redirects in a loop")
-
-    def _get_client(self) -> httpx2.AsyncClient:
-        """Return the client of the running event loop."""
-        loop = asyncio.get_running_loop()
-        if self._client is None or self._loop is not loop:
-            self._client = httpx2.AsyncClient(
-                headers={"User-Agent": USER_AGENT},
-                timeout=self._timeouts,
-                transport=self._guard.create_transport() if self._guard else None,
-            )
-            self._loop = loop
-        return self._client
 
     def _check_redirect(self, source: httpx2.URL, target: httpx2.URL) -> None:
         if has_same_origin(source, target):

@@ -87,7 +87,28 @@ class ServiceCall:
             return solutions
         bound = await self._fetch_bound_values() if self.surroundings.shared else None
         if bound is not None and bound.names:
-            return await self._fetch_restricted(bound)
+            blocks = list(
+                format_batches(
+                    bound.names, bound.rows, max_rows=BATCH_ROWS, max_characters=BATCH_CHARACTERS
+                )
+            )
+            inside = self.clause.leading.issuperset(bound.names)
+            results: list[SelectResult] = []
+            for start in range(0, len(blocks), MAX_PARALLEL_COUNT):
+                parallel_blocks = blocks[start : start + MAX_PARALLEL_COUNT]
+                results += await gather_or_cancel(
+                    [self._select(block, inside=inside) for block in parallel_blocks]
+                )
+                truncation = next(
+                    (result.truncated for result in results if result.truncated), None
+                )
+                if truncation and truncation.by == "server":
+                    raise self._build_size_error(
+                        f" than are sent: it was cut off ({truncation.reason})"
+                    )
+                if truncation or sum(len(result.rows) for result in results) > self.join.max_rows:
+                    raise self._build_size_error(" that match what is beside it")
+            return self._collect(results)
         if (
             not is_clause_first
             and self.surroundings.shared
@@ -140,29 +161,6 @@ class ServiceCall:
         rows = (row for row in values.rows if not any(isinstance(term, BlankNode) for term in row))
         return ClauseSolutions(values.names, tuple(rows))
 
-    async def _fetch_restricted(self, bound: ClauseSolutions) -> ClauseSolutions:
-        """Return the solutions with one of these values."""
-        blocks = list(
-            format_batches(
-                bound.names, bound.rows, max_rows=BATCH_ROWS, max_characters=BATCH_CHARACTERS
-            )
-        )
-        inside = self.clause.leading.issuperset(bound.names)
-        results: list[SelectResult] = []
-        for start in range(0, len(blocks), MAX_PARALLEL_COUNT):
-            parallel_blocks = blocks[start : start + MAX_PARALLEL_COUNT]
-            results += await gather_or_cancel(
-                [self._select(block, inside=inside) for block in parallel_blocks]
-            )
-            truncation = next((result.truncated for result in results if result.truncated), None)
-            if truncation and truncation.by == "server":
-                raise self._build_size_error(
-                    f" than are sent: it was cut off ({truncation.reason})"
-                )
-            if truncation or sum(len(result.rows) for result in results) > self.join.max_rows:
-                raise self._build_size_error(" that match what is beside it")
-        return self._collect(results)
-
     async def _select(self, values: str, *, inside: bool = False) -> SelectResult:
         names = " ".join(f"?{name}" for name in self.clause.names) or "(1 AS ?one)"
         is_single_group = inside or not (values or self.filters)
@@ -181,7 +179,8 @@ class ServiceCall:
         """
         rows: list[Row] = []
         for result in results:
-            mark = _create_mark(self.clause)
+            graph = hashlib.sha256(self.clause.target.encode()).hexdigest()[:12]
+            mark = f"urn:blank:{graph}:{next(_REPLIES)}"
             position_by_name = {name: position for position, name in enumerate(result.variables)}
             positions = [position_by_name.get(name) for name in self.clause.names]
             rows += [
@@ -221,12 +220,6 @@ async def gather_or_cancel(work: Sequence[Coroutine[Any, Any, Value]]) -> list[V
 
 
 _REPLIES = count()
-
-
-def _create_mark(clause: ServiceClause) -> str:
-    """Return a mark that distinguishes the blank nodes of one reply from all others."""
-    graph = hashlib.sha256(clause.target.encode()).hexdigest()[:12]
-    return f"urn:blank:{graph}:{next(_REPLIES)}"
 
 
 def _replace_blank(term: Term | None, mark: str) -> Term | None:

@@ -84,7 +84,12 @@ def main() -> None:
         request = marshal.loads(requests.get())
         parts = [b"X", store.encode()] if isinstance(store, str) else _build_reply(store, request)
         length = sum(map(len, parts))
-        _write_bytes(replies, length.to_bytes(8, "little") + b"".join(parts))
+        view = memoryview(length.to_bytes(8, "little") + b"".join(parts))
+        while view:
+            try:
+                view = view[os.write(replies, view[: 1 << 20]) :]
+            except OSError:
+                os._exit(0)
         parts = []
 
 
@@ -112,15 +117,6 @@ def _read_bytes(count: int) -> bytes:
         parts.append(part)
         count -= len(part)
     return b"".join(parts)
-
-
-def _write_bytes(output: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        try:
-            view = view[os.write(output, view[: 1 << 20]) :]
-        except OSError:
-            os._exit(0)
 
 
 def _limit_memory(limit: int) -> None:

@@ -94,7 +94,22 @@ class CachedEndpoint(EndpointWrapper):
         write_private(self._build_path(key), data)
         added_bytes = len(data)
         if self._size is None or self._size + added_bytes > self._max_bytes:
-            self._size = _remove_old_files(self._folder, self._max_bytes)
+            max_bytes = self._max_bytes
+            files = list[tuple[float, int, Path]]()
+            for file in self._folder.glob("*/*"):
+                with contextlib.suppress(OSError):  # another process may have removed it
+                    stats = file.stat()
+                    files.append((stats.st_mtime, stats.st_size, file))
+            size = sum(bytes_ for _, bytes_, _ in files)
+            if size <= max_bytes:
+                self._size = size
+            else:
+                for _, bytes_, file in sorted(files):
+                    if size <= max_bytes * 0.8:
+                        break
+                    file.unlink(missing_ok=True)
+                    size -= bytes_
+                self._size = size
         else:
             self._size += added_bytes
 
@@ -104,21 +119,3 @@ def _is_cacheable(result: Result, limit: int | None) -> bool:
     if isinstance(result, bool) or result.truncated is None:
         return True
     return result.truncated.by == "askgraph" and limit is not None
-
-
-def _remove_old_files(folder: Path, max_bytes: int) -> int:
-    """Remove the least recently used files down to 80 % of the limit; return the bytes left."""
-    files = list[tuple[float, int, Path]]()
-    for file in folder.glob("*/*"):
-        with contextlib.suppress(OSError):  # another process may have removed it
-            stats = file.stat()
-            files.append((stats.st_mtime, stats.st_size, file))
-    size = sum(bytes_ for _, bytes_, _ in files)
-    if size <= max_bytes:
-        return size
-    for _, bytes_, file in sorted(files):
-        if size <= max_bytes * 0.8:
-            break
-        file.unlink(missing_ok=True)
-        size -= bytes_
-    return size

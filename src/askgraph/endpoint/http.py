@@ -3,7 +3,7 @@
 import asyncio
 import re
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from itertools import islice
 
@@ -148,21 +148,10 @@ class HttpEndpoint(FormEndpoint):
                 raise MalformedReply(f"{self.address} answered an ASK query with rows")
             return truth
 
-        result = await self._run_with_timeout(request, fetch_result)
-        assert isinstance(result, kind)
-        return result
-
-    async def _run_with_timeout(
-        self, request: EndpointRequest, work: Callable[[float], Awaitable[Result]]
-    ) -> Result:
-        """Run `work` with a deadline; raise `TimedOut` if it is missed.
-
-        If the endpoint rejects the query's syntax, our own parser may give a better message.
-        """
         seconds = request.get_timeout(self._timeout)
         try:
             async with asyncio.timeout(seconds):
-                return await work(time.monotonic() + seconds)
+                result = await fetch_result(time.monotonic() + seconds)
         except QuerySyntaxError:
             await asyncio.to_thread(
                 check_query, request.query, allowed_services=self.services, prefixes=self.prefixes
@@ -172,6 +161,8 @@ class HttpEndpoint(FormEndpoint):
             raise TimedOut(
                 f"{self.address} gave no complete answer within {seconds:g} seconds"
             ) from problem
+        assert isinstance(result, kind)
+        return result
 
     def _build_parameters(
         self, checked_query: CheckedQuery, deadline: float

@@ -153,6 +153,7 @@ def open_array(path: Path) -> NDArray[Any]:
 Ids = NDArray[np.int32]
 
 _BLOCK_SIZE = 65_536  # terms that are encoded together
+_KIND_SAMPLE_SIZE = 5_000  # texts whose kinds are compared with those of today
 _PROGRESS_BATCH_SIZE = 50_000  # triples between two progress reports
 _MIN_MARKED_COUNT, _MAX_SPARSE_RATIO = 10_000, 32
 """Sets of more ids than this, and at least one in 32 of all ids, use a boolean mask."""
@@ -197,6 +198,17 @@ class GraphArrays:
         self.terms.save(folder)
         for name in _list_array_fields():
             np.save(folder / f"{name}.npy", getattr(self, name))
+
+    def has_current_kinds(self) -> bool:
+        """Return whether texts that begin with a digit, or a sample, have the kinds of today.
+
+        An older version may have read some dates as plain texts.
+        """
+        texts = np.flatnonzero(self.sorts == ValueKind.TEXT)
+        second_bytes = self.terms.blob[self.terms.offsets[texts] + 1]  # after the quotation mark
+        numeric = texts[(second_bytes >= ord("0")) & (second_bytes <= ord("9"))]
+        sample = numeric[:: len(numeric) // _KIND_SAMPLE_SIZE + 1].tolist()
+        return all(parse_value(self.terms.get_text(at))[0] is ValueKind.TEXT for at in sample)
 
     def __len__(self) -> int:
         return len(self.subjects)

@@ -41,6 +41,7 @@ from askgraph.graph.profile import (
 )
 from askgraph.graph.vocabularies import Vocabularies, add_vocabulary_names, load_vocabularies
 from askgraph.sparql import vocabulary as v
+from askgraph.sparql.prefixes import get_namespace
 from askgraph.sparql.rdf_files import OwnPredicates
 
 _SAMPLE_SIZE = 2000
@@ -206,17 +207,16 @@ def _build_predicate(
         transitive=is_hierarchy(graph, number),
         inverse_of=get_objects(graph, iri, v.OWL_INVERSE_OF),
     )
+    term = vocabularies.find_property(iri)
+    if term is not None and term.inverse:
+        draft = replace(draft, inverse_of=(*draft.inverse_of, get_namespace(iri) + term.inverse))
     samples = [
         graph.terms.get_value(int(term_id)) for term_id in literals[:: max(1, len(literals) // 200)]
     ]
     is_textual = (
         bool(len(literals)) and float(np.mean(graph.sorts[literals] == ValueKind.TEXT)) > 0.8
     )
-    role = (
-        detect_naming_role(draft, samples, vocabularies.find_property(iri))
-        if is_textual
-        else get_standard_role(iri)
-    )
+    role = detect_naming_role(draft, samples, term) if is_textual else get_standard_role(iri)
     return replace(draft, naming=role if draft.datatypes else "")
 
 

@@ -322,7 +322,7 @@ def detect_naming_role(
         return ""
     words = {stem_word(word) for word in split_tokens(split_local_name(predicate.iri))}
     has_name_word = bool(words & NAME_WORDS) or _has_name_suffix(words)
-    is_unique = predicate.objects >= 0.9 * predicate.triples
+    is_unique = 1 < predicate.objects >= 0.9 * predicate.triples
     return "name" if has_name_word or is_unique else ""
 
 

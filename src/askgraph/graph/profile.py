@@ -254,7 +254,17 @@ def load_profile(path: Path) -> Profile:
             version, digest = stored["version"], stored["sha256"]
             body = text.split(_BODY_KEY, 1)[1].rstrip()[:-1]
             if version == PROFILE_VERSION and digest == _hash_body(body):
-                return _parse_profile(stored["profile"])
+                content = stored["profile"]
+                kinds = (("classes", ClassProfile), ("predicates", PredicateProfile),
+                         ("partitions", Partition), ("completeness", Part))  # fmt: skip
+                items_by_field: dict[str, Any] = {
+                    name: tuple(kind(**_to_tuples(item)) for item in content[name])
+                    for name, kind in kinds
+                }
+                scalar_fields = {
+                    name: value for name, value in content.items() if name not in items_by_field
+                }
+                return Profile(**_to_tuples(scalar_fields), **items_by_field)
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise SetupError(f"the profile {path} is damaged; add the graph again") from error
     if version != PROFILE_VERSION:
@@ -279,16 +289,6 @@ def _pause_garbage_collection() -> Iterator[None]:
 
 def _hash_body(body: str) -> str:
     return hashlib.sha256(body.encode()).hexdigest()
-
-
-def _parse_profile(content: Mapping[str, Any]) -> Profile:
-    kinds = (("classes", ClassProfile), ("predicates", PredicateProfile),
-             ("partitions", Partition), ("completeness", Part))  # fmt: skip
-    items_by_field: dict[str, Any] = {
-        name: tuple(kind(**_to_tuples(item)) for item in content[name]) for name, kind in kinds
-    }
-    scalar_fields = {name: value for name, value in content.items() if name not in items_by_field}
-    return Profile(**_to_tuples(scalar_fields), **items_by_field)
 
 
 def _to_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -252,7 +252,15 @@ def _format_expression(arrays: GraphArrays, node: int, prefixes: PrefixMap, dept
         return ""
     for local, word in _CONNECTIVES.items():
         for head in arrays.follow(node, v.OWL + local)[:1]:
-            members = _list_members(arrays, head)
+            members: list[int] = []
+            cells = [head]
+            while (
+                cells
+                and len(members) < _MAX_LISTED_NAMES
+                and (first := arrays.follow(cells[0], v.RDF + "first"))
+            ):
+                members.append(first[0])
+                cells = arrays.follow(cells[0], v.RDF + "rest")
             parts = [_format_expression(arrays, member, prefixes, depth - 1) for member in members]
             return f"({word.join(parts)})" if all(parts) else ""
     for property_node in arrays.follow(node, v.OWL + "onProperty"):
@@ -262,20 +270,6 @@ def _format_expression(arrays: GraphArrays, node: int, prefixes: PrefixMap, dept
                 value = _format_expression(arrays, end, prefixes, depth - 1)
                 return f"{name} {word} {value}" if name and value else ""
     return ""
-
-
-def _list_members(arrays: GraphArrays, head: int) -> list[int]:
-    """Return the first members of a list."""
-    members: list[int] = []
-    cells = [head]
-    while (
-        cells
-        and len(members) < _MAX_LISTED_NAMES
-        and (first := arrays.follow(cells[0], v.RDF + "first"))
-    ):
-        members.append(first[0])
-        cells = arrays.follow(cells[0], v.RDF + "rest")
-    return members
 
 
 _MAX_SHAPE_DEPTH = 5
@@ -299,24 +293,24 @@ def parse_shacl(statements: RdfStatements) -> tuple[Shape, ...]:
             class_lines = lines.setdefault(cls, {})
             for line in _read_lines(subject, _MAX_SHAPE_DEPTH):
                 key = (line.inverse, line.predicate)
-                class_lines[key] = (
-                    _join_lines(class_lines[key], line) if key in class_lines else line
-                )
+                if key in class_lines:
+                    first = class_lines[key]
+                    max_counts = [
+                        limit for limit in (first.max_count, line.max_count) if limit is not None
+                    ]
+                    class_lines[key] = replace(
+                        first,
+                        kinds=tuple(dict.fromkeys((*first.kinds, *line.kinds))),
+                        example=first.example if first.example is not None else line.example,
+                        min_count=max(first.min_count or 0, line.min_count or 0),
+                        max_count=min(max_counts, default=None),
+                    )
+                else:
+                    class_lines[key] = line
     return tuple(
         Shape(cls, 0, tuple(class_lines[key] for key in sorted(class_lines)))
         for cls, class_lines in sorted(lines.items())
         if class_lines
-    )
-
-
-def _join_lines(first: ShapeLine, line: ShapeLine) -> ShapeLine:
-    max_counts = [limit for limit in (first.max_count, line.max_count) if limit is not None]
-    return replace(
-        first,
-        kinds=tuple(dict.fromkeys((*first.kinds, *line.kinds))),
-        example=first.example if first.example is not None else line.example,
-        min_count=max(first.min_count or 0, line.min_count or 0),
-        max_count=min(max_counts, default=None),
     )
 
 

@@ -101,7 +101,19 @@ def _iterate_accounts(statements: RdfStatements) -> Iterator[Profile]:
             n for subject in statements.subjects for n in statements.get_nodes(subject, *predicates)
         }
 
-    roots, subset_nodes = _find_datasets(statements), collect_nodes(v.SD_GRAPH, v.VOID_SUBSET)
+    partition_nodes = set(
+        statements.list_subjects(
+        v.VOID_CLASS, v.VOID_PROPERTY, v.VOID_LINK_PREDICATE, v.VOID_EXT_DATATYPE,
+        v.VOID_EXT_LANGUAGE,
+        )
+    )  # fmt: skip
+    candidates = statements.list_subjects(
+        v.VOID_CLASS_PARTITION, v.VOID_PROPERTY_PARTITION, v.VOID_TRIPLES
+    )
+    roots, subset_nodes = (
+        [node for node in candidates if node not in partition_nodes],
+        collect_nodes(v.SD_GRAPH, v.VOID_SUBSET),
+    )
     default_graphs, class_partitions = (
         collect_nodes(v.SD_DEFAULT_GRAPH),
         collect_nodes(v.VOID_CLASS_PARTITION),
@@ -124,20 +136,6 @@ def _iterate_accounts(statements: RdfStatements) -> Iterator[Profile]:
         yield build_dataset_profile(statements, loose)
     if links := read_linksets(statements):
         yield Profile(0, (), (), partitions=tuple(links))
-
-
-def _find_datasets(statements: RdfStatements) -> list[Node]:
-    """Return the datasets: nodes with partitions or a size that are not partitions."""
-    partition_nodes = set(
-        statements.list_subjects(
-        v.VOID_CLASS, v.VOID_PROPERTY, v.VOID_LINK_PREDICATE, v.VOID_EXT_DATATYPE,
-        v.VOID_EXT_LANGUAGE,
-        )
-    )  # fmt: skip
-    candidates = statements.list_subjects(
-        v.VOID_CLASS_PARTITION, v.VOID_PROPERTY_PARTITION, v.VOID_TRIPLES
-    )
-    return [node for node in candidates if node not in partition_nodes]
 
 
 def _add_counts(counts_list: Iterable[Counts]) -> Counts:
@@ -205,7 +203,18 @@ def build_dataset_profile(statements: RdfStatements, nodes: Sequence[Node]) -> P
                     sampled=bool(statements.get_objects(node_part, OwnTerms.sampled)),
                 )
         for iri, part in _iterate_property_partitions(statements, node) if not class_node else ():
-            predicates[iri] = _build_predicate(statements, part, iri)
+            datatypes = _read_counts(statements, part, *_DATATYPE_PARTITIONS)
+            predicates[iri] = PredicateProfile(
+                iri,
+                *_read_sizes(statements, part),
+                names=_read_names(statements, iri),
+                object_classes=_read_counts(statements, part, *_CLASS_PARTITIONS, v.VOID_ENTITIES),
+                datatypes=datatypes,
+                languages=_read_counts(statements, part, *_LANGUAGE_PARTITIONS),
+                naming=get_standard_role(iri) if datatypes else "",
+                transitive=v.OWL_TRANSITIVE_PROPERTY in _read_iris(statements, iri, v.RDF_TYPE),
+                inverse_of=_read_iris(statements, iri, v.OWL_INVERSE_OF),
+            )
     triples = max((statements.get_number(node, v.VOID_TRIPLES) or 0 for node in nodes), default=0)
     triple_sum = sum(p.triples for p in predicates.values())
     # The sizes that the dataset declares, beside those listed of it.
@@ -246,21 +255,6 @@ def _iterate_property_partitions(
     for part in statements.get_nodes(node, v.VOID_PROPERTY_PARTITION):
         if (iri := statements.get_iri(part, v.VOID_PROPERTY)) is not None:
             yield iri, part
-
-
-def _build_predicate(statements: RdfStatements, part: Node, iri: str) -> PredicateProfile:
-    datatypes = _read_counts(statements, part, *_DATATYPE_PARTITIONS)
-    return PredicateProfile(
-        iri,
-        *_read_sizes(statements, part),
-        names=_read_names(statements, iri),
-        object_classes=_read_counts(statements, part, *_CLASS_PARTITIONS, v.VOID_ENTITIES),
-        datatypes=datatypes,
-        languages=_read_counts(statements, part, *_LANGUAGE_PARTITIONS),
-        naming=get_standard_role(iri) if datatypes else "",
-        transitive=v.OWL_TRANSITIVE_PROPERTY in _read_iris(statements, iri, v.RDF_TYPE),
-        inverse_of=_read_iris(statements, iri, v.OWL_INVERSE_OF),
-    )
 
 
 def _read_sizes(statements: RdfStatements, part: Node) -> tuple[int, int, int]:

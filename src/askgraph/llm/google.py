@@ -163,36 +163,33 @@ def parse_response(
         assembly.add_refusal(f"the prompt was blocked: {blocked.value}")
         assembly.set_finish(llm.Finish.REFUSED)
     for position, candidate in enumerate(reply.candidates or []):
-        yield from _parse_candidate(candidate, assembly, candidate.index or position)
-
-
-def _parse_candidate(
-    candidate: types.Candidate, assembly: ReplyAssembler, number: int
-) -> Iterator[llm.Event]:
-    parts = (candidate.content and candidate.content.parts) or []
-    for part in parts:
-        if part.text:
-            add = assembly.add_reasoning if part.thought else assembly.add_text
-            yield add(part.text, number)
-        if part.function_call:
-            call = part.function_call
-            assert call is not None
-            call_index = assembly.count_calls(number)
-            id_ = call.id or f"call_{number}_{call_index}"
-            arguments = json.dumps(call.args or {}, ensure_ascii=False)
-            assembly.add_call(
-                call_index, id=id_, name=call.name or "", arguments=arguments, choice=number
-            )
-            if part.thought_signature:
-                assembly.add_signature(
-                    id_, base64.b64encode(part.thought_signature).decode(), number
+        number = candidate.index or position
+        parts = (candidate.content and candidate.content.parts) or []
+        for part in parts:
+            if part.text:
+                add = assembly.add_reasoning if part.thought else assembly.add_text
+                yield add(part.text, number)
+            if part.function_call:
+                call = part.function_call
+                assert call is not None
+                call_index = assembly.count_calls(number)
+                id_ = call.id or f"call_{number}_{call_index}"
+                arguments = json.dumps(call.args or {}, ensure_ascii=False)
+                assembly.add_call(
+                    call_index, id=id_, name=call.name or "", arguments=arguments, choice=number
                 )
-    if candidate.logprobs_result:
-        for token in candidate.logprobs_result.chosen_candidates or []:
-            if token.token is not None and token.log_probability is not None:
-                assembly.add_logprob(token.token, token.log_probability, number)
-    if candidate.finish_reason:
-        assembly.set_finish(_FINISH.get(candidate.finish_reason.value, llm.Finish.OTHER), number)
+                if part.thought_signature:
+                    assembly.add_signature(
+                        id_, base64.b64encode(part.thought_signature).decode(), number
+                    )
+        if candidate.logprobs_result:
+            for token in candidate.logprobs_result.chosen_candidates or []:
+                if token.token is not None and token.log_probability is not None:
+                    assembly.add_logprob(token.token, token.log_probability, number)
+        if candidate.finish_reason:
+            assembly.set_finish(
+                _FINISH.get(candidate.finish_reason.value, llm.Finish.OTHER), number
+            )
 
 
 def _build_parts(message: llm.Message) -> list[types.Part]:

@@ -15,8 +15,15 @@ from pyoxigraph import NamedNode, Variable
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.glossary import Glossary, GlossaryEntry
 from askgraph.graph.profile import ClassProfile, Profile
-from askgraph.index.names import IndexedName, ItemKind, NameIndex, find_phrases, stem_name
-from askgraph.search.expand.schema import Schema
+from askgraph.index.names import (
+    IndexedName,
+    ItemKind,
+    NameIndex,
+    find_phrases,
+    split_tokens,
+    stem_name,
+)
+from askgraph.search.expand.schema import Schema, build_schema
 from askgraph.search.link import GlossaryWord, Link, LinkedQuestion, add_links, link_question
 from askgraph.search.operators.query_builder import QueryCandidate
 from askgraph.search.query_pieces import build_pattern
@@ -51,6 +58,43 @@ def link_glossary(linked: LinkedQuestion, graph: KnowledgeGraph) -> LinkedQuesti
     }
     linked = add_links(replace(linked, links=tuple(remaining)), glossary_links)
     return replace(linked, glossary_words=tuple(glossary_words.values()))
+
+
+_MAX_HEAD_CLASSES: Final = 24  # a head of more classes says too little
+_HEAD_SCORE: Final = 0.9  # score of the last words of several classes' names, for all of them
+
+
+def find_class_heads(linked: LinkedQuestion, schema: Schema) -> tuple[GlossaryWord, ...]:
+    """Return the words that end the names of several classes and are the full name of nothing.
+
+    "Sensors" are flow sensors and zone temperature sensors, if no class is that of all sensors.
+    """
+    full_names = {link.positions for link in linked.links if link.score >= _FULL_MATCH_SHARE}
+    words: dict[tuple[int, ...], GlossaryWord] = {}
+    for link in linked.get_links(ItemKind.CLASS):
+        stems = tuple(linked.reading.tokens[at].stem for at in link.positions)
+        if link.positions not in full_names and stem_name(link.name)[-len(stems) :] == stems:
+            classes = schema.find_classes_by_head(stems)
+            if 1 < len(classes) <= _MAX_HEAD_CLASSES:
+                text = " ".join(split_tokens(link.name)[-len(stems) :])
+                words[link.positions] = GlossaryWord(text, (), classes, link.mask)
+    return tuple(words.values())
+
+
+def unite_class_heads(
+    linked: LinkedQuestion, words: Sequence[GlossaryWord], schema: Schema
+) -> tuple[LinkedQuestion, Schema]:
+    """Return a question and a schema in which such words name a virtual class."""
+    linked = unite_classes(replace(linked, glossary_words=tuple(words)))
+    targets = {word.iri: word.word for word in words}
+    links = tuple(
+        replace(link, name=targets[link.target], similarity=_HEAD_SCORE)
+        if link.target in targets
+        else link
+        for link in linked.links
+    )
+    united = replace(linked, links=links, glossary_words=())
+    return united, build_schema(schema.graph, add_superclasses(schema.profile, tuple(words)))
 
 
 def unite_classes(linked: LinkedQuestion) -> LinkedQuestion:

@@ -9,8 +9,6 @@ import asyncio
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import lru_cache
-from types import ModuleType
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -19,15 +17,21 @@ import numpy as np
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays, Ids, Seeds, intersect
 from askgraph.graph.measures import match_unit
-from askgraph.graph.profile import Profile
 from askgraph.index.names import ItemKind, NameIndex
 from askgraph.index.names import split_tokens as words_in
+from askgraph.search import glossary
 from askgraph.search.decide import decide
 from askgraph.search.expand.beam_search import expand
 from askgraph.search.expand.generic_nouns import link_generic_nouns
 from askgraph.search.expand.numbered_names import link_numbered_names
-from askgraph.search.expand.schema import Schema, link_question_word
-from askgraph.search.link import DescriptionRequest, Link, LinkedQuestion, link_question
+from askgraph.search.expand.schema import Schema, build_schema, link_question_word
+from askgraph.search.link import (
+    DescriptionRequest,
+    GlossaryWord,
+    Link,
+    LinkedQuestion,
+    link_question,
+)
 from askgraph.search.link.meaning_linking import link_by_meaning
 from askgraph.search.link.spelling import correct_spelling
 from askgraph.search.operators import build_candidates
@@ -92,7 +96,7 @@ async def propose(
     async def propose_for_links(linked: LinkedQuestion) -> RankedCandidates:
         schema = await load_schema(linked, graph)
         if linked.glossary_words:
-            linked = _import_glossary().unite_classes(linked)
+            linked = glossary.unite_classes(linked)
         return await asyncio.to_thread(
             propose_from_links,
             *(linked, schema),
@@ -106,11 +110,7 @@ async def propose(
     linked = await link_to_graph(tokenized, graph)
     proposal = await propose_for_links(linked)
     if linked.glossary_words:
-        schema = proposal.schema
-        candidates = tuple(
-            _import_glossary().restore_classes(proposal.candidates, linked.glossary_words, schema)
-        )
-        return replace(proposal, candidates=candidates)
+        return _restore_classes(proposal, linked.glossary_words)
     return proposal
 
 
@@ -135,18 +135,23 @@ def propose_from_links(
         weights: the weights of the ranking; the package's if None.
     """
     weights = load_weights("") if weights is None else weights
+    heads = glossary.find_class_heads(linked, schema)
+    if heads:
+        linked, schema = glossary.unite_class_heads(linked, heads, schema)
     day = float((today or date.today()).toordinal() - _EPOCH_DAY_NUMBER)
     question = resolve_operators(linked, schema, day, operators=operators)
     expansion = expand(question.linked, question.operators, schema, weights, limit=states)
     candidates = build_candidates(expansion, question.description)
     proposal = rank(candidates, question.linked, question.operators, schema, weights)
-    return demote_faulty(proposal, weights["faulty"])
+    proposal = demote_faulty(proposal, weights["faulty"])
+    return _restore_classes(proposal, heads) if heads else proposal
 
 
-def _import_glossary() -> ModuleType:
-    from askgraph.search import glossary  # few graphs have one
-
-    return glossary
+def _restore_classes(
+    proposal: RankedCandidates, words: tuple[GlossaryWord, ...]
+) -> RankedCandidates:
+    candidates = glossary.restore_classes(proposal.candidates, words, proposal.schema)
+    return replace(proposal, candidates=tuple(candidates))
 
 
 async def link_to_graph(reading: TokenizedQuestion, graph: KnowledgeGraph) -> LinkedQuestion:
@@ -160,7 +165,7 @@ async def link_to_graph(reading: TokenizedQuestion, graph: KnowledgeGraph) -> Li
 
         linked = await link_with_endpoint(linked, graph)
     if graph.glossary:
-        linked = await asyncio.to_thread(_import_glossary().link_glossary, linked, graph)
+        linked = await asyncio.to_thread(glossary.link_glossary, linked, graph)
     return linked
 
 
@@ -232,7 +237,7 @@ async def load_schema(linked: LinkedQuestion, graph: KnowledgeGraph) -> Schema:
         ServiceError: a remote graph did not answer.
     """
     profile = (
-        _import_glossary().add_superclasses(graph.profile, linked.glossary_words)
+        glossary.add_superclasses(graph.profile, linked.glossary_words)
         if linked.glossary_words
         else graph.profile
     )
@@ -249,12 +254,6 @@ def _collect_seeds(linked: LinkedQuestion) -> Seeds:
         classes=get_targets(ItemKind.CLASS),
         predicates=get_targets(ItemKind.PREDICATE),
     )
-
-
-@lru_cache(maxsize=8)
-def build_schema(graph: GraphArrays, profile: Profile) -> Schema:
-    """Return the schema of a graph, cached for the next question."""
-    return Schema(graph, profile)
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,12 +96,10 @@ def to_number_term(value: float) -> Term:
 
 
 @lru_cache(maxsize=4096)
-def _build_predicate(iri: str, is_transitive: bool, is_bidirectional: bool) -> Predicate:
+def _build_predicate(iri: str, is_transitive: bool) -> Predicate:
     if is_transitive and iri == RDF_TYPE:
         return _TYPE_OR_BELOW
     step: Predicate = NamedNode(iri)
-    if is_bidirectional:
-        step = Path("|", (step, Path("^", (step,))))
     return Path("+", (step,)) if is_transitive else step
 
 
@@ -111,7 +109,6 @@ def build_pattern(
     object_: Term,
     *,
     is_transitive: bool = False,
-    is_bidirectional: bool = False,
 ) -> Pattern:
     """Build a pattern.
 
@@ -119,11 +116,10 @@ def build_pattern(
         subject: the subject.
         predicate: the IRI of the predicate.
         object_: the object.
-        walked: whether it follows the predicate once or more; `rdf:type` then leads to a class or
-            one above it.
-        either: whether it follows the predicate in both directions.
+        is_transitive: whether it follows the predicate once or more; `rdf:type` then leads to a
+            class or one above it.
     """
-    return Pattern(subject, _build_predicate(predicate, is_transitive, is_bidirectional), object_)
+    return Pattern(subject, _build_predicate(predicate, is_transitive), object_)
 
 
 def get_predicate(part: Pattern) -> str:

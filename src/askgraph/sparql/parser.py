@@ -156,11 +156,7 @@ def _parse_tree_cached(text: str, prefixes: tuple[tuple[str, str], ...]) -> Quer
     parsed = _parse_cached(text, prefixes)
     if parsed.flaw is not None:
         raise_syntax_error(text, *parsed.flaw)
-    return _join_values(parsed.tree)
-
-
-def _join_values(query: Query) -> Query:
-    """Return a query with the VALUES after it joined to its solutions, including groups."""
+    query: Query = parsed.tree
     rows = query.values
     if rows is None:
         return query

@@ -233,7 +233,10 @@ def split_local_name(iri: str) -> str:
     >>> split_local_name("http://x/HTTPServer2")
     'HTTP server 2'
     """
-    local = _get_local_part(iri)
+    parts = [part for part in re.split(r"[#/:]", iri) if part]
+    while len(parts) > 1 and parts[-1].lower() in _EMPTY_LOCAL_NAMES:
+        parts.pop()
+    local = _EXTENSION.sub("", unquote(parts[-1])) if parts else ""
     chunks = [chunk for chunk in _SEPARATORS.split(local) if chunk]
     return " ".join(word for chunk in chunks for word in _split_chunk(chunk)) or iri
 
@@ -267,26 +270,10 @@ def build_language_chain(languages: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(tag for tag in chain if tag), "mul", "", "en"]))
 
 
-def _get_local_part(iri: str) -> str:
-    """Return the part after the last `#`, `/` or `:`, with percent-escapes resolved."""
-    parts = [part for part in re.split(r"[#/:]", iri) if part]
-    while len(parts) > 1 and parts[-1].lower() in _EMPTY_LOCAL_NAMES:
-        parts.pop()
-    return _EXTENSION.sub("", unquote(parts[-1])) if parts else ""
-
-
 def _split_chunk(chunk: str) -> Iterator[str]:
     """Yield the words of a piece without separators, split at case and digits."""
-    words = list(_split_at_case(chunk))
-    if len(words) == 1:
-        yield words[0]
-        return
-    for word in words:
-        yield word.lower() if word[0].isupper() and word[1:].islower() else word
-
-
-def _split_at_case(chunk: str) -> Iterator[str]:
-    """Split a name: `parentFeature` -> parent, Feature; `HTTPServer2` -> HTTP, Server, 2; `Q42`."""
+    words: list[str] = []
+    # Split a name: `parentFeature` -> parent, Feature; `HTTPServer2` -> HTTP, Server, 2; `Q42`.
     start = 0
     for position in range(1, len(chunk)):
         if (
@@ -294,10 +281,15 @@ def _split_at_case(chunk: str) -> Iterator[str]:
             or _is_number_start(chunk, start, position)
             or _is_after_number(chunk, position)
         ):
-            yield chunk[start:position]
+            words.append(chunk[start:position])
             start = position
     if start < len(chunk):
-        yield chunk[start:]
+        words.append(chunk[start:])
+    if len(words) == 1:
+        yield words[0]
+        return
+    for word in words:
+        yield word.lower() if word[0].isupper() and word[1:].islower() else word
 
 
 def _is_word_start(chunk: str, start: int, position: int) -> bool:

@@ -210,15 +210,13 @@ def _decode_term(data: Any, terms_by_iri: dict[str, Term]) -> Any:
         case {"t": [_, _, _] as parts}:
             return Triple(*(_decode_term(part, terms_by_iri) for part in parts))
         case {"v": str(value)}:
-            return _decode_literal(value, data)
+            if language := data.get("l"):
+                return Literal(
+                    value, language=language, direction=_DIRECTIONS.get(data.get("d", ""))
+                )
+            return Literal(value, datatype=NamedNode(data["t"])) if "t" in data else Literal(value)
         case _:
             raise ValueError("no term")
-
-
-def _decode_literal(value: str, data: dict[str, str]) -> Literal:
-    if language := data.get("l"):
-        return Literal(value, language=language, direction=_DIRECTIONS.get(data.get("d", "")))
-    return Literal(value, datatype=NamedNode(data["t"])) if "t" in data else Literal(value)
 
 
 @dataclass(frozen=True)

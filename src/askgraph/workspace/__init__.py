@@ -37,6 +37,7 @@ from askgraph.methods import ConfirmedAnswerMethod, Method, can_call_model
 from askgraph.workspace.graph_data import (
     NewerFormatError,
     find_changed_file,
+    has_current_kinds,
     has_current_vocabularies,
     is_url,
     list_rdf_files,
@@ -526,7 +527,10 @@ class Workspace:
         except SetupError as error:
             _log.warning("using the previous data of graph %r: %s", name, error)
             return None
-        return f"{changed} changed" if changed else None
+        if changed:
+            return f"{changed} changed"
+        is_current = has_current_kinds(self.get_data_folder(name))
+        return None if is_current else "this version reads more of its texts as dates or numbers"
 
     def _get_replies_file(self, name: str, kind: str) -> Path:
         """Return the file of an endpoint's survey replies: `answers` or postponed (`later`)."""

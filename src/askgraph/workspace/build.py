@@ -54,6 +54,7 @@ from askgraph.sparql.rewrite.virtual import find_predicates
 from askgraph.workspace.graph_data import (
     ENRICHMENT,
     FORMAT_VERSION,
+    LITERALS_VERSION,
     TYPES,
     SourceFile,
     create_remote_endpoint,
@@ -371,6 +372,7 @@ def _write_manifest(
         "format": FORMAT_VERSION,
         "sources": [file.to_json() for file in sources],
         "vocabularies": compute_vocabulary_digest(vocabulary_files),
+        "literals": LITERALS_VERSION,
     }
     write_text_atomically(folder / "built.json", json.dumps(manifest))
 

@@ -308,7 +308,17 @@ async def score_predictions(
         SetupError: a prediction belongs to no question.
     """
     check_metric(metric, judge)
-    _check_ids(benchmark, predictions)
+    ids = {question.id for question in benchmark.contents.questions}
+    unknown = tuple(
+        dict.fromkeys(prediction.id for prediction in predictions if prediction.id not in ids)
+    )
+    if unknown:
+        omitted = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        raise SetupError(
+            f"{benchmark.path} has no question "
+            f"{', '.join(map(repr, unknown[:3]))}{omitted}: these predictions are for "
+            "another benchmark, or its ids are spelled differently"
+        )
     predictions_by_key = {prediction.key: prediction for prediction in predictions}
     stem = source.name.split(".")[0]
     async with TaskRunner.from_workspace(workspace) as host:
@@ -347,20 +357,6 @@ async def score_predictions(
             folder=folder, settings=settings, concurrency=concurrency,
             progress=progress,
         )  # fmt: skip
-
-
-def _check_ids(benchmark: BenchmarkQuestions, predictions: Sequence[Prediction]) -> None:
-    ids = {question.id for question in benchmark.contents.questions}
-    unknown = tuple(
-        dict.fromkeys(prediction.id for prediction in predictions if prediction.id not in ids)
-    )
-    if unknown:
-        omitted = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
-        raise SetupError(
-            f"{benchmark.path} has no question "
-            f"{', '.join(map(repr, unknown[:3]))}{omitted}: these predictions are for "
-            "another benchmark, or its ids are spelled differently"
-        )
 
 
 def _iterate_tasks(

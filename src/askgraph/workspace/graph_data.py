@@ -6,7 +6,7 @@ names_*.npy       every name
 profile.json      the profile of the graph
 enrichment.toml   virtual additions, if any
 types.toml        the graph's own type predicates, if any
-built.json        the source files and a hash of the vocabularies; written last
+built.json        the source files and what the data depend on besides; written last
 indices/          search indices, built on first use
 """
 
@@ -44,6 +44,8 @@ ENRICHMENT = "enrichment.toml"
 TYPES = "types.toml"
 FORMAT_VERSION = 1
 """Increases whenever the format of a data folder changes; older folders are rebuilt."""
+LITERALS_VERSION = 1
+"""Increases whenever literals are read as other kinds; older folders are checked for such ones."""
 INDEX_KEYS = ("entities", "properties", "literals")
 """The indices of each graph."""
 _RDF_SUFFIXES = (".ttl", ".turtle", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld")
@@ -108,6 +110,17 @@ def has_current_vocabularies(folder: Path, vocabulary_files: Sequence[Path]) -> 
     profile = load_profile(folder / "profile.json")
     iris = [*(c.iri for c in profile.classes), *(p.iri for p in profile.predicates)]
     return add_vocabulary_names(profile, load_vocabularies(iris, vocabulary_files)) == profile
+
+
+def has_current_kinds(folder: Path) -> bool:
+    """Return whether the literals in a data folder have the kinds that they have now."""
+    built = json.loads((folder / "built.json").read_text(encoding="utf-8"))
+    arrays = folder / "arrays"
+    if built.get("literals") == LITERALS_VERSION or not arrays.exists():
+        return True
+    with contextlib.suppress(OSError, ValueError, EOFError):  # damage is found when it is opened
+        return GraphArrays.load(arrays).has_current_kinds()
+    return True
 
 
 def compute_snapshot(folder: Path, profile: Profile) -> str:

@@ -110,7 +110,15 @@ def _iterate_constraints(
         case NamedNode(value=iri) if iri == RDF_TYPE and isinstance(end, NamedNode):
             yield ClassConstraint(start, end.value, pattern)
         case Path(operator="/", parts=parts):
-            yield from _iterate_sequence_constraints(start, parts, end, pattern, numbers)
+            if _is_class_path(parts) and isinstance(end, NamedNode):
+                yield ClassConstraint(start, end.value, pattern, subclasses=True)
+                return
+            current_node = start
+            for part in parts[:-1]:
+                next_node = Variable(f"__path{next(numbers)}")
+                yield from _iterate_constraints(current_node, part, next_node, pattern, numbers)
+                current_node = next_node
+            yield from _iterate_constraints(current_node, parts[-1], end, pattern, numbers)
         case Path(operator="^", parts=(NamedNode(),)):
             yield StepConstraint(start, _list_steps(path), end, pattern)
         case Path(operator="^", parts=(inner,)):
@@ -121,20 +129,6 @@ def _iterate_constraints(
             return
         case _:
             yield StepConstraint(start, _list_steps(path), end, pattern)
-
-
-def _iterate_sequence_constraints(
-    start: Term, parts: tuple[Predicate, ...], end: Term, pattern: Pattern, numbers: Iterator[int]
-) -> Iterator[StepConstraint | ClassConstraint]:
-    if _is_class_path(parts) and isinstance(end, NamedNode):
-        yield ClassConstraint(start, end.value, pattern, subclasses=True)
-        return
-    current_node = start
-    for part in parts[:-1]:
-        next_node = Variable(f"__path{next(numbers)}")
-        yield from _iterate_constraints(current_node, part, next_node, pattern, numbers)
-        current_node = next_node
-    yield from _iterate_constraints(current_node, parts[-1], end, pattern, numbers)
 
 
 def _is_class_path(parts: tuple[Predicate, ...]) -> bool:

@@ -52,11 +52,15 @@ def add_array_knowledge(knowledge: Knowledge, arrays: GraphArrays) -> Knowledge:
         iri: _compute_exact_use(use, arrays, node_sorts)
         for iri, use in knowledge.predicates.items()
     }
+    shared: dict[str, set[str]] = defaultdict(set)
+    for sorts in node_sorts.sorts:
+        for sort in sorts:
+            shared[sort] |= sorts
     return replace(
         knowledge,
         predicates=uses,
         entities=entities,
-        shared_sorts=_collect_shared_sorts(node_sorts),
+        shared_sorts=_freeze_links(shared),
         hierarchy=_read_hierarchy(arrays),
     )
 
@@ -114,14 +118,6 @@ class _NodeSorts:
                     frozenset(class_names), len(index_by_sorts)
                 )
         return cls(numbers, tuple(index_by_sorts))
-
-
-def _collect_shared_sorts(node_sorts: _NodeSorts) -> dict[str, Sorts]:
-    shared: dict[str, set[str]] = defaultdict(set)
-    for sorts in node_sorts.sorts:
-        for sort in sorts:
-            shared[sort] |= sorts
-    return _freeze_links(shared)
 
 
 def _read_hierarchy(arrays: GraphArrays) -> dict[str, list[str]]:
@@ -375,25 +371,22 @@ def _iterate_candidates(
                 yield hit.item.iri, split_local_name(hit.item.iri)
                 yield from ((hit.item.iri, text) for text in hit.item.names)
     if not has_index and scope != "properties":
-        yield from _search_names(graph.names, words)
-
-
-def _search_names(names: NameIndex, words: str) -> Iterator[tuple[str, str]]:
-    hits: list[tuple[int, int, float]] = []
-    vocabulary = list(names.vocabulary)
-    for position, word in enumerate(words.split()):
-        exact = names.find_word(stem_word(word))
-        if exact is not None:
-            hits.append((position, exact, 1.0))
-        elif len(word) > 3:
-            similar_words = extract(
-                stem_word(word),
-                vocabulary,
-                scorer=OSA.distance,
-                score_cutoff=_MAX_TYPO_COUNT,
-                limit=_MAX_SIMILAR_NAMES,
-            )
-            hits += [(position, word_number, 0.8) for _, _, word_number in similar_words]
-    for match in names.search(hits, limit=_MAX_HITS):
-        if match.name.kind is not ItemKind.VALUE:
-            yield match.name.target, match.name.text
+        names = graph.names
+        hits: list[tuple[int, int, float]] = []
+        vocabulary = list(names.vocabulary)
+        for position, word in enumerate(words.split()):
+            exact = names.find_word(stem_word(word))
+            if exact is not None:
+                hits.append((position, exact, 1.0))
+            elif len(word) > 3:
+                similar_words = extract(
+                    stem_word(word),
+                    vocabulary,
+                    scorer=OSA.distance,
+                    score_cutoff=_MAX_TYPO_COUNT,
+                    limit=_MAX_SIMILAR_NAMES,
+                )
+                hits += [(position, word_number, 0.8) for _, _, word_number in similar_words]
+        for match in names.search(hits, limit=_MAX_HITS):
+            if match.name.kind is not ItemKind.VALUE:
+                yield match.name.target, match.name.text

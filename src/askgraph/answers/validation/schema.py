@@ -1,6 +1,6 @@
 """Check patterns against the knowledge of the queried graphs, and named resources for existence."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import log10
 
@@ -80,25 +80,17 @@ def diagnose_block(
     for constraint in [*unknown, *wrong][:_MAX_EXPLAINED]:
         if not isinstance(constraint, StepConstraint):
             continue
-        mismatch = _build_mismatch(constraint, block, outer_sorts, knowledge, text)
+        other_constraints = [
+            other_constraint
+            for other_constraint in block.atoms
+            if other_constraint is not constraint
+        ]
+        variable_sorts = infer_sorts(other_constraints, knowledge, outer_sorts)[0]
+        mismatch = _StepMismatch(constraint, knowledge, text, variable_sorts)
         for finding in mismatch.list_findings():
             if finding.kind is FaultKind.DIRECTION or constraint in unknown:
                 reversed_terms |= {str(constraint.subject), str(constraint.object)}
             yield finding
-    yield from _check_long_paths(block, text, knowledge)
-    yield from _check_language_tags(block, text, knowledge)
-    for constraint in [*unknown, *wrong][:_MAX_EXPLAINED]:
-        if isinstance(constraint, ClassConstraint) and (
-            constraint in unknown or str(constraint.subject) not in reversed_terms
-        ):
-            yield from _check_class(constraint, block, outer_sorts, knowledge, text)
-
-
-def _check_long_paths(block: Block, text: str, knowledge: Knowledge) -> Iterator[Finding]:
-    """Yield names that the graph lacks in paths of any length.
-
-    Such names are often listed as harmless alternatives; those of RDFS, OWL and SKOS always.
-    """
     step_predicates = {
         step.predicate
         for constraint in block.atoms
@@ -121,6 +113,12 @@ def _check_long_paths(block: Block, text: str, knowledge: Knowledge) -> Iterator
                         finding.certainty if finding.is_misprint else _ALTERNATIVE_PROBABILITY
                     )
                     yield replace(finding, certainty=min(finding.certainty, certainty))
+    yield from _check_language_tags(block, text, knowledge)
+    for constraint in [*unknown, *wrong][:_MAX_EXPLAINED]:
+        if isinstance(constraint, ClassConstraint) and (
+            constraint in unknown or str(constraint.subject) not in reversed_terms
+        ):
+            yield from _check_class(constraint, block, outer_sorts, knowledge, text)
 
 
 def _check_language_tags(block: Block, text: str, knowledge: Knowledge) -> Iterator[Finding]:
@@ -144,20 +142,6 @@ def _is_unknown(constraint: StepConstraint | ClassConstraint, knowledge: Knowled
             and knowledge.list_subclasses(constraint.cls) is None
         )
     return any(step.predicate not in knowledge.predicates for step in constraint.steps)
-
-
-def _build_mismatch(
-    constraint: StepConstraint,
-    block: Block,
-    outer_sorts: Sequence[VariableSorts],
-    knowledge: Knowledge,
-    text: str,
-) -> "_StepMismatch":
-    other_constraints = [
-        other_constraint for other_constraint in block.atoms if other_constraint is not constraint
-    ]
-    variable_sorts = infer_sorts(other_constraints, knowledge, outer_sorts)[0]
-    return _StepMismatch(constraint, knowledge, text, variable_sorts)
 
 
 @dataclass(frozen=True)
@@ -324,7 +308,20 @@ class _StepMismatch:
         return shorten_iri(iri, self.text, self.knowledge.prefixes)
 
     def _format_kinds(self, sorts: Sorts | None) -> str:
-        return _format_sorts(sorts, self.text, self.knowledge)
+        text = self.text
+        knowledge = self.knowledge
+        if not sorts:
+            return "this"
+        sizes = {iri: knowledge.classes[iri].instances for iri in sorts if iri in knowledge.classes}
+        ordered = sorted(sorts, key=lambda iri: (iri == UNTYPED, -sizes.get(iri, 0), iri))
+        names = [
+            shorten_iri(sort, text, knowledge.prefixes) if sort else "things without a class"
+            for sort in ordered
+        ]
+        omitted_count = len(names) - _MAX_LISTED_SORTS
+        return ", ".join(names[:_MAX_LISTED_SORTS]) + (
+            f" and {omitted_count} more" if omitted_count > 0 else ""
+        )
 
     def _describe_ends(self, use: PredicateUse) -> str:
         return (
@@ -343,9 +340,24 @@ def _check_class(
     """Yield a finding on a class that the graph lacks, or that does not fit the patterns."""
     claims = _collect_term_sorts(constraint.subject, block, outer_sorts, knowledge)
     hint = _get_variable_words(constraint.subject)
-    similar_classes = _find_similar_classes(
-        constraint.cls, knowledge, claims, [hint] if hint else []
-    )
+    wrong = constraint.cls
+    hints = [hint] if hint else []
+    nonempty_claims = [claim for claim in claims if claim]
+    scored = []
+    for class_use in knowledge.classes.values():
+        if class_use.iri == wrong:
+            continue
+        fits = (
+            sum(class_use.iri in claim for claim in nonempty_claims) / len(nonempty_claims)
+            if nonempty_claims
+            else 0.5
+        )
+        score = 2 * _FIT_WEIGHT * fits + _score_similarity(
+            wrong, class_use.iri, class_use.names, hints
+        )
+        scored.append((score + 0.2 * log10(1 + class_use.instances), class_use.iri))
+    scored.sort(key=lambda class_use: (-class_use[0], class_use[1]))
+    similar_classes = tuple(iri for _, iri in scored[:_MAX_REPLACEMENTS])
     name = shorten_iri(constraint.cls, text, knowledge.prefixes)
     proposals = [
         Replacement(shorten_iri(iri, text, knowledge.prefixes), knowledge.get_label(iri), iri)
@@ -415,22 +427,6 @@ def _get_variable_words(term: Term) -> str:
     return " ".join(content_words)
 
 
-def _format_sorts(sorts: Sorts | None, text: str, knowledge: Knowledge) -> str:
-    """Return the sorts in words, largest classes first."""
-    if not sorts:
-        return "this"
-    sizes = {iri: knowledge.classes[iri].instances for iri in sorts if iri in knowledge.classes}
-    ordered = sorted(sorts, key=lambda iri: (iri == UNTYPED, -sizes.get(iri, 0), iri))
-    names = [
-        shorten_iri(sort, text, knowledge.prefixes) if sort else "things without a class"
-        for sort in ordered
-    ]
-    omitted_count = len(names) - _MAX_LISTED_SORTS
-    return ", ".join(names[:_MAX_LISTED_SORTS]) + (
-        f" and {omitted_count} more" if omitted_count > 0 else ""
-    )
-
-
 _MAX_REPLACEMENTS = 3  # proposals
 _FIT_WEIGHT, _HINT_WEIGHT, _SAME_NAMESPACE_SCORE, _TYPO_WEIGHT = 3.0, 2.5, 0.3, 6.0
 _MIN_TYPO_SIMILARITY_RATIO = 0.72  # by characters: the same name, mistyped
@@ -460,28 +456,6 @@ def _find_similar_predicates(
                 scored.append((_FIT_WEIGHT * fit + similarity + weight, use.iri, inverse))
     scored.sort(key=lambda scored_step: (-scored_step[0], scored_step[1]))
     return tuple(PathStep(iri, inverse) for _, iri, inverse in scored[:_MAX_REPLACEMENTS])
-
-
-def _find_similar_classes(
-    wrong: str, knowledge: Knowledge, claims: Iterable[Sorts], hints: Sequence[str]
-) -> tuple[str, ...]:
-    """Return the classes that may be meant for a node with all or most of the claimed sorts."""
-    nonempty_claims = [claim for claim in claims if claim]
-    scored = []
-    for class_use in knowledge.classes.values():
-        if class_use.iri == wrong:
-            continue
-        fits = (
-            sum(class_use.iri in claim for claim in nonempty_claims) / len(nonempty_claims)
-            if nonempty_claims
-            else 0.5
-        )
-        score = 2 * _FIT_WEIGHT * fits + _score_similarity(
-            wrong, class_use.iri, class_use.names, hints
-        )
-        scored.append((score + 0.2 * log10(1 + class_use.instances), class_use.iri))
-    scored.sort(key=lambda class_use: (-class_use[0], class_use[1]))
-    return tuple(iri for _, iri in scored[:_MAX_REPLACEMENTS])
 
 
 def _score_fit(

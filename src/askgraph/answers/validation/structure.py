@@ -65,32 +65,39 @@ def structure(subject: CheckInput, /) -> Iterator[Finding]:
     if subject.tree is None:
         return
     for query in (node for node in walk(subject.tree) if isinstance(node, Query)):
-        yield from _check_unbound(
-            query,
-            subject.text,
-            certainty=1.0 if query is subject.tree else _SUBQUERY_PROBABILITY,
-        )
-        yield from _check_grouping(query, subject.text)
-        yield from _check_joins(query)
-
-
-def _check_unbound(query: Query, text: str, *, certainty: float) -> Iterator[Finding]:
-    """Yield columns without a value from the WHERE clause."""
-    bound = _list_bound_names(query.where)
-    bound |= {name.value for _, name in query.group_by if name is not None}
-    computed = {name.value for name, value in query.columns if value is not None}
-    for name, value in query.columns:
-        used = [name] if value is None else list(find_variables(value))
-        for variable in dict.fromkeys(used):
-            is_bound = variable.value in bound or (value is not None and variable.value in computed)
-            if not is_bound:
-                yield Finding(
-                    FaultKind.UNBOUND,
-                    f"{variable} is never bound in the query",
-                    find_variable(text, variable.value),
-                    str(variable),
-                    certainty=certainty,
+        text = subject.text
+        certainty = 1.0 if query is subject.tree else _SUBQUERY_PROBABILITY
+        bound = _list_bound_names(query.where)
+        bound |= {name.value for _, name in query.group_by if name is not None}
+        computed = {name.value for name, value in query.columns if value is not None}
+        for name, value in query.columns:
+            used = [name] if value is None else list(find_variables(value))
+            for variable in dict.fromkeys(used):
+                is_bound = variable.value in bound or (
+                    value is not None and variable.value in computed
                 )
+                if not is_bound:
+                    yield Finding(
+                        FaultKind.UNBOUND,
+                        f"{variable} is never bound in the query",
+                        find_variable(text, variable.value),
+                        str(variable),
+                        certainty=certainty,
+                    )
+        yield from _check_grouping(query, subject.text)
+        if query.form != "SELECT":
+            continue
+        outside = [
+            {name.value for name in find_variables(value)}
+            for value in [*(v for _, v in query.columns if v is not None), *query.having]
+        ]
+        outside += [{name.value for value, _ in query.order for name in find_variables(value)}]
+        selected_names = {name.value for name, value in query.columns if value is None}.union(
+            *outside
+        )
+        yield from _check_group_joins(
+            query.where, outside, selected_names if query.columns else None
+        )
 
 
 def _list_bound_names(part: object) -> set[str]:
@@ -129,19 +136,6 @@ def _iterate_free_variables(value: Expression, keys: set[str]) -> Iterator[Varia
                 yield from _iterate_free_variables(inner, keys)
         case _:
             return
-
-
-def _check_joins(query: Query) -> Iterator[Finding]:
-    """Yield parts that share no variable, each with several rows."""
-    if query.form != "SELECT":
-        return
-    outside = [
-        {name.value for name in find_variables(value)}
-        for value in [*(v for _, v in query.columns if v is not None), *query.having]
-    ]
-    outside += [{name.value for value, _ in query.order for name in find_variables(value)}]
-    selected_names = {name.value for name, value in query.columns if value is None}.union(*outside)
-    yield from _check_group_joins(query.where, outside, selected_names if query.columns else None)
 
 
 def _check_group_joins(
@@ -255,11 +249,7 @@ def syntax(subject: CheckInput, /) -> Iterator[Finding]:
         yield Finding(FaultKind.SYNTAX, message, certainty=UNCHECKED_PROBABILITY)
         return
     namespaces = subject.services.queried_graph.prefixes.namespaces
-    yield from _check_prefixes(subject.text, namespaces)
-    yield from _check_syntax(subject, namespaces)
-
-
-def _check_prefixes(text: str, namespaces: Mapping[str, str]) -> Iterator[Finding]:
+    text = subject.text
     for prefix, token in tokenize(text).undeclared_prefixes.items():
         namespace = namespaces.get(prefix, "")
         proposals = (Replacement(f"PREFIX {prefix}: <{namespace}>"),) if namespace else ()
@@ -270,6 +260,7 @@ def _check_prefixes(text: str, namespaces: Mapping[str, str]) -> Iterator[Findin
             prefix,
             proposals,
         )
+    yield from _check_syntax(subject, namespaces)
 
 
 def _check_syntax(subject: CheckInput, namespaces: Mapping[str, str]) -> Iterator[Finding]:
@@ -510,21 +501,19 @@ def _parse_comparison(condition: Expression) -> tuple[Expression, str, Literal] 
 
 def _iterate_bounds(condition: Expression) -> Iterator[_NumericBound]:
     for left, name, right in filter(None, map(_parse_comparison, split_condition(condition, "&&"))):
-        number = _parse_number(right)
+        if right.datatype.value not in v.NUMERIC_DATATYPES:
+            number = None
+        else:
+            try:
+                number = Decimal(right.value)
+            except InvalidOperation:
+                number = None
+            else:
+                number = None if number.is_nan() else number
         if number is not None and isinstance(left, Variable | Call):
             text = to_text(left)
             if not _NONDETERMINISTIC_CALL.search(text):
                 yield _NumericBound(text, name, number, to_text(right))
-
-
-def _parse_number(literal: Literal) -> Decimal | None:
-    if literal.datatype.value not in v.NUMERIC_DATATYPES:
-        return None
-    try:
-        number = Decimal(literal.value)
-    except InvalidOperation:
-        return None
-    return None if number.is_nan() else number
 
 
 def _is_contradiction(bound: _NumericBound, opposite: _NumericBound, *, is_upper: bool) -> bool:

@@ -83,18 +83,15 @@ def find_faults(
     except QuerySyntaxError:
         tree = None
     try:
-        return _run_checks(CheckInput(text, tree, services), checks)
+        subject = CheckInput(text, tree, services)
+        findings_by_key: dict[tuple[object, ...], Finding] = {}
+        for name in checks:
+            for finding in sorted(_load_check(name)(subject), key=_get_start):
+                findings_by_key.setdefault(_get_identity(finding), finding)
+        findings = tuple(findings_by_key.values())
+        return adjust_certainties(subject.tree, findings) if subject.tree and findings else findings
     except RecursionError:
         return (Finding(FaultKind.SYNTAX, _TOO_DEEP_MESSAGE, certainty=UNCHECKED_PROBABILITY),)
-
-
-def _run_checks(subject: CheckInput, checks: Sequence[str]) -> tuple[Finding, ...]:
-    findings_by_key: dict[tuple[object, ...], Finding] = {}
-    for name in checks:
-        for finding in sorted(_load_check(name)(subject), key=_get_start):
-            findings_by_key.setdefault(_get_identity(finding), finding)
-    findings = tuple(findings_by_key.values())
-    return adjust_certainties(subject.tree, findings) if subject.tree and findings else findings
 
 
 @cache
@@ -147,7 +144,29 @@ def adjust_certainties(tree: Query, findings: Sequence[Finding]) -> tuple[Findin
                 for finding in adjusted
             ]
     for union in reversed(unions):
-        adjusted = _discount_branches(adjusted, [_get_span(branch) for branch in union.groups])
+        # Lower the certainty in branches that cannot match if another branch can.
+        branches = [_get_span(branch) for branch in union.groups]
+        wrong_findings = [
+            finding
+            for finding in adjusted
+            if finding.kind in _NO_MATCH_KINDS and finding.certainty >= MIN_WRONG_CERTAINTY
+        ]
+        broken_spans = [
+            span
+            for span in branches
+            if span is not None and any(_is_within(finding, span) for finding in wrong_findings)
+        ]
+        if len(broken_spans) == len(branches):
+            adjusted = list(adjusted)
+        else:
+            adjusted = [
+                _lower_certainty(finding)
+                if finding in wrong_findings
+                and not finding.is_misprint
+                and any(_is_within(finding, span) for span in broken_spans)
+                else finding
+                for finding in adjusted
+            ]
     return tuple(adjusted)
 
 
@@ -178,32 +197,6 @@ def _get_span(group: Group) -> Span | None:
 
 def _is_mismatch(finding: Finding, span: Span) -> bool:
     return finding.kind in _MISMATCH_KINDS and _is_within(finding, span)
-
-
-def _discount_branches(
-    findings: Sequence[Finding], branches: Sequence[Span | None]
-) -> list[Finding]:
-    """Lower the certainty in branches that cannot match if another branch can."""
-    wrong_findings = [
-        finding
-        for finding in findings
-        if finding.kind in _NO_MATCH_KINDS and finding.certainty >= MIN_WRONG_CERTAINTY
-    ]
-    broken_spans = [
-        span
-        for span in branches
-        if span is not None and any(_is_within(finding, span) for finding in wrong_findings)
-    ]
-    if len(broken_spans) == len(branches):
-        return list(findings)
-    return [
-        _lower_certainty(finding)
-        if finding in wrong_findings
-        and not finding.is_misprint
-        and any(_is_within(finding, span) for span in broken_spans)
-        else finding
-        for finding in findings
-    ]
 
 
 def _is_within(finding: Finding, span: Span) -> bool:

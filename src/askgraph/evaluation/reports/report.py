@@ -330,7 +330,14 @@ def group_runs(
         SetupError: A record lacks the metric.
     """
     for run in runs:
-        _check_metric(run, metric)
+        missing_count = sum(metric not in record.scores for record in run.records)
+        if missing_count:
+            common_metrics = set.intersection(*(set(record.scores) for record in run.records))
+            raise SetupError(
+                f"{missing_count} of {len(run.records)} records of {run.name} have no score of "
+                f"the metric {metric!r}; choose one of "
+                f"{', '.join(sorted(common_metrics)) or 'none'}"
+            )
     return tuple(
         RunGroup(run.name, benchmark, method, Report(records, metric))
         for run in runs
@@ -363,17 +370,6 @@ def compute_method_oracles(groups: Sequence[RunGroup]) -> tuple[MethodsOracle, .
         if len(benchmark_groups) > 1
     )
     return tuple(oracle for oracle in oracles if oracle is not None)
-
-
-def _check_metric(run: EvaluationRun, metric: str) -> None:
-    missing_count = sum(metric not in record.scores for record in run.records)
-    if missing_count:
-        common_metrics = set.intersection(*(set(record.scores) for record in run.records))
-        raise SetupError(
-            f"{missing_count} of {len(run.records)} records of {run.name} have no score of "
-            f"the metric {metric!r}; choose one of "
-            f"{', '.join(sorted(common_metrics)) or 'none'}"
-        )
 
 
 def _group_records(run: EvaluationRun) -> dict[tuple[str, str], tuple[Record, ...]]:

@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.atomic_files import write_text_atomically
 from askgraph.errors import SetupError
 from askgraph.graph.archives import read_text
-from askgraph.graph.examples import Confirmation, QueryExample, Wording, normalize_question
+from askgraph.graph.examples import QueryExample, Wording, normalize_question
 from askgraph.graph.examples import shacl as terms
 from askgraph.graph.examples.shacl import (
     PREFIXES_FILE,
@@ -259,7 +259,18 @@ def _format_statements(example: QueryExample, prefixes: Mapping[str, str]) -> It
     if example.origin != "written":
         yield f"dcterms:type {write_turtle_string(example.origin)}"
     if example.confirmation:
-        yield from _format_confirmation(example.confirmation)
+        confirmation = example.confirmation
+        yield f"dcterms:dateAccepted {write_turtle_string(confirmation.when)}^^xsd:dateTime"
+        source = f"schema:name {write_turtle_string(confirmation.graph)} ; schema:version "
+        yield f"prov:wasDerivedFrom [ {source}{write_turtle_string(confirmation.snapshot)} ]"
+        if confirmation.by:
+            yield f"prov:wasAttributedTo [ schema:name {write_turtle_string(confirmation.by)} ]"
+        digest = (
+            f" ; schema:sha256 {write_turtle_string(confirmation.digest)}"
+            if confirmation.digest
+            else ""
+        )
+        yield f"schema:result [ schema:numberOfItems {confirmation.rows}{digest} ]"
 
 
 def _format_comment(wording: Wording) -> str:
@@ -283,17 +294,3 @@ def _strip_prefixes(query: str, prefixes: Mapping[str, str]) -> str:
             remaining_head += query[head:end]
     body = remaining_head + query[end:]
     return body if declare_prefixes(body, PrefixMap(prefixes).namespaces) == query else query
-
-
-def _format_confirmation(confirmation: Confirmation) -> Iterator[str]:
-    yield f"dcterms:dateAccepted {write_turtle_string(confirmation.when)}^^xsd:dateTime"
-    source = f"schema:name {write_turtle_string(confirmation.graph)} ; schema:version "
-    yield f"prov:wasDerivedFrom [ {source}{write_turtle_string(confirmation.snapshot)} ]"
-    if confirmation.by:
-        yield f"prov:wasAttributedTo [ schema:name {write_turtle_string(confirmation.by)} ]"
-    digest = (
-        f" ; schema:sha256 {write_turtle_string(confirmation.digest)}"
-        if confirmation.digest
-        else ""
-    )
-    yield f"schema:result [ schema:numberOfItems {confirmation.rows}{digest} ]"

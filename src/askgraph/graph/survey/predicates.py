@@ -340,7 +340,10 @@ def _record_ends(
     is_sampled: bool = False,
 ) -> None:
     """Replace the recorded ends of the queried predicates."""
-    tallies = _select_tallies(facts, end)
+    if end == _LITERALS:
+        tallies: tuple[Tally, ...] = facts.datatypes, facts.languages
+    else:
+        tallies = (facts.subject_classes if end == _SUBJECTS else facts.object_classes,)
     for iri in queried:
         facts.sampled[end.words].discard(iri)
         if is_sampled and not 0 < facts.triples[iri] <= SAMPLE_SIZE:
@@ -360,9 +363,3 @@ def _record_ends(
         for tally, name in zip(tallies, names, strict=True):
             if name:
                 tally[predicate][name] += number
-
-
-def _select_tallies(facts: SurveyFacts, end: _EndKind) -> tuple[Tally, ...]:
-    if end == _LITERALS:
-        return facts.datatypes, facts.languages
-    return (facts.subject_classes if end == _SUBJECTS else facts.object_classes,)

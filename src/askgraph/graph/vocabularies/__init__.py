@@ -46,7 +46,7 @@ _AUXILIARY_VERB = re.compile(r"^(has|had|is|was) ")
 _SCHEMA_LANGUAGES = (v.RDF, v.RDFS, v.OWL, v.SH)
 _TOP_KEYS = ("title", "namespaces", "codes", "classes", "properties")
 _FLAGS = ("bookkeeping", "value")
-_PROPERTY_KEYS = (*LANGUAGES, "naming", *_FLAGS)
+_PROPERTY_KEYS = (*LANGUAGES, "naming", "inverse", *_FLAGS)
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,14 @@ class VocabularyTerm:
             query if the question names it.
         value: Whether its value stands for a subject without a name, such as the date of a time
             span or the number of a measurement.
+        inverse: Local name of the property that says the same in the other direction.
     """
 
     names: tuple[tuple[str, str], ...] = ()
     naming: str = ""
     bookkeeping: bool = False
     value: bool = False
+    inverse: str = ""
 
 
 @dataclass(frozen=True)
@@ -226,7 +228,10 @@ def _parse_term(table: object, keys: Sequence[str], where: str) -> VocabularyTer
     for flag, value in zip(_FLAGS, flags, strict=True):
         if not isinstance(value, bool):
             raise SetupError(f"{where} {flag} must be true or false, it is {value!r}")
-    return VocabularyTerm(tuple(names), naming, *flags)
+    inverse = table.get("inverse", "")
+    if not isinstance(inverse, str):
+        raise SetupError(f"{where} inverse must be a local name, it is {inverse!r}")
+    return replace(VocabularyTerm(tuple(names), naming, *flags), inverse=inverse)
 
 
 def _parse_toml(text: str, source: str) -> dict[str, Any]:
@@ -247,7 +252,10 @@ def add_vocabulary_names(profile: Profile, vocabularies: Vocabularies) -> Profil
     graph has it itself, and a name of a predicate if a predicate has it. Unless the graph is an
     ontology, nobody asks for the terms of its schema: these get no names.
     """
-    is_ontology = _is_ontology(profile)
+    sizes = [(item.iri.startswith(_SCHEMA_LANGUAGES), item.instances) for item in profile.classes]
+    is_ontology = 2 * sum(size for is_schema, size in sizes if is_schema) > sum(
+        size for _, size in sizes
+    )
     own_predicate_names = _collect_own_names(profile.predicates)
     own_names = own_predicate_names | _collect_own_names(profile.classes)
 
@@ -272,12 +280,6 @@ def add_vocabulary_names(profile: Profile, vocabularies: Vocabularies) -> Profil
         classes=tuple(map(describe_class, profile.classes)),
         predicates=tuple(map(describe_predicate, profile.predicates)),
     )
-
-
-def _is_ontology(profile: Profile) -> bool:
-    """Return whether most instances are classes and properties of a schema language."""
-    sizes = [(item.iri.startswith(_SCHEMA_LANGUAGES), item.instances) for item in profile.classes]
-    return 2 * sum(size for is_schema, size in sizes if is_schema) > sum(size for _, size in sizes)
 
 
 def _collect_own_names(

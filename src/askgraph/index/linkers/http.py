@@ -104,7 +104,17 @@ class HttpLinker:
                 raise MalformedReply(
                     f"the linker {self._address}: a span is not an object: {item!r}"
                 )
-            span = _from_refined(item) if self._form == "refined" else item
+            if self._form == "refined":
+                entity = item.get("predicted_entity")
+                score = item.get("entity_linking_model_confidence_score")
+                span = {
+                    "start": item.get("start"),
+                    "length": item.get("ln"),
+                    "id": entity.get("wikidata_entity_id") if isinstance(entity, dict) else None,
+                    "score": 1.0 if score is None else score,
+                }
+            else:
+                span = item
             iri = span.get("iri") or span.get("id")
             if isinstance(iri, str):
                 yield self._build_span(span, iri)
@@ -141,18 +151,6 @@ class HttpLinker:
 
     def _expand_iri(self, text: str) -> str:
         return text if ":" in text else f"{self._space}{text}"
-
-
-def _from_refined(item: dict[str, object]) -> dict[str, object]:
-    """Convert a span of ReFinED to our own format."""
-    entity = item.get("predicted_entity")
-    score = item.get("entity_linking_model_confidence_score")
-    return {
-        "start": item.get("start"),
-        "length": item.get("ln"),
-        "id": entity.get("wikidata_entity_id") if isinstance(entity, dict) else None,
-        "score": 1.0 if score is None else score,
-    }
 
 
 def _is_falcon_key(key: object) -> bool:

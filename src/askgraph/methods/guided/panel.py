@@ -110,7 +110,11 @@ class Panel:
             self._accept(verdict)
             if verdict.answer is not None:
                 yield Draft(verdict.answer.query, verdict.confidence, verdict.answer.words)
-            doubts = self._get_doubts(verdict)
+            chances = self.judge.chances
+            if verdict.is_refusal and chances and chances[0] >= MIN_CHECKED_CONFIDENCE:
+                doubts: Sequence[str] = (_CONFIRM_REFUSAL_MESSAGE,)
+            else:
+                doubts = verdict.doubts
             if not doubts:
                 break
             yield Thought(self.unmask_text("\n".join(doubts)))
@@ -150,12 +154,6 @@ class Panel:
         """Return a text for the model as a person may read it: with names for placeholders."""
         masker = self.judge.candidates.masker
         return text if masker is None else masker.unmask_text(text)
-
-    def _get_doubts(self, verdict: Verdict) -> Sequence[str]:
-        chances = self.judge.chances
-        if verdict.is_refusal and chances and chances[0] >= MIN_CHECKED_CONFIDENCE:
-            return (_CONFIRM_REFUSAL_MESSAGE,)
-        return verdict.doubts
 
     def _accept(self, verdict: Verdict) -> None:
         """Keep the last answer, unless it is empty and there was one before."""

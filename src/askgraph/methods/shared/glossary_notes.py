@@ -39,7 +39,29 @@ def format_glossary(
         if not graph.glossary:
             continue
         graph_suffix = f" ({graph.name})" if has_several_graphs else ""
-        entries = _find_entries(question, graph, masked=masked)
+        glossary = graph.glossary or Glossary()
+        sizes = {len(candidate.key) for candidate in glossary.entries}
+        question_stems = tuple(map(stem_word, split_tokens(question.text)[:_MAX_QUESTION_TOKENS]))
+        spans = {
+            question_stems[position : position + size]
+            for position in range(len(question_stems))
+            for size in sizes
+        }
+        matching_entries = (candidate for candidate in glossary.entries if candidate.key in spans)
+        sorted_entries = sorted(
+            matching_entries, key=lambda candidate: len(candidate.key), reverse=True
+        )
+        entries_by_word: dict[str, GlossaryEntry] = {}
+        for candidate in sorted_entries[:_MAX_ENTRIES]:
+            entry: GlossaryEntry | None = candidate
+            while entry is not None and entry.word not in entries_by_word:
+                entries_by_word[entry.word] = entry
+                entry = glossary.find_entry(entry.same_as) if entry.same_as else None
+        entries = [
+            candidate
+            for candidate in entries_by_word.values()
+            if not (masked and _has_hidden_data(candidate, graph))
+        ]
         if entries:
             lines = _format_entries(entries, format_iri or graph.prefixes.shorten)
             texts.append("\n".join((_ENTRIES_HEADING.replace(":", f"{graph_suffix}:"), *lines)))
@@ -70,35 +92,6 @@ def format_notes(graphs: Sequence[KnowledgeGraph]) -> tuple[str, ...]:
         )
         texts += ["\n".join((heading, *lines))] if lines else []
     return tuple(texts)
-
-
-def _find_entries(
-    question: Question, graph: KnowledgeGraph, *, masked: bool
-) -> list[GlossaryEntry]:
-    """Return the entries whose phrases occur in a question, and the entries that explain them."""
-    glossary = graph.glossary or Glossary()
-    sizes = {len(candidate.key) for candidate in glossary.entries}
-    question_stems = tuple(map(stem_word, split_tokens(question.text)[:_MAX_QUESTION_TOKENS]))
-    spans = {
-        question_stems[position : position + size]
-        for position in range(len(question_stems))
-        for size in sizes
-    }
-    matching_entries = (candidate for candidate in glossary.entries if candidate.key in spans)
-    sorted_entries = sorted(
-        matching_entries, key=lambda candidate: len(candidate.key), reverse=True
-    )
-    entries_by_word: dict[str, GlossaryEntry] = {}
-    for candidate in sorted_entries[:_MAX_ENTRIES]:
-        entry: GlossaryEntry | None = candidate
-        while entry is not None and entry.word not in entries_by_word:
-            entries_by_word[entry.word] = entry
-            entry = glossary.find_entry(entry.same_as) if entry.same_as else None
-    return [
-        candidate
-        for candidate in entries_by_word.values()
-        if not (masked and _has_hidden_data(candidate, graph))
-    ]
 
 
 def _has_hidden_data(entry: GlossaryEntry, graph: KnowledgeGraph) -> bool:

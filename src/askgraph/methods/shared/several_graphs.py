@@ -435,10 +435,7 @@ class QueryTrials:
             )  # most queries do not fail
 
             return f"The query failed: {explain_failure(problem)}"[:_MAX_FEEDBACK_CHARACTERS]
-        return await self._add_labels(answer, validated_query.graph)
-
-    async def _add_labels(self, answer: Answer, graph: QuestionGraph) -> Answer:
-        """Add labels from the other graphs for IRIs that came from a SERVICE."""
+        graph = validated_query.graph
         labels = dict(answer.labels)
         for other_graph in self.graphs.graphs if "SERVICE" in answer.query.upper() else ():
             terms = (term for row in answer.result.rows[:_MAX_LABELLED_ROWS] for term in row)

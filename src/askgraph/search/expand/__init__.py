@@ -15,12 +15,16 @@ from askgraph.search.tokenize import Quantity, to_bit_mask
 
 
 class Edge(NamedTuple):
-    """A step along a predicate (its number); `link` if words of the question name it."""
+    """A step along a predicate (its number); `link` if words of the question name it.
+
+    It may follow any of several `united` predicates, of which this is one.
+    """
 
     predicate: int
     inverse: bool
     plus: bool = False
     link: Link | None = None
+    united: tuple[int, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

@@ -10,7 +10,7 @@ import heapq
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Final
 
 import numpy as np
@@ -39,6 +39,7 @@ from askgraph.search.expand.schema import (
     find_values_by_initials,
     get_explained_codes,
     get_object_kinds,
+    get_truth_terms,
     has_codes,
     is_mirrored,
     take_step,
@@ -47,6 +48,7 @@ from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.tokenize import Quantity, TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.search.tokenize.word_lists import get_shared_words
+from askgraph.sparql.vocabulary import RDFS_SUB_CLASS_OF
 
 _MIN_STEP_PENALTY = 0.5
 """Approximate minimum penalty of a step that no word names; less would have to be obvious."""
@@ -99,9 +101,14 @@ class BeamSearch:
 
     def __post_init__(self) -> None:
         plausible = remove_accidental_links(self.linked, self.frame)
-        self.linked = replace(
-            self.linked, links=tuple(link for link in plausible if self._is_plausible(link))
+        flagged = {*self._find_flagged_classes()}
+        links = tuple(
+            link
+            for link in plausible
+            if self._is_plausible(link)
+            and not (link.kind is ItemKind.VALUE and link.positions in flagged)
         )
+        self.linked = replace(self.linked, links=links)
         for link in self.linked.get_links(ItemKind.PREDICATE):
             number = self.schema.get_predicate_number(link.target)
             if number is None or number in self.schema.hidden_predicates:
@@ -124,6 +131,21 @@ class BeamSearch:
         return len(operator_qualities) < len(link.positions) or (
             link.preferred and link.similarity >= FULL_NAME_SHARE
         )
+
+    def _find_flagged_classes(self) -> Iterator[tuple[int, ...]]:
+        """Yield the words that name a flag, then a class that has it: "nocturnal birds"."""
+        tokens, classes = self.linked.reading.tokens, self.linked.get_links(ItemKind.CLASS)
+        for flag in self.linked.get_links(ItemKind.PREDICATE):
+            number = self.schema.get_predicate_number(flag.target)
+            flagged = [link for link in classes if link.positions[0] == flag.positions[-1] + 1]
+            if number is None or not flagged or flag.score < FULL_NAME_SHARE:
+                continue
+            owners = {cls for cls, _ in self.schema.predicates[number].subject_classes}
+            for link in flagged if get_truth_terms(self.schema, number) is not None else ():
+                words = [tokens[at] for at in (*flag.positions, *link.positions)]
+                is_name = any(word.is_capitalized or word.quote is not None for word in words)
+                if link.score > FULL_NAME_SHARE and link.target in owners and not is_name:
+                    yield (*flag.positions, *link.positions)
 
     def _is_count_phrase(self, link: Link) -> bool:
         """Return whether words ask for a count: "the number of rooms" is not a room number."""
@@ -284,6 +306,8 @@ class BeamSearch:
             is_literal and self._is_wrong_code_predicate(state, predicate)
         ):
             return
+        tokens = self.linked.reading.tokens
+        united = self._find_numbered_alike(state, predicate) if inverse else ()
         for is_transitive in self._get_repetitions(predicate, inverse, is_named=bool(links)):
             ids = self._find_targets(state.ids, predicate, inverse, is_transitive)
             if not len(ids) or (len(ids) == 1 and np.array_equal(ids, state.ids)):
@@ -305,11 +329,25 @@ class BeamSearch:
                 readings.append(None)
             for link in readings:
                 edge = Edge(predicate, not inverse, is_transitive, link)
+                positions = link.positions if link is not None else ()
+                if united and not any(tokens[at].text[0].isdigit() for at in positions):
+                    if predicate != united[0]:
+                        continue  # the first one stands for all
+                    sets = (self.get_neighbours(state.ids, n, inverse=True) for n in united)
+                    ids, edge = reduce(np.union1d, sets), edge._replace(united=united)
                 step_penalty = (
                     penalty if link is None else self._compute_class_penalty(edge, ids, state)
                 )
                 step_penalty += Penalty.RETURN_STEP if is_return else 0.0
                 yield self._build_successor(state, edge, ids, step_penalty, is_literal)
+
+    def _find_numbered_alike(self, state: PartialMatch, predicate: int) -> tuple[int, ...]:
+        """Return the predicates to named things or values that only a number tells apart."""
+        alike = self.schema.numbered_alike.get(predicate) if state.node.terms else None
+        if alike is None or state.node.quantity is not None:
+            return ()
+        united = alike & self.get_predicates(state.ids, inverse=True)
+        return tuple(sorted(united)) if len(united) > 1 else ()
 
     def _is_vague_step(self, predicate: int, inverse: bool) -> bool:
         """Return whether a step that no word names is too vague to be meant."""
@@ -535,13 +573,16 @@ class BeamSearch:
     def select_best(
         self, states: Iterable[PartialMatch], limit: int | None = None
     ) -> list[PartialMatch]:
-        """Return the best states, only one for each set and words."""
-        best: dict[tuple[int, int, bytes], tuple[float, PartialMatch]] = {}
+        """Return the best states, one for each set and words; a denial's direction counts, too."""
+        best: dict[tuple[int, int, bytes, bool], tuple[float, PartialMatch]] = {}
+        has_negation = bool(self.frame.get_operators("not"))
         for state in states:
             ids, score = state.node.ids, self.score_state(state)
             size = len(ids)
             sample = ids if size < _MAX_COMPARED_SIZE else ids[:: size // _SAMPLE_SIZE]
-            key = state.used, size, sample.tobytes()
+            parts = (state.node, *state.node.negated) if has_negation else ()
+            is_inverse = any(edge.inverse and edge.link for node in parts for edge, _ in node.edges)
+            key = state.used, size, sample.tobytes(), is_inverse
             previous = best.get(key)
             if previous is None or score > previous[0]:
                 best[key] = score, state
@@ -669,6 +710,7 @@ def _run_search(search: BeamSearch) -> list[PartialMatch]:
                     node, item.mask, class_factor * search.compute_gain(item, 0), patterns=1
                 )
             )
+    classes += _create_subclass_states(search)
     pool = thing_states + classes
     level = thing_states + [c for c in classes if len(c.ids) <= search.max_set_size]
     for _ in range(_MAX_SEED_STEPS):
@@ -738,6 +780,33 @@ def _create_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
         gain *= GainWeight.NUMBER_WORD if quantity.is_spelled else 1.0
         node = Node(literals, terms=tuple(literals[:_MAX_CONSTANTS].tolist()), quantity=quantity)
         yield PartialMatch(node, to_bit_mask(quantity.positions), gain, anchored=True)
+
+
+def _create_subclass_states(search: BeamSearch) -> Iterator[PartialMatch]:
+    """Yield the classes below a class without instances that a plural names: "which soups"."""
+    schema, graph = search.schema, search.graph
+    number = graph.get_predicate_number(RDFS_SUB_CLASS_OF)
+    for link in search.linked.get_links(ItemKind.ENTITY) if number is not None else ():
+        token = search.linked.reading.tokens[link.positions[-1]]
+        node = schema.find_node(link.target)
+        if node is None or number is None or token.stem == token.folded:
+            continue
+        nodes = np.array([node], dtype=np.int32)
+        ids = graph.compute_closure(nodes, number, inverse=True)
+        if (
+            len(ids)
+            and link.similarity >= _MIN_HEAD_SCORE
+            and not len(schema.get_instances(link.target))
+        ):
+            is_deep = len(ids) > len(graph.step(nodes, number, inverse=True))
+            child = Node(nodes, terms=(node,), link=link)
+            edge = Edge(number, False, is_deep)
+            yield PartialMatch(
+                Node(ids, edges=((edge, child),), cls_link=link),
+                link.mask,
+                search.compute_gain(link, 0),
+                patterns=1,
+            )
 
 
 def _find_ordinals(search: BeamSearch) -> Iterator[Quantity]:

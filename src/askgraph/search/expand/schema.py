@@ -13,7 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, wraps
+from functools import cached_property, lru_cache, wraps
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import numpy as np
@@ -38,7 +38,7 @@ from askgraph.graph.profile import (
     collect_superclasses,
     get_standard_role,
 )
-from askgraph.index.names import ItemKind, fold_word, split_tokens, stem_word
+from askgraph.index.names import ItemKind, fold_word, split_tokens, stem_name, stem_word
 from askgraph.search.expand import Node, Penalty
 from askgraph.search.link import Link, LinkedQuestion, score_common_beginning
 from askgraph.search.tokenize.question_operators import QuestionOperators
@@ -73,6 +73,7 @@ _SPREAD_SAMPLE_SIZE = 400  # nodes to sample for the available predicates
 _COPY_SAMPLE_SIZE = 16  # nodes to sample to detect a redundant predicate
 _PREFIX_LENGTH = 4
 """Letters of a word searched for in all names, before the matching ones are read."""
+_NUMBERED_NAME = re.compile(r"(.*[^\W\d]{2}[\W_]?)\d{1,2}")
 _DESCRIPTION_PREDICATES = frozenset(v.DESCRIPTION_PREDICATES)
 _NO_IDS = np.zeros(0, dtype=np.int32)
 
@@ -263,6 +264,17 @@ class Schema:
     def _has_undescribed_objects(self, predicate: int) -> bool:
         objects = sample_evenly(self.graph.get_ends(predicate, inverse=True))
         return not self.graph.get_predicates(objects[objects >= self.graph.terms.first_iri])
+
+    @cached_property
+    def numbered_alike(self) -> dict[int, frozenset[int]]:
+        """The open predicates that only a number at the end tells apart: type 1 and type 2."""
+        groups: dict[tuple[str, ...], set[int]] = {}
+        for number in self.open_predicates & self.predicates.keys():
+            matches = [*map(_NUMBERED_NAME.fullmatch, self._list_names(self.predicates[number]))]
+            if all(matches):
+                groups.setdefault(tuple(m[1] for m in matches if m), set()).add(number)
+        alike = [frozenset(group) for group in groups.values() if len(group) > 1]
+        return {number: group for group in alike for number in group}
 
     @cached_property
     def transitive_predicates(self) -> frozenset[int]:
@@ -586,6 +598,22 @@ class Schema:
     @remember
     def _get_class_stems(self, cls: str) -> frozenset[str]:
         return _stem_words(self._list_names(self.classes[cls]))
+
+    def find_classes_by_head(self, stems: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the classes with instances whose names end in some words, by their stems."""
+        names = self._class_names_by_head.get(stems[-1], ())
+        matches = (iri for words, iri in names if words[-len(stems) :] == stems)
+        return tuple(dict.fromkeys(matches))
+
+    @cached_property
+    def _class_names_by_head(self) -> dict[str, list[tuple[tuple[str, ...], str]]]:
+        names: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        for iri, profile in self.classes.items() if self.type_predicate is not None else ():
+            for text, _ in profile.names or ((split_local_name(iri), ""),):
+                words = stem_name(text)
+                if words and profile.instances:
+                    names.setdefault(words[-1], []).append((words, iri))
+        return names
 
     @remember
     def get_lineage(self, cls: str) -> tuple[str, ...]:
@@ -1038,9 +1066,6 @@ TruthTerms = tuple[str, str]  # terms for yes and for no; empty if the data have
 _MAX_TRUTH_CODES_COUNT: Final = (
     6  # codes of one predicate at most: how each of two is written differs little
 )
-_MIN_REVERSED_SHARE: Final = 0.6
-"""Minimum share of links that also lead back for a relation to be symmetric."""
-_MIN_LINKS_COUNT = 4  # minimum number of links for a meaningful share
 _MAX_PREPOSITION_WORDS = (
     4  # words from a preposition to the name that it is about: "from the airport of"
 )
@@ -1156,8 +1181,8 @@ def _list_values(
 def is_mirrored(schema: Schema, predicate: int) -> bool:
     """Return whether a relation is symmetric, and some of its links are only stated one way.
 
-    It is if its schema declares it, if its name indicates it ("sibling", "borders") and it links
-    things of one class, or if most of its links also lead back.
+    It is if its schema declares it, or if its name indicates it ("sibling", "borders") and it links
+    things of one class.
     """
     profile = schema.predicates.get(predicate)
     if (
@@ -1169,40 +1194,68 @@ def is_mirrored(schema: Schema, predicate: int) -> bool:
     subject_classes = {cls for cls, _ in profile.subject_classes}
     if subject_classes and subject_classes.isdisjoint(cls for cls, _ in profile.object_classes):
         return False
-    reversed_share = _compute_reversed_share(schema, predicate)
-    if reversed_share == 1.0:
+    if not _has_links_backwards(schema, predicate, predicate):
         return False
     if v.OWL_SYMMETRIC_PROPERTY in get_objects(schema.graph, profile.iri, v.RDF_TYPE):
         return True
-    if not schema.get_name_stems(predicate).isdisjoint(get_shared_words().names["symmetric"]):
-        return not schema.is_subject_name(predicate)
-    return reversed_share >= _MIN_REVERSED_SHARE and profile.triples >= _MIN_LINKS_COUNT
+    is_named = not schema.get_name_stems(predicate).isdisjoint(
+        get_shared_words().names["symmetric"]
+    )
+    return is_named and not schema.is_subject_name(predicate)
 
 
-def _compute_reversed_share(schema: Schema, predicate: int) -> float:
-    """Return the share of a predicate's links with a link in the opposite direction."""
-    graph = schema.graph
+def _has_links_backwards(schema: Schema, reverse: int, predicate: int) -> bool:
+    """Return whether links of a predicate, read backwards, are no links of another one."""
+    graph, size = schema.graph, len(schema.graph.terms)
     subjects, objects = graph.get_edges(graph.get_ends(predicate), predicate)
-    size = len(graph.terms)
-    there = subjects.astype(np.int64) * size + objects
-    back = objects.astype(np.int64) * size + subjects
-    return float(np.isin(back, there).mean()) if len(there) else 0.0
+    other_subjects, other_objects = graph.get_edges(graph.get_ends(reverse), reverse)
+    links = subjects.astype(np.int64) * size + objects
+    return not np.isin(other_objects.astype(np.int64) * size + other_subjects, links).all()
+
+
+@lru_cache(maxsize=8)
+def build_schema(graph: GraphArrays, profile: Profile) -> Schema:
+    """Return the schema of a graph, cached for the next question."""
+    return Schema(graph, profile)
+
+
+@remember
+def find_reverse(schema: Schema, predicate: int) -> int | None:
+    """Return the predicate whose links, read backwards, are further ones of a predicate.
+
+    It is the predicate itself if that is mirrored, or an inverse with links stated only there.
+    """
+    if is_mirrored(schema, predicate):
+        return predicate
+    profile = schema.predicates.get(predicate)
+    for iri in profile.inverse_of if profile is not None else ():
+        number = schema.get_predicate_number(iri)
+        is_open = number is not None and number not in schema.hidden_predicates
+        if number is not None and is_open and _has_links_backwards(schema, number, predicate):
+            return number
+    return None
 
 
 def take_step(schema: Schema, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
-    """Return the nodes one edge away from a set; a mirrored predicate counts in both directions."""
-    targets = schema.graph.step(nodes, predicate, inverse=inverse)
-    if not is_mirrored(schema, predicate):
+    """Return the nodes one edge away from a set, also along the reverse of the predicate."""
+    targets, reverse = (
+        schema.graph.step(nodes, predicate, inverse=inverse),
+        find_reverse(schema, predicate),
+    )
+    if reverse is None:
         return targets
-    return np.union1d(targets, schema.graph.step(nodes, predicate, inverse=not inverse))
+    return np.union1d(targets, schema.graph.step(nodes, reverse, inverse=not inverse))
 
 
 def filter_by_edge(schema: Schema, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
-    """Return the nodes with an edge of a predicate; a mirrored one counts in both directions."""
-    sources = schema.graph.select_sources(nodes, predicate, inverse=inverse)
-    if not is_mirrored(schema, predicate):
+    """Return the nodes with an edge of a predicate, or of its reverse."""
+    sources, reverse = (
+        schema.graph.select_sources(nodes, predicate, inverse=inverse),
+        find_reverse(schema, predicate),
+    )
+    if reverse is None:
         return sources
-    return np.union1d(sources, schema.graph.select_sources(nodes, predicate, inverse=not inverse))
+    return np.union1d(sources, schema.graph.select_sources(nodes, reverse, inverse=not inverse))
 
 
 def compute_direction_penalty(

@@ -337,15 +337,15 @@ def is_related(first: str, second: str) -> bool:
     )
 
 
-def is_full_name(word: str, index: NameIndex) -> bool:
-    """Return whether a word is the full name of anything."""
+def is_full_name(word: str, index: NameIndex, *kinds: ItemKind) -> bool:
+    """Return whether a word is the full name of anything, or of anything of some kinds."""
     number = index.find_word(word)
     if number is None:
         return False
-    is_only_word = (
-        np.abs(index.lengths[index.find_names(number)] - index.get_rarity(number))
-        < _MAX_RARITY_DIFFERENCE
-    )
+    names = index.find_names(number)
+    is_only_word = np.abs(index.lengths[names] - index.get_rarity(number)) < _MAX_RARITY_DIFFERENCE
+    if kinds:
+        is_only_word &= np.isin(index.kinds[names], kinds)
     return bool(is_only_word.any())
 
 
@@ -562,23 +562,48 @@ def _find_spellings(code: DataCode, index: NameIndex) -> Iterator[IndexedName]:
 
 
 def detect_abbreviations(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuestion:
-    """Return a question with its words in capitals marked that are not function words.
+    """Return a question with words marked that are spelt like function words, but are none.
 
-    Such a word would be a pronoun otherwise, or is also in capitals in a name of the graph. A
-    question all in capitals remains as it is.
+    A word in capitals would be a pronoun otherwise, or is also in capitals in a name of the graph,
+    unless the question is all in capitals. Another one is what is said of a thing: "is it *on*?".
     """
-    if reading.text.isupper():
-        return reading
+    stated = {*_find_stated_words(reading, index)}
     candidates = (
-        at for at, token in enumerate(reading.tokens) if _can_be_abbreviation(token, reading)
+        ()
+        if reading.text.isupper()
+        else (at for at, token in enumerate(reading.tokens) if _can_be_abbreviation(token, reading))
     )
     pronouns = get_shared_words().pronouns
     abbreviations = frozenset(
         at
         for at in candidates
         if reading.tokens[at].folded in pronouns or _is_upper_in_names(reading.tokens[at], index)
-    )
+    ).union(stated)
     return replace(reading, abbreviations=abbreviations) if abbreviations else reading
+
+
+def _find_stated_words(reading: TokenizedQuestion, index: NameIndex) -> Iterator[int]:
+    """Yield the function words in the place of a predicate, or of a verb that names a property.
+
+    A predicate is the last word after "are" ("which lamps are on?") or in a question that begins
+    with "is"; it is a preposition or names anything. A verb is the last word in a question
+    with "does", or next to it ("who does not know Vera?").
+    """
+    words, last = reading.folded_words, len(reading.tokens) - 1
+    being, doing = reading.word_list.yes_or_no["being"], reading.word_list.yes_or_no["doing"]
+    negations = {phrase[0] for phrase in reading.word_list.operators["not"] if len(phrase) == 1}
+    for at in range(1, last + 1):
+        if words[at] not in reading.word_list.stop_words:
+            continue
+        before = words[at - 2 : at] if words[at - 1] in negations else words[at - 1 : at]
+        if not doing.isdisjoint(words[:at] if at == last else before):
+            if is_full_name(reading.tokens[at].stem, index, ItemKind.PREDICATE):
+                yield at
+        elif at == last > 1 and not being.isdisjoint((words[0], *before)):
+            is_preposition = words[at] in reading.word_list.clauses["restrict"]
+            is_stated = is_preposition and not being.isdisjoint(before)
+            if is_stated or is_full_name(reading.tokens[at].stem, index):
+                yield at
 
 
 def _can_be_abbreviation(token: QuestionToken, reading: TokenizedQuestion) -> bool:

@@ -861,10 +861,15 @@ def describe_things(
 
 
 def _find_describing_predicates(search: BeamSearch, entity: int) -> list[int]:
-    """Return the predicates that describe a thing, without names and long lists of links."""
-    schema = search.schema
+    """Return the predicates that describe a thing, without names and long lists of links.
+
+    Its names are all that is said of a thing without anything else.
+    """
+    schema, ids = search.schema, np.array([entity], dtype=np.int32)
     followed_predicates = schema.open_predicates - schema.named_only_predicates
-    numbers, counts = search.graph.count_predicates(np.array([entity], dtype=np.int32))
+    numbers, counts = search.graph.count_predicates(ids)
+    if schema.naming_predicates.issuperset(numbers.tolist()):
+        return [] if search.graph.get_predicates(ids, inverse=True) else numbers.tolist()
     describing = [
         number
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)

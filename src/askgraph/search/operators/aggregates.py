@@ -628,10 +628,11 @@ def _count_values(query: QueryBuilder, operator: Operator, slot: Slot) -> bool:
         return False
     flagged = attachment.vertex.term
     truth_terms = get_truth_terms(query.schema, attachment.predicate)
+    is_flag = query.schema.get_sort(attachment.predicate) is ValueKind.BOOLEAN or is_asking_flag(
+        query.schema, attachment.predicate
+    )
     if (
-        truth_terms is not None
-        and is_asking_flag(query.schema, attachment.predicate)
-        and isinstance(flagged, Variable)
+        truth_terms is not None and is_flag and isinstance(flagged, Variable)
     ):  # "how many are approved": count the things, not yes and no
         flag = query.attach_and_consume(attachment)
         query.draft.filters.append(build_filter(flag, "=", parse_term(truth_terms[0])))

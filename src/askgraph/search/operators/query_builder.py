@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from functools import cached_property
 
 import numpy as np
-from pyoxigraph import Literal, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.graph.arrays import Ids, intersect
 from askgraph.graph.literals import ValueKind, split_literal, to_day_number
@@ -29,6 +29,7 @@ from askgraph.search.expand.beam_search import BeamSearch
 from askgraph.search.expand.schema import (
     Schema,
     filter_by_edge,
+    find_reverse,
     get_node_kinds,
     get_object_kinds,
     is_mirrored,
@@ -65,6 +66,7 @@ from askgraph.sparql import (
     Nested,
     Path,
     Pattern,
+    Predicate,
     Query,
     Term,
     Union,
@@ -237,11 +239,14 @@ class QueryDraft:
 
     def _build_edge_pattern(self, start: Term, edge: Edge, end: Term) -> Pattern:
         ends = (end, start) if edge.inverse else (start, end)
-        iri = self.schema.graph.get_predicate_iri(edge.predicate)
-        is_symmetric = is_mirrored(self.schema, edge.predicate)
-        return build_pattern(
-            ends[0], iri, ends[1], is_transitive=edge.plus, is_bidirectional=is_symmetric
-        )
+        get_iri = self.schema.graph.get_predicate_iri
+        reverse, iri = find_reverse(self.schema, edge.predicate), get_iri(edge.predicate)
+        if reverse is None and not edge.united:
+            return build_pattern(ends[0], iri, ends[1], is_transitive=edge.plus)
+        steps: list[Predicate] = [NamedNode(get_iri(at)) for at in edge.united or (edge.predicate,)]
+        steps += [] if reverse is None else [Path("^", (NamedNode(get_iri(reverse)),))]
+        step = Path("|", tuple(steps))
+        return Pattern(ends[0], Path("+", (step,)) if edge.plus else step, ends[1])
 
     def get_constant(self, node: Node) -> Term | None:
         """Return the single term of a node; None for a number or several terms."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.index.names import ItemKind
 from askgraph.search.expand import FULL_NAME_SHARE
@@ -41,24 +41,38 @@ class EdgeDirections:
         of which words say so: "a teacher of X", "X has a teacher". "Who taught X" asks for the
         teacher, "whom did X teach" for the person who was taught.
         """
-        count = 0.0
-        for triple in (
-            list_patterns(candidate.tree.where)
-            if self._predicate_links and self._entity_links
-            else ()
-        ):
+        if not self._predicate_links:
+            return 0.0
+        where = candidate.tree.where
+        groups = [list_patterns(group) for group in (where, *list_negated_groups(where))]
+        count = sum(self._count_in_group(group, candidate.is_ask) for group in groups)
+        return count + self._count_reversed_denials(candidate)
+
+    def _count_in_group(self, patterns: Sequence[Pattern], is_ask: bool) -> int:
+        links_by_name = {
+            triple.subject: link
+            for triple in patterns
+            if isinstance(triple.object, Literal)
+            and (link := self._thing_links.get(str(triple.object))) is not None
+            and self.schema.get_predicate_number(get_predicate(triple))
+            in self.schema.naming_predicates
+        }
+        count = 0
+        for triple in patterns:
             relation = self._predicate_links.get(get_predicate(triple))
-            for term in (triple.subject, triple.object) if relation is not None else ():
-                entity_link = (
-                    self._entity_links.get(term.value) if isinstance(term, NamedNode) else None
-                )
-                if relation is not None and entity_link is not None and relation.target != RDF_TYPE:
-                    may_lack_it = candidate.is_ask and (
-                        relation.positions < entity_link.positions or self._follows_has(relation)
+            if relation is None or relation.target == RDF_TYPE:
+                continue
+            for term in (triple.subject, triple.object):
+                link = links_by_name.get(term)
+                if isinstance(term, NamedNode):
+                    link = self._thing_links.get(term.value)
+                if link is not None:
+                    may_lack_it = is_ask and (
+                        relation.positions < link.positions or self._follows_has(relation)
                     )
                     is_subject = term is triple.subject
-                    count += self._is_reversed(relation, entity_link, is_subject, may_lack_it)
-        return count + self._count_reversed_denials(candidate)
+                    count += self._is_reversed(relation, link, is_subject, may_lack_it)
+        return count
 
     def _count_reversed_denials(self, candidate: QueryCandidate) -> int:
         """Return the number of denied relations that the shown things are the objects of.
@@ -91,28 +105,32 @@ class EdgeDirections:
         return {link.target: link for link in reversed(self.linked.get_links(ItemKind.PREDICATE))}
 
     @cached_property
-    def _entity_links(self) -> Mapping[str, Link]:
-        """Best link to each entity."""
-        return {link.target: link for link in reversed(self.linked.get_links(ItemKind.ENTITY))}
+    def _thing_links(self) -> Mapping[str, Link]:
+        """Best link to each entity and each value."""
+        links = self.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
+        return {link.target: link for link in reversed(links)}
 
     def _is_reversed(
-        self, relation: Link, entity_link: Link, is_subject: bool, may_lack_it: bool
+        self, relation: Link, thing: Link, is_subject: bool, may_lack_it: bool
     ) -> bool:
         schema = self.schema
         number, node_id = (
             schema.get_predicate_number(relation.target),
-            schema.find_node(entity_link.target),
+            schema.find_link_node(thing),
         )
         if number is None or node_id is None or is_mirrored(schema, number):
             return False
-        node = np.array([node_id], dtype=np.int32)
+        nodes = np.array([node_id], dtype=np.int32)
+        if thing.kind is ItemKind.VALUE:
+            steps = (schema.graph.step(nodes, at, inverse=True) for at in schema.naming_predicates)
+            nodes = np.unique(np.concatenate([*steps]))
         if not may_lack_it and any(
-            number not in schema.graph.get_predicates(node, inverse=is_inverse)
+            number not in schema.graph.get_predicates(nodes, inverse=is_inverse)
             for is_inverse in (False, True)
         ):
             return False
         is_grammatical_subject = is_thing_subject(
-            relation, entity_link, self.linked, schema.get_folded_names(number)
+            relation, thing, self.linked, schema.get_folded_names(number)
         )
         return is_grammatical_subject is not None and is_grammatical_subject != is_subject
 

@@ -656,7 +656,10 @@ def _unasked(context: FaultContext) -> bool:
     ):
         return False
     [value] = context.shown_values
-    return isinstance(value, Variable) and context.score_column_name(value) < _MIN_COLUMN_NAME_SCORE
+    if not isinstance(value, Variable):
+        return False
+    variables = (value, context.candidate.names.get(value, value))  # a name, and the thing with it
+    return max(map(context.score_column_name, variables)) < _MIN_COLUMN_NAME_SCORE
 
 
 _MIN_FAME_RATIO = 100

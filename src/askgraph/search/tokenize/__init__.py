@@ -493,7 +493,7 @@ class TokenizedQuestion:
         quantities: its numbers, dates and times.
         genitives: tokens with a genitive ending ("Mary's").
         is_truncated: whether tokens beyond the limit were dropped.
-        abbreviations: tokens in capitals that name something: US and WHO, not the pronouns.
+        abbreviations: tokens that only look like function words: US, WHO, "the lamps that are on".
     """
 
     text: str

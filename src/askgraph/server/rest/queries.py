@@ -498,7 +498,17 @@ def _build_arrangement_view(query: str) -> ArrangementView | None:
 async def swap_term(opened: OpenGraph, body: SwapBody) -> SwappedView:
     """Return a query with another term in the place of one of its parts; it does not run."""
     read_query = await _verbalize_parts(await label_query(body.query, opened, body.language))
-    part = _find_part(read_query, body.part)
+    part_key = body.part
+    if isinstance(part_key, int):
+        matches = read_query.parts[part_key : part_key + 1] if part_key >= 0 else ()
+    else:
+        matches = tuple(part for part in read_query.parts if part.term.value == part_key)
+    if not matches:
+        raise QueryError(
+            f"the query has no part {part_key!r}; it has {len(read_query.parts)}, listed "
+            "by POST …/parts"
+        )
+    part = matches[0]
     labels: dict[str, str] = {}
     if isinstance(part.term, NamedNode):
         labels = await fetch_term_labels([part.term.value, body.to], opened, [body.language])
@@ -518,20 +528,6 @@ async def _verbalize_parts(query: LabeledQuery) -> QueryDescription:
         nouns=query.nouns,
         facts=query.facts,
     )
-
-
-def _find_part(read_query: QueryDescription, part_key: int | str) -> ReplaceableTerm:
-    """Return the part with this number, IRI or value."""
-    if isinstance(part_key, int):
-        matches = read_query.parts[part_key : part_key + 1] if part_key >= 0 else ()
-    else:
-        matches = tuple(part for part in read_query.parts if part.term.value == part_key)
-    if not matches:
-        raise QueryError(
-            f"the query has no part {part_key!r}; it has {len(read_query.parts)}, listed "
-            "by POST …/parts"
-        )
-    return matches[0]
 
 
 def _to_part_view(

@@ -20,7 +20,6 @@ from askgraph.answers.codec import to_json_value
 from askgraph.answers.evidence import fetch_evidence
 from askgraph.answers.verbalize import fetch_term_labels
 from askgraph.errors import SetupError
-from askgraph.graph import KnowledgeGraph
 from askgraph.plugins import to_missing_extra_error
 from askgraph.server.auth import NotAllowedError, Principal
 from askgraph.server.hub import Asker, Confirmer, Hub, HubDep, Querier
@@ -59,7 +58,7 @@ from askgraph.sparql.results import (
     serialize_result,
     to_plain_value,
 )
-from askgraph.trace import Answer, Evidence, get_attempt
+from askgraph.trace import Evidence, get_attempt
 
 router = APIRouter(prefix="/api/v1", tags=["questions"])
 _EVENT_STREAM_TYPE = "text/event-stream"
@@ -235,7 +234,15 @@ async def export_result(
     is_sheet, rows, labels = name == "xlsx" or (names and name == "csv"), answer.result, {}
     async with hub.graphs.lease(answer.graph, caller) as graph:
         if is_sheet or (search and answer.boolean is None):
-            labels = await _load_labels(hub, id, answer, graph, caller)
+            language = (await hub.records.load_view(id, caller)).language or "en"
+            terms = (term for row in answer.result.rows for term in row)
+            iris = dict.fromkeys(term.value for term in terms if isinstance(term, NamedNode))
+            unlabeled = [iri for iri in iris if iri not in answer.labels][:_MAX_LABELED_TERMS]
+            seconds = hub.settings.query_timeout
+            labels = {
+                **answer.labels,
+                **await fetch_term_labels(unlabeled, graph, [language], timeout=seconds),
+            }
             rows = replace(rows, rows=filter_rows(rows, labels, search))
         result: Result = rows if answer.boolean is None else answer.boolean
         if name in _TRIPLE_FORMAT_NAMES:
@@ -257,21 +264,6 @@ async def export_result(
         ), result_format.media_type
     except ValueError as error:
         raise SetupError(str(error)) from error
-
-
-async def _load_labels(
-    hub: Hub, id: str, answer: Answer, graph: KnowledgeGraph, caller: Principal
-) -> dict[str, str]:
-    """Look up labels of the entities in an answer, up to a maximum number."""
-    language = (await hub.records.load_view(id, caller)).language or "en"
-    terms = (term for row in answer.result.rows for term in row)
-    iris = dict.fromkeys(term.value for term in terms if isinstance(term, NamedNode))
-    unlabeled = [iri for iri in iris if iri not in answer.labels][:_MAX_LABELED_TERMS]
-    seconds = hub.settings.query_timeout
-    return {
-        **answer.labels,
-        **await fetch_term_labels(unlabeled, graph, [language], timeout=seconds),
-    }
 
 
 def _to_triples(evidence: Sequence[Evidence]) -> tuple[Triple, ...]:

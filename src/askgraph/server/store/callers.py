@@ -322,21 +322,16 @@ def add_usage(
     today = connection.execute(_ADD_USAGE, {**parameters, "window": day}).one()
     current = connection.execute(_ADD_USAGE, {**parameters, "window": minute}).one()
     if current.requests == requests:
-        _delete_old_windows(connection, principal, minute, day)
+        windows = [usage.c.window.like("minute %") & (usage.c.window < minute)]
+        if principal.startswith("address:"):  # keep little about people without an account
+            windows.append(usage.c.window.like("day %") & (usage.c.window < day))
+        connection.execute(delete(usage).where(usage.c.principal == principal, or_(*windows)))
     return CallerUsage(current.requests, today.requests, today.tokens, today.money)
 
 
 def _get_windows(time: datetime) -> tuple[str, str]:
     """Return the names of the minute and of the day that contain a time."""
     return time.strftime("minute %Y-%m-%dT%H:%M"), time.strftime("day %Y-%m-%d")
-
-
-def _delete_old_windows(connection: Connection, principal: str, minute: str, day: str) -> None:
-    """Delete the caller's past minutes, and past days of an address."""
-    windows = [usage.c.window.like("minute %") & (usage.c.window < minute)]
-    if principal.startswith("address:"):  # keep little about people without an account
-        windows.append(usage.c.window.like("day %") & (usage.c.window < day))
-    connection.execute(delete(usage).where(usage.c.principal == principal, or_(*windows)))
 
 
 def _to_key(row: Row[Any]) -> KeyRow:

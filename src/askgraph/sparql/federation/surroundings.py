@@ -65,7 +65,11 @@ def _estimate_element(element: object) -> int:
         case Values():
             return NAMED_TERM_SCORE
         case Pattern():
-            return _estimate_pattern(element)
+            if not isinstance(element.subject, Variable):
+                return NAMED_TERM_SCORE
+            if isinstance(element.object, Variable):
+                return _MIN_SCORE
+            return _CLASS_SCORE if str(element.predicate) == f"<{RDF_TYPE}>" else NAMED_TERM_SCORE
         case Filter():
             return _COMPARISON_SCORE if _is_selective(element.condition) else _MIN_SCORE
         case Union():
@@ -76,14 +80,6 @@ def _estimate_element(element: object) -> int:
             return _estimate_query(element)
         case _:
             return _MIN_SCORE
-
-
-def _estimate_pattern(pattern: Pattern) -> int:
-    if not isinstance(pattern.subject, Variable):
-        return NAMED_TERM_SCORE
-    if isinstance(pattern.object, Variable):
-        return _MIN_SCORE
-    return _CLASS_SCORE if str(pattern.predicate) == f"<{RDF_TYPE}>" else NAMED_TERM_SCORE
 
 
 def _is_selective(condition: Expression) -> bool:

@@ -43,7 +43,16 @@ def build_label_service_edits(text: str, language: str) -> tuple[list[Edit], str
     edits: list[Edit] = []
     index = 0
     while index < len(tokens):
-        opening = _find_label_service_group(tokens, index, prefixes)
+        opening: int | None = None
+        if is_word(tokens[index], "SERVICE"):
+            target = index + 1 + (index + 1 < len(tokens) and is_word(tokens[index + 1], "SILENT"))
+            if target + 1 >= len(tokens) or tokens[target + 1].text != "{":
+                opening = None
+            else:
+                token = tokens[target]
+                prefix, _, local = token.text.partition(":")
+                iri = token.text[1:-1] if token.kind == "iri" else prefixes.get(prefix, "") + local
+                opening = target + 1 if iri == WIKIBASE + "label" else None
         closing = None if opening is None else find_closing_bracket(tokens, opening)
         if opening is not None and closing is not None:
             edits += _replace_service_call(tokens, index, opening, closing, language)
@@ -68,21 +77,6 @@ def find_closing_bracket(tokens: Sequence[Token], opening: int) -> int | None:
             if depth == 0:
                 return index
     return None
-
-
-def _find_label_service_group(
-    tokens: Sequence[Token], index: int, prefixes: Mapping[str, str]
-) -> int | None:
-    """Return the index where the group of a label service call opens, or None without a call."""
-    if not is_word(tokens[index], "SERVICE"):
-        return None
-    target = index + 1 + (index + 1 < len(tokens) and is_word(tokens[index + 1], "SILENT"))
-    if target + 1 >= len(tokens) or tokens[target + 1].text != "{":
-        return None
-    token = tokens[target]
-    prefix, _, local = token.text.partition(":")
-    iri = token.text[1:-1] if token.kind == "iri" else prefixes.get(prefix, "") + local
-    return target + 1 if iri == WIKIBASE + "label" else None
 
 
 def _replace_service_call(
@@ -180,20 +174,15 @@ class RepairedQuery:
 def repair_query(query: str, *, language: str = "en") -> RepairedQuery:
     """Return the query with known faults repaired, where the repair is certain."""
     notes: list[str] = []
-    text = _extract_query(query)
+    while (extracted := _extract_query_once(query)) != query:
+        query = extracted
+    text = query
     for repair in (build_label_service_edits, _build_aggregate_edits):
         edits, note = repair(text, language)
         if edits:
             text = apply_edits(text, sorted(edits))
             notes.append(note)
     return RepairedQuery(text, tuple(notes))
-
-
-def _extract_query(query: str) -> str:
-    """Return the query without code fences, words before it and a semicolon after it."""
-    while (extracted := _extract_query_once(query)) != query:
-        query = extracted
-    return query
 
 
 def _extract_query_once(query: str) -> str:

@@ -54,7 +54,16 @@ def canonicalize_query(query: str, *, prefixes: Mapping[str, str] | None = None)
 
 def canonicalize_tree(tree: Query) -> str:
     """Return the canonical text of a query that is already parsed."""
-    return _number_variables(to_text(transform(tree, _sort_group)))
+    text = to_text(transform(tree, _sort_group))
+    names: dict[str, str] = {}
+    return apply_edits(
+        text,
+        (
+            (token.start, token.end, names.setdefault(token.text[1:], f"?v{len(names)}"))
+            for token in tokenize(text).all_tokens
+            if token.kind == "variable"
+        ),
+    )
 
 
 def _sort_group(node: object) -> object:
@@ -82,18 +91,6 @@ def _sort_elements(group: Group) -> tuple[Element, ...]:
 def _mask_variables(element: Element) -> str:
     """Return the text of an element with all variables masked."""
     return VARIABLE_PATTERN.sub("?", to_text(element))
-
-
-def _number_variables(text: str) -> str:
-    names: dict[str, str] = {}
-    return apply_edits(
-        text,
-        (
-            (token.start, token.end, names.setdefault(token.text[1:], f"?v{len(names)}"))
-            for token in tokenize(text).all_tokens
-            if token.kind == "variable"
-        ),
-    )
 
 
 _IRI_PLACEHOLDER = NamedNode("urn:name")

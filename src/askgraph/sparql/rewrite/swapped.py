@@ -83,20 +83,27 @@ def replace_term(
     if not occurrences:
         raise QueryError(f"the query does not contain {old}: choose one of its parts")
     if isinstance(old, NamedNode):
-        return _replace_iri(text, occurrences, _check_iri(new), prefixes, labels or {})
-    value = _check_value(new, old)
+        stripped = new.strip()
+        if not _IRI_PATTERN.fullmatch(stripped):
+            raise QueryError(
+                f"{stripped!r} is not an IRI: give one in full, as http://example.org/Mars"
+            )
+        return _replace_iri(text, occurrences, stripped, prefixes, labels or {})
+    datatype = old.datatype.value
+    value = new if datatype in (v.XSD_STRING, v.RDF_LANG_STRING) else new.strip()
+    if datatype in v.INTEGER_DATATYPES and not re.fullmatch(r"[+-]?\d+", value):
+        if not _NUMBER_PATTERN.fullmatch(value) or datatype != v.XSD_INTEGER:
+            raise QueryError(f"{new!r} is not a whole number: give one such as 12")
+    elif datatype in v.NUMERIC_DATATYPES and not _NUMBER_PATTERN.fullmatch(value):
+        raise QueryError(f"{new!r} is not a number: give one such as 12 or 3.5")
+    if datatype == v.XSD_DATE_TIME and re.fullmatch(_DAY_PATTERN, value):
+        value += "T00:00:00"
+    value_pattern, description = _VALUE_FORMATS.get(datatype, (None, ""))
+    if value_pattern is not None and not value_pattern.fullmatch(value):
+        raise QueryError(f"{new!r} does not fit: give {description}")
     return apply_edits(
         text, [_write_value(text, occurrence_of_old, value) for occurrence_of_old in occurrences]
     )
-
-
-def _check_iri(text: str) -> str:
-    stripped = text.strip()
-    if not _IRI_PATTERN.fullmatch(stripped):
-        raise QueryError(
-            f"{stripped!r} is not an IRI: give one in full, as http://example.org/Mars"
-        )
-    return stripped
 
 
 def _replace_iri(
@@ -130,23 +137,6 @@ def _replace_in_comments(
         if token.kind == "comment" and query.count("\n", 0, token.start) in lines:
             text = label_pattern.sub(lambda _: " ".join(new.split()), token.text)
             yield token.start, token.end, text
-
-
-def _check_value(text: str, old: Literal) -> str:
-    """Return the text of a new value with the datatype of the old one."""
-    datatype = old.datatype.value
-    stripped = text if datatype in (v.XSD_STRING, v.RDF_LANG_STRING) else text.strip()
-    if datatype in v.INTEGER_DATATYPES and not re.fullmatch(r"[+-]?\d+", stripped):
-        if not _NUMBER_PATTERN.fullmatch(stripped) or datatype != v.XSD_INTEGER:
-            raise QueryError(f"{text!r} is not a whole number: give one such as 12")
-    elif datatype in v.NUMERIC_DATATYPES and not _NUMBER_PATTERN.fullmatch(stripped):
-        raise QueryError(f"{text!r} is not a number: give one such as 12 or 3.5")
-    if datatype == v.XSD_DATE_TIME and re.fullmatch(_DAY_PATTERN, stripped):
-        stripped += "T00:00:00"
-    value_pattern, description = _VALUE_FORMATS.get(datatype, (None, ""))
-    if value_pattern is not None and not value_pattern.fullmatch(stripped):
-        raise QueryError(f"{text!r} does not fit: give {description}")
-    return stripped
 
 
 def _write_value(query: str, occurrence: TermOccurrence, value: str) -> Edit:

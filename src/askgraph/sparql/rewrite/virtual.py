@@ -7,7 +7,7 @@ once. If rows are counted, such a path therefore becomes a SELECT DISTINCT; a lo
 is split into its steps, as section 18.2.2.4 of SPARQL 1.1 defines.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -73,7 +73,9 @@ def replace_virtual(predicate: Predicate, paths: VirtualPaths) -> Predicate:
     match predicate:
         case NamedNode(value=iri) if iri in paths:
             return paths[iri]
-        case Path(operator="!") if negated_iri := _find_negated(predicate, paths):
+        case Path(operator="!") if negated_iri := next(
+            (iri for iri in find_predicates(predicate) if iri in _list_matchable(paths)), ""
+        ):
             raise QueryError(
                 f"<{negated_iri}> stands for a property path and cannot be negated in a set: write "
                 "FILTER NOT EXISTS with it, or name the graph's own predicates"
@@ -82,11 +84,6 @@ def replace_virtual(predicate: Predicate, paths: VirtualPaths) -> Predicate:
             return Path(operator, tuple(replace_virtual(part, paths) for part in parts))
         case _:
             return predicate
-
-
-def _find_negated(path: Predicate, paths: VirtualPaths) -> str:
-    """Return the first virtual predicate in a negated set, except standard ones; "" without one."""
-    return next((iri for iri in find_predicates(path) if iri in _list_matchable(paths)), "")
 
 
 def _can_repeat(path: Predicate) -> bool:
@@ -142,7 +139,13 @@ class VirtualPatternExpander:
     def _expand_pattern(self, start: Term, path: Predicate, end: Term) -> tuple[Element, ...]:
         match path:
             case Variable() as name:
-                return (self._expand_variable_predicate(start, name, end),)
+                branches = [Group((Pattern(start, name, end),))]
+                for iri in _list_matchable(self.paths):
+                    predicate_value = Values((name,), ((NamedNode(iri),),))
+                    branches.append(
+                        Group((*self._expand_pattern(start, NamedNode(iri), end), predicate_value))
+                    )
+                return (Nested("", Group((Union(tuple(branches)),))),)
             case _ if self.sets or is_row_preserving(path, self.paths):
                 return (Pattern(start, replace_virtual(path, self.paths), end),)
             case Path(operator="^", parts=(inner_path,)):
@@ -166,16 +169,6 @@ class VirtualPatternExpander:
         return Query(
             "SELECT", Group(elements), tuple(columns or [(self._create_variable(), Literal(1))])
         )
-
-    def _expand_variable_predicate(self, start: Term, name: Variable, end: Term) -> Nested:
-        """Return the triples of the graph, and the pairs of each virtual predicate."""
-        branches = [Group((Pattern(start, name, end),))]
-        for iri in _list_matchable(self.paths):
-            predicate_value = Values((name,), ((NamedNode(iri),),))
-            branches.append(
-                Group((*self._expand_pattern(start, NamedNode(iri), end), predicate_value))
-            )
-        return Nested("", Group((Union(tuple(branches)),)))
 
     def _build_distinct(self, start: Term, path: Predicate, end: Term) -> Element:
         """Return a path between two ends, with each pair once."""
@@ -247,7 +240,13 @@ def expand_virtual_query(
     except QuerySyntaxError as problem:
         _reject_virtual_names(text, paths, prefixes or {}, problem)
         return query
-    affected = [pattern for pattern in _find_patterns(tree) if _is_affected(pattern, paths)]
+    without_template = replace(tree, template=())
+    nodes = walk(without_template, into=lambda node: get_children(node) if _is_local(node) else ())
+    affected = [
+        pattern
+        for pattern in (node for node in nodes if isinstance(node, Pattern))
+        if _is_affected(pattern, paths)
+    ]
     if not affected:
         return query
     sets = not is_sensitive_to_duplicates(tree)
@@ -255,7 +254,16 @@ def expand_virtual_query(
     if allows_paths and all(
         _can_replace_in_place(pattern, paths, sets=sets) for pattern in affected
     ):
-        return _replace_in_text(text, affected, paths)
+        declared = tokenize(text).declared_prefixes
+        edits = {
+            pattern.spans[1]: _shorten_path(
+                to_text(replace_virtual(pattern.predicate, paths)), declared
+            )
+            for pattern in affected
+        }
+        return apply_edits(
+            text, ((*span, replacement) for span, replacement in sorted(edits.items()))
+        )
     return to_text(
         VirtualPatternExpander(paths, tokenize(text).variable_names, sets).expand_query(tree)
     )
@@ -288,13 +296,6 @@ def _can_replace_in_place(pattern: Pattern, paths: VirtualPaths, *, sets: bool) 
     return sets or is_row_preserving(pattern.predicate, paths)
 
 
-def _find_patterns(tree: Query) -> Iterator[Pattern]:
-    """Yield the triple patterns that are matched with this graph."""
-    without_template = replace(tree, template=())
-    nodes = walk(without_template, into=lambda node: get_children(node) if _is_local(node) else ())
-    return (node for node in nodes if isinstance(node, Pattern))
-
-
 def _is_affected(pattern: Pattern, paths: VirtualPaths) -> bool:
     match pattern:
         case Pattern(predicate=Variable()):
@@ -311,18 +312,6 @@ def _list_matchable(paths: VirtualPaths) -> list[str]:
     Those are other names of the graph's own predicates, which match anyway.
     """
     return [iri for iri in paths if not iri.startswith(v.SCHEMA_NAMESPACES)]
-
-
-def _replace_in_text(query: str, affected: Iterable[Pattern], paths: VirtualPaths) -> str:
-    """Replace predicates by paths in the text; everything else stays as written."""
-    declared = tokenize(query).declared_prefixes
-    edits = {
-        pattern.spans[1]: _shorten_path(
-            to_text(replace_virtual(pattern.predicate, paths)), declared
-        )
-        for pattern in affected
-    }
-    return apply_edits(query, ((*span, replacement) for span, replacement in sorted(edits.items())))
 
 
 def _shorten_path(path: str, prefixes: Mapping[str, str]) -> str:
