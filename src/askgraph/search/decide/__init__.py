@@ -402,7 +402,7 @@ for what a graph lacks.
 MAX_DOUBTED_CONFIDENCE = 0.84
 """Maximum confidence if evidence exceeds `_MAX_SURE_EVIDENCE`: below that of a sure answer."""
 
-_MAX_SURE_EVIDENCE = {"inexact": 0.3, "unsaid": 1.0, "required": 0.0, "left_out": 0.5}
+_MAX_SURE_EVIDENCE = {"inexact": 0.25, "unsaid": 1.0, "required": 0.0, "left_out": 0.5}
 """The maximum of evidence against an answer that may be sure.
 
 A guessed word, a join that no word names, or a word that is left out always leaves a doubt; so does
