@@ -22,7 +22,7 @@ TORCH_VERSION := 2.13.0
 # processes.
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo serve test quick plain ready check docs wheel release licences audit campaign bench lock clean venv page page-check
+.PHONY: help demo serve test tools quick plain ready check docs wheel release licences audit campaign bench lock clean venv page page-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,9 +33,12 @@ demo: $(VENV)/run.stamp ## set everything up and answer five questions over the 
 serve: page $(VENV)/serve.stamp ## serve the page on the sample graph, and open it in the browser
 	@ASKGRAPH_WORKSPACE="$${ASKGRAPH_WORKSPACE:-build/serve}" $(BIN)/askgraph serve --sample --open
 
-test: ## lint, types, layers and all tests
+test: ## lint, types, layers and all tests of the package
 	@$(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) ready
-	$(PYTEST)
+	$(PYTEST) --ignore tests/repo_tools
+
+tools: page $(VENV)/local.stamp build/clients/stamp build/models/stamp build/supply/stamp ## the tests of the scripts in tools/
+	$(PYTEST) tests/repo_tools
 
 quick: $(VENV)/dev.stamp ## lint, and the tests without server, browser or process: two minutes
 	$(BIN)/ruff check .

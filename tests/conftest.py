@@ -1,8 +1,10 @@
 """What all tests share."""
 
 import gc
+import os
 import re
 import signal
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -69,6 +71,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     left_out = re.findall(r"\bnot (\w+)", config.getoption("markexpr"))
     return bool(set(left_out) & set(marks_of_file(collection_path))) or None
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Import some files first, each worker others: what one compiles, the others only read."""
+    config, worker = session.config, os.environ.get("PYTEST_XDIST_WORKER", "")
+    if not worker or config.args != config.getini("testpaths"):
+        return
+    files = [path for path in sorted(TESTS.rglob("*.py")) if path.name.startswith("test_")]
+    count = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    for path in files[int(worker.removeprefix("gw")) :: count]:
+        if not config.hook.pytest_ignore_collect(collection_path=path, config=config):
+            with suppress(pytest.skip.Exception, pytest.Collector.CollectError):
+                _ = pytest.Module.from_parent(session, path=path).obj
 
 
 class FileScheduling(LoadFileScheduling):  # type: ignore[misc]

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -82,8 +83,11 @@ def test_the_commands_of_a_page_print_what_it_shows(
 def test_each_step_to_a_model_of_ones_own_does_what_its_page_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import gguf
     from safetensors.numpy import load_file, save_file
 
+    for name in ("GGUFReader", "get_tensor_name_map"):  # called three and 397 times for one file
+        monkeypatch.setattr(gguf, name, cache(getattr(gguf, name)))
     (tmp_path / "smollm2.gguf").symlink_to(smollm2())
     (tmp_path / "src").symlink_to(ROOT / "src")
     questions = sample.questions_path().with_suffix(".jsonl").read_text("utf-8").splitlines()

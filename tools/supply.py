@@ -46,7 +46,7 @@ Each package that is installed with askgraph, by what it comes with, at the vers
 files. askgraph itself is under the MIT licence; its lexicon is distilled from WordNet, under
 WordNet's.
 
-`make licences` writes this page; `make test` holds it to the lock files, and to the licences that
+`make licences` writes this page; `make tools` holds it to the lock files, and to the licences that
 `tools/supply.toml` allows. torch, of which each platform has builds of its own, is not locked: it
 is BSD-3-Clause, but some of its builds bring libraries of NVIDIA under NVIDIA's terms.
 """

@@ -10,7 +10,6 @@ from generate_graph import questions, triples, world_of, write
 
 
 def test_the_same_size_gives_the_same_bytes(tmp_path: Path) -> None:
-    # The same size gives the same bytes.
     plain, packed = tmp_path / "a.nt", tmp_path / "b.nt.gz"
     write(5_000, plain)
     write(5_000, packed)

@@ -62,7 +62,6 @@ def _ask(server: ServedProcess, key: str | None) -> httpx2.Response:
 def test_nobody_may_ask_without_a_key_but_it_says_that_it_lives(
     server: ServedProcess, environment: dict[str, str], workspace: Path
 ) -> None:
-    # Nobody may ask without a key but it says that it lives.
     assert _ask(server, None).status_code == 401
     assert httpx2.get(f"{server.url}/healthz", timeout=60).status_code == 200
     assert "askgraph keys add" in server.log.read_text(encoding="utf-8")

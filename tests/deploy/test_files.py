@@ -44,7 +44,6 @@ def dockerfile() -> str:
 
 
 def test_the_dockerfile_has_no_finding(dockerfile: str) -> None:
-    # The dockerfile has no finding.
     done = _run(_linter("hadolint"), "--no-color", ROOT / "Dockerfile")
     assert (done.returncode, done.stdout) == (0, "")
     # The image is built by the commands that are documented.
@@ -64,7 +63,6 @@ def test_the_dockerfile_has_no_finding(dockerfile: str) -> None:
 
 
 def test_every_variable_of_the_compose_file_is_explained(compose: dict[str, Any]) -> None:
-    # Every variable of the compose file is explained.
     wanted = set(re.findall(r"\$\{(\w+)", (ROOT / "compose.yaml").read_text(encoding="utf-8")))
     page = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
     rows = set(re.findall(r"`(\w+)`", page.split("## In containers")[1].split("## Behind")[0]))
@@ -90,7 +88,6 @@ def test_every_variable_of_the_compose_file_is_explained(compose: dict[str, Any]
 
 
 def test_systemd_understands_the_unit_and_finds_it_well_confined(tmp_path: Path) -> None:
-    # Systemd understands the unit and finds it well confined.
     analyze = _linter("systemd-analyze")
     unit = tmp_path / UNIT.name
     unit.write_text(UNIT.read_text().replace("/opt/askgraph/bin/askgraph", sys.executable))

@@ -87,7 +87,6 @@ def address(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 def test_the_installed_server_answers(address: str) -> None:
-    # The installed server answers.
     question = {"question": "Which moons are larger than Mercury?"}
     reply = httpx2.post(f"{address}/api/v1/ask", json=question, timeout=60).json()
     assert reply["answer"]["rows"] == [
@@ -104,7 +103,6 @@ def test_the_installed_server_answers(address: str) -> None:
 def test_sources_of_the_page_and_tests_are_not_installed(
     installed: Path, context: Path, tmp_path: Path
 ) -> None:
-    # Sources of the page and tests are not installed.
     (package,) = installed.glob("lib/python3*/site-packages/askgraph")
     assert (package / "server" / "web" / "static" / "index.html").exists()
     assert not (package / "server" / "web" / "src").exists()

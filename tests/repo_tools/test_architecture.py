@@ -4,18 +4,25 @@ import re
 from pathlib import Path
 
 from tools import architecture
-from tools.architecture import PACKAGE, PAGE, drawn, filled, layers, passed, path_table, tree
+from tools.architecture import PACKAGE, PAGE, drawn, filled, layers, path_table, tree
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_page_has_all_parts() -> None:
+def test_the_page_has_all_parts_and_a_question_passes_its_method_before_it_is_read_back() -> None:
     text = (ROOT / PAGE).read_text(encoding="utf-8")
     whole = filled(text)
 
     assert re.findall(r"<!-- (\w+) -->", text) == ["layers", "path", "files"]
     assert "<!--" not in whole
     assert "<svg" in whole and "| 1 | `api.py` |" in whole and "src/askgraph/\n" in whole
+    files = re.findall(r"^\| \d+ \| `([^`]+)` \|", whole, re.M)
+    read_back = next(file for file in files if file.startswith("answers/verbalize/"))
+    assert files.index("methods/graph_search.py") < files.index(read_back)
+    assert all((PACKAGE / file).is_file() for file in files)
+    lines = path_table({"__init__.py": "ask", "trace/__init__.py": "Trace.outcome"}).splitlines()
+    assert lines[-2].startswith("| 1 | `__init__.py` | `ask` | Ask a knowledge graph")
+    assert lines[-1].startswith("| 2 | `trace/__init__.py` | `Trace.outcome` | A question")
 
 
 def test_every_package_is_in_the_drawing_in_its_layer() -> None:
@@ -27,18 +34,6 @@ def test_every_package_is_in_the_drawing_in_its_layer() -> None:
     assert rows.index(["cli"]) < rows.index(["methods"]) < rows.index(["sparql"])
     assert drawing.count("<rect") == sum(map(len, rows))
     assert ">cli</text>" in drawing and ">The command</text>" in drawing
-
-
-def test_a_question_passes_its_method_before_the_query_is_read_back() -> None:
-    files = list(passed())
-
-    assert files[0] == "api.py"
-    read_back = next(file for file in files if file.startswith("answers/verbalize/"))
-    assert files.index("methods/graph_search.py") < files.index(read_back)
-    assert all((PACKAGE / file).is_file() for file in files)
-    lines = path_table({"__init__.py": "ask", "trace/__init__.py": "Trace.outcome"}).splitlines()
-    assert lines[-2].startswith("| 1 | `__init__.py` | `ask` | Ask a knowledge graph")
-    assert lines[-1].startswith("| 2 | `trace/__init__.py` | `Trace.outcome` | A question")
 
 
 def test_a_tree_lists_folders_before_their_files_with_first_sentences(tmp_path: Path) -> None:

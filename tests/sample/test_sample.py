@@ -89,7 +89,6 @@ def test_the_answers_are_those_of_the_graph() -> None:
 
 
 def test_the_places_lie_in_each_other_more_than_two_levels_deep() -> None:
-    # The places lie in each other more than two levels deep.
     query = """SELECT ?site WHERE {
       ?site a ont:LaunchSite ; ont:locatedIn/ont:locatedIn/ont:locatedIn ?place .
     }"""

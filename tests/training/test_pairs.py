@@ -88,8 +88,7 @@ def test_a_plain_pair_wants_the_query_as_an_endpoint_takes_it(
     chain = TrainingQuestion(
         "chain",
         "Which moons orbit what Io orbits?",
-        PREFIX + "SELECT ?p { space:Io ont:orbits ?p }",
-        PREFIX + "SELECT ?m { ?m ont:orbits ?IT }",
+        PREFIX + "SELECT ?m { { SELECT ?p { space:Io ont:orbits ?p } } ?m ont:orbits ?p }",
     )
     made = list(build_pairs([ASKED[0], chain], terms, copies=False, form="plain"))
     write_pairs(tmp_path / "pairs.jsonl", [pair for pair in made if isinstance(pair, TrainingPair)])
@@ -101,7 +100,7 @@ def test_a_plain_pair_wants_the_query_as_an_endpoint_takes_it(
         f"SELECT ?v0 WHERE {{ ?v0 <{RDF_TYPE}> <{space}ontology#Moon> . "
         f"?v0 <{space}ontology#orbits> <{space}Jupiter> . }}"
     )
-    assert "THEN" not in second.target and second.target.count("SELECT") == 2
+    assert second.target.count("SELECT") == 2
     assert f"<{space}Io>: Io" in build_prompt(second.question, second.references)
     model = ScriptedModel([f"```sparql\n{first.target}\n```", second.target])
     found = run_coroutine(evaluate_pairs(model, [first, second]))

@@ -44,7 +44,6 @@ def old(folder: Path) -> Iterator[httpx2.Client]:
 
 
 def test_the_graph_is_asked_without_being_built_again(folder: Path) -> None:
-    # The graph is asked without being built again.
     built = folder / "data" / "moons" / "built.json"
     before = built.stat().st_mtime_ns
     assert askgraph.ask(MARS, "moons", workspace=folder).json()["rows"] == MOONS
@@ -71,7 +70,6 @@ def test_a_graph_whose_dates_an_older_version_took_for_texts_is_built_again(tmp_
 
 
 def test_answers_verdicts_and_keys_are_still_there(old: httpx2.Client) -> None:
-    # Answers verdicts and keys are still there.
     runs = {run["question"]: run["id"] for run in old.get("runs").json()["runs"]}
     mars, luna = (old.get(f"runs/{runs[question]}").json() for question in (MARS, LUNA))
     assert mars["answer"]["rows"] == MOONS and mars["answer"]["sentence"].startswith("Deimos and")

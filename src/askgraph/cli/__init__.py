@@ -222,7 +222,7 @@ def _describe_option(annotation: Any, name: str, *tables: str) -> Any:
     )
     settings = dict(tables_by_name["shared"][entry] if isinstance(entry, str) else entry)
     if completion := settings.get("autocompletion"):
-        settings["autocompletion"] = getattr(import_module("askgraph.cli.options"), completion)
+        settings["autocompletion"] = getattr(import_module("askgraph.cli.output"), completion)
     if settings.pop("argument", False):
         return Annotated[annotation, typer.Argument(**settings)]
     flags = settings.pop("flags", ["--" + name.replace("_", "-")])

@@ -11,8 +11,7 @@ import typer
 
 from askgraph.answers.console import build_table, format_count
 from askgraph.atomic_files import write_text_atomically
-from askgraph.cli.options import CommonOptions
-from askgraph.cli.output import print_blocks, print_json, show_progress
+from askgraph.cli.output import CommonOptions, print_blocks, print_json, show_progress
 from askgraph.errors import SetupError
 from askgraph.workspace.annotation import (
     AnnotatedTable,

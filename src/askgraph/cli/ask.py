@@ -13,8 +13,9 @@ import typer
 from askgraph.answers import answer_option
 from askgraph.answers.console import render_next_questions, render_outcome
 from askgraph.cli import NO_ANSWER_EXIT_CODE
-from askgraph.cli.options import AskOptions, CommonOptions
 from askgraph.cli.output import (
+    AskOptions,
+    CommonOptions,
     format_csv,
     is_terminal,
     print_blocks,

@@ -12,8 +12,7 @@ from askgraph import plugins
 from askgraph.answers.console import build_table
 from askgraph.cli import CommandGroup, DebugOption
 from askgraph.cli.figures import OutputFormat, ReadOptions, SelectOptions, WorkerOptions
-from askgraph.cli.options import CommonOptions
-from askgraph.cli.output import print_blocks, print_json, show_progress
+from askgraph.cli.output import CommonOptions, print_blocks, print_json, show_progress
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Benchmark, BenchmarkContents
 from askgraph.evaluation.gold import FINDING_KINDS, GoldFinding

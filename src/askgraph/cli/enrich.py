@@ -5,8 +5,7 @@ from pathlib import Path
 import typer
 
 from askgraph.answers.console import build_table
-from askgraph.cli.options import CommonOptions, DraftOptions
-from askgraph.cli.output import print_blocks, print_json, show_progress
+from askgraph.cli.output import CommonOptions, DraftOptions, print_blocks, print_json, show_progress
 from askgraph.errors import SetupError
 from askgraph.graph.advice import ADVICE_KINDS, Advice, AdviceKind
 from askgraph.graph.definitions import (

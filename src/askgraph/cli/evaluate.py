@@ -19,8 +19,14 @@ from askgraph.cli.figures import (
     run_and_close,
     write_atomically,
 )
-from askgraph.cli.options import AskOptions, CommonOptions
-from askgraph.cli.output import get_line_width, print_blocks, print_json, show_progress
+from askgraph.cli.output import (
+    AskOptions,
+    CommonOptions,
+    get_line_width,
+    print_blocks,
+    print_json,
+    show_progress,
+)
 from askgraph.errors import ServiceError, SetupError
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.gold.frozen import read_frozen_gold

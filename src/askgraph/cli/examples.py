@@ -10,8 +10,7 @@ import typer
 from askgraph.answers.console import format_count
 from askgraph.cli import CommandGroup
 from askgraph.cli.figures import format_table
-from askgraph.cli.options import CommonOptions, DraftOptions
-from askgraph.cli.output import print_blocks, print_json, show_progress
+from askgraph.cli.output import CommonOptions, DraftOptions, print_blocks, print_json, show_progress
 from askgraph.cli.query import read_query_argument
 from askgraph.errors import SetupError
 from askgraph.graph.examples import QueryExample, Wording

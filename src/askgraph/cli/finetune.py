@@ -7,8 +7,7 @@ import typer
 
 from askgraph.cli import CommandGroup
 from askgraph.cli.figures import OutputFormat, ReadOptions
-from askgraph.cli.options import CommonOptions
-from askgraph.cli.output import print_json, show_progress
+from askgraph.cli.output import CommonOptions, print_json, show_progress
 from askgraph.evaluation.studies.stages import build_transfer_sheet
 from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES
 from askgraph.training import build_settings as settings_of

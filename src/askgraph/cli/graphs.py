@@ -12,8 +12,7 @@ from rich.text import Text
 
 from askgraph.answers.console import build_table
 from askgraph.answers.example_questions import Examples, make_examples
-from askgraph.cli.options import CommonOptions
-from askgraph.cli.output import print_blocks, print_json, show_progress
+from askgraph.cli.output import CommonOptions, print_blocks, print_json, show_progress
 from askgraph.errors import SetupError
 from askgraph.graph.profile import ClassProfile, Profile
 from askgraph.sparql.prefixes import PrefixMap

@@ -9,8 +9,7 @@ import typer
 
 from askgraph.answers.console import build_table
 from askgraph.cli import CommandGroup
-from askgraph.cli.options import CommonOptions
-from askgraph.cli.output import print_blocks, print_json, show_progress
+from askgraph.cli.output import CommonOptions, print_blocks, print_json, show_progress
 from askgraph.errors import SetupError
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.workspace.evaluation import ExecutorOptions

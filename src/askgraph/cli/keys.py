@@ -8,8 +8,7 @@ import typer
 
 from askgraph.cli import CommandGroup
 from askgraph.cli.figures import format_table
-from askgraph.cli.options import CommonOptions, check_graphs
-from askgraph.cli.output import print_blocks, print_json
+from askgraph.cli.output import CommonOptions, check_graphs, print_blocks, print_json
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import run_coroutine
 

@@ -11,8 +11,7 @@ from rich.text import Text
 from askgraph.answers.console import build_table
 from askgraph.atomic_files import write_text_atomically
 from askgraph.cli import CommandGroup
-from askgraph.cli.options import CommonOptions
-from askgraph.cli.output import print_blocks, print_json, show_progress
+from askgraph.cli.output import CommonOptions, print_blocks, print_json, show_progress
 from askgraph.graph.descriptions import DatasetDescription
 from askgraph.graph.profile import Profile
 from askgraph.graph.shape_texts import format_shex

@@ -10,8 +10,7 @@ from rich.text import Text
 
 from askgraph import plugins
 from askgraph.answers.console import build_table
-from askgraph.cli.options import CommonOptions
-from askgraph.cli.output import print_blocks, print_json
+from askgraph.cli.output import CommonOptions, print_blocks, print_json
 from askgraph.llm import ToolSchema, estimate_tool_tokens
 from askgraph.methods import PRESETS, get_preset_settings, parse_setting_help
 from askgraph.methods.tools import TOOL_SETS

@@ -9,8 +9,7 @@ from rich.text import Text
 
 from askgraph.answers.console import build_table
 from askgraph.cli import CommandGroup
-from askgraph.cli.options import CommonOptions
-from askgraph.cli.output import print_blocks, print_json
+from askgraph.cli.output import CommonOptions, print_blocks, print_json
 from askgraph.errors import SetupError
 from askgraph.llm.capability_probe import CapabilityReport, probe_model
 from askgraph.workspace.models import Models, ModelSettings

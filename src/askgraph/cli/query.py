@@ -7,8 +7,7 @@ import typer
 
 from askgraph.answers.codec import to_json_value
 from askgraph.answers.console import build_result_table, format_count
-from askgraph.cli.options import CommonOptions
-from askgraph.cli.output import format_csv, print_blocks, print_json, show_progress
+from askgraph.cli.output import CommonOptions, format_csv, print_blocks, print_json, show_progress
 from askgraph.endpoint import execute_sparql
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from askgraph.cli.options import CommonOptions, check_graphs
-from askgraph.cli.output import show_progress
+from askgraph.cli.output import CommonOptions, check_graphs, show_progress
 from askgraph.errors import SetupError
 from askgraph.sample import graph_path, questions_path
 from askgraph.workspace import Workspace

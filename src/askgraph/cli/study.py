@@ -8,8 +8,7 @@ import typer
 
 from askgraph.cli import CommandGroup, OptionBundle
 from askgraph.cli.figures import OutputFormat, WorkerOptions
-from askgraph.cli.options import CommonOptions
-from askgraph.cli.output import show_progress
+from askgraph.cli.output import CommonOptions, show_progress
 from askgraph.errors import ServiceError, SetupError
 from askgraph.evaluation.reports.failures import has_failed
 from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from askgraph.answers.console import render_outcome, strip_control_characters
 from askgraph.cli import CommandGroup
-from askgraph.cli.options import CommonOptions
 from askgraph.cli.output import (
+    CommonOptions,
     format_calls,
     format_cost,
     format_step,

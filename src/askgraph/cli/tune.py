@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from askgraph.cli import CommandGroup
 from askgraph.cli.figures import OutputFormat, ReadOptions
-from askgraph.cli.options import CommonOptions
-from askgraph.cli.output import show_progress
+from askgraph.cli.output import CommonOptions, show_progress
 from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn
 from askgraph.workspace.run_sync import run_coroutine
 from askgraph.workspace.selection import Selection, select_benchmarks

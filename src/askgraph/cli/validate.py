@@ -7,8 +7,7 @@ import typer
 from askgraph.answers.validation import MIN_WRONG_CERTAINTY, Finding, Knowledge, ServiceKnowledge
 from askgraph.answers.validation.graph_knowledge import load_graph_knowledge
 from askgraph.answers.validation.validate import validate_query
-from askgraph.cli.options import CommonOptions
-from askgraph.cli.output import print_json, show_progress
+from askgraph.cli.output import CommonOptions, print_json, show_progress
 from askgraph.cli.query import read_query_argument
 from askgraph.sparql.federation.service import list_services
 from askgraph.workspace import Progress, Workspace, ignore_progress

@@ -16,7 +16,7 @@ import numpy as np
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays, Ids, Seeds, intersect
-from askgraph.graph.measures import Unit, match_unit
+from askgraph.graph.measures import match_unit
 from askgraph.index.names import ItemKind, NameIndex
 from askgraph.index.names import split_tokens as words_in
 from askgraph.search import glossary
@@ -282,9 +282,8 @@ def resolve_operators(
     linked = link_numbered_names(linked, schema)
     description = _detect_description(linked)
     frame = detect_operators(linked.reading, linked.scales)
-    frame = detect_name_filters(
-        detect_groups(detect_named_years(frame, linked), linked), linked, schema
-    )
+    frame = detect_groups(detect_named_years(frame, linked), linked)
+    linked, frame = detect_name_filters(linked, frame, schema)
     frame = resolve_times(frame, schema, day)
     if description is not None and description.lead_word_count:
         remaining = tuple(
@@ -405,39 +404,45 @@ def detect_groups(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionO
     return replace(frame, operators=tuple(sorted(operators, key=lambda item: item.first)))
 
 
-_MIN_NAMESAKE_COUNT = 3  # minimum number of things of a class with a word in their names
+_MIN_NAMESAKE_COUNT, _MIN_PLURAL_NAMESAKE_COUNT = 3, 2
+"""Minimum number of things of a class with a word in their names; the same before a plural."""
 
 
 def detect_name_filters(
-    frame: QuestionOperators, linked: LinkedQuestion, schema: Schema
-) -> QuestionOperators:
+    linked: LinkedQuestion, frame: QuestionOperators, schema: Schema
+) -> tuple[LinkedQuestion, QuestionOperators]:
     """Read a word in names of a class's instances as a filter: "all Gemini flights".
 
     This requires that no name is the word itself, and that several instances have it in their
-    names.
+    names. The word then links to no single thing.
     """
-    reading, strong_links = (
-        linked.reading,
-        [item for item in linked.links if item.score >= _MIN_NAME_SCORE],
-    )
-    explained = {at for item in strong_links for at in item.positions} | {
-        *(at for item in frame.operators for at in item.positions)
-    }
+    reading, links = linked.reading, linked.links
+    strong_links = [item for item in links if item.score >= _MIN_NAME_SCORE]
+    explained = {at for item in strong_links for at in item.positions}
+    explained.update(at for item in frame.operators for at in item.positions)
     targets_by_position: dict[int, set[str]] = {}
     for item in linked.get_links(ItemKind.ENTITY):
         at = item.positions[0]
         if len(item.positions) == 1 and reading.tokens[at].is_capitalized and at not in explained:
             targets_by_position.setdefault(at, set()).add(item.target)
-    operators = [
-        Operator("called", at, at)
-        for at, targets in targets_by_position.items()
-        if len(targets) >= _MIN_NAMESAKE_COUNT
-        for cls in strong_links
-        if cls.kind is ItemKind.CLASS and at in (cls.positions[0] - 1, cls.positions[-1] + 1)
-        if len(intersect(schema.get_instances(cls.target), _find_nodes(targets, schema)))
-        >= _MIN_NAMESAKE_COUNT
-    ]
-    return replace(frame, operators=(*frame.operators, *operators[:1]))
+    for at, targets in targets_by_position.items():
+        for cls in strong_links:
+            if cls.kind is not ItemKind.CLASS or at not in (
+                cls.positions[0] - 1,
+                cls.positions[-1] + 1,
+            ):
+                continue
+            noun = reading.tokens[cls.positions[-1]]
+            is_before_plural = at < cls.positions[0] and noun.stem != noun.folded
+            minimum = _MIN_PLURAL_NAMESAKE_COUNT if is_before_plural else _MIN_NAMESAKE_COUNT
+            namesakes = intersect(schema.get_instances(cls.target), _find_nodes(targets, schema))
+            if len(namesakes) >= minimum:
+                operators = (*frame.operators, Operator("called", at, at))
+                remaining = (
+                    x for x in links if x.kind is not ItemKind.ENTITY or x.positions != (at,)
+                )
+                return replace(linked, links=tuple(remaining)), replace(frame, operators=operators)
+    return linked, frame
 
 
 def _find_nodes(iris: Iterable[str], schema: Schema) -> Ids:
@@ -541,16 +546,10 @@ def _find_unit_operators(frame: QuestionOperators, schema: Schema) -> Iterator[O
             match = match_unit(words, start) if words[at:start] == phrase else None
             if match is None or start in quantity_positions or frame.mask >> start & 1:
                 continue
-            if match[0].dimension in {unit.dimension for unit in _iterate_units(schema)}:
+            units = filter(None, map(schema.get_unit, schema.predicates))
+            if match[0].dimension in {unit.dimension for unit in units}:
                 yield Operator("in_unit", at, start + match[1] - 1)
                 return
-
-
-def _iterate_units(schema: Schema) -> Iterator[Unit]:
-    for number in schema.predicates:
-        unit = schema.get_unit(number)
-        if unit is not None:
-            yield unit
 
 
 _MIN_DESCRIBED_SCORE, _MIN_BARE_NAME_SCORE = 0.45, 0.8

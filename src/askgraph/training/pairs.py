@@ -35,7 +35,7 @@ from askgraph.methods.writing.graph_search_writer import (
     verbalize_candidates,
 )
 from askgraph.methods.writing.model_writer import build_query_grammar
-from askgraph.methods.writing.prompt import THEN, build_messages, build_target, parse_query
+from askgraph.methods.writing.prompt import build_messages, build_target, parse_query
 from askgraph.methods.writing.references import (
     FORMS,
     NAMES,
@@ -209,12 +209,11 @@ _MAX_WRONG_COUNT = 3
 
 @dataclass(frozen=True)
 class TrainingQuestion:
-    """A question and its gold query; `then` is the query that continues from it (`?IT`)."""
+    """A question and its gold query."""
 
     id: str
     text: str
     query: str
-    then: str = ""
 
 
 @dataclass(frozen=True)
@@ -259,12 +258,8 @@ def build_pairs(
     for question in questions:
         rng = random.Random(f"{seed} {question.id}")
         try:
-            gold_term_list = [
-                *list_required_terms(question.query),
-                *(list_required_terms(question.then) if question.then else ()),
-            ]
             required_terms = [
-                terms.get_term(kind, name) for kind, name in dict.fromkeys(gold_term_list)
+                terms.get_term(kind, name) for kind, name in list_required_terms(question.query)
             ]
         except QuerySyntaxError as error:
             yield SkippedQuestion(question.id, str(error))
@@ -274,9 +269,7 @@ def build_pairs(
             candidates = [*required_terms, *_sample_wrong_terms(required_terms, terms, rng)]
             rng.shuffle(candidates)
             try:
-                reply = build_target(
-                    question.query, References(candidates, form), next_query=question.then
-                )
+                reply = build_target(question.query, References(candidates, form))
             except QuerySyntaxError as error:
                 yield SkippedQuestion(question.id, str(error))
                 break
@@ -447,7 +440,7 @@ async def evaluate_pairs(
         if beams and n > 1:
             options["beams"] = True
         if constrained and can_use_grammar(model):
-            options["grammar"] = build_query_grammar(references, chains=THEN in pair.target)
+            options["grammar"] = build_query_grammar(references)
         prompt = build_messages(pair.question, references)
         choices = (await read_completion(model.complete(prompt, **options))).choices
         queries = [_parse_reply(choice, references) for choice in choices]

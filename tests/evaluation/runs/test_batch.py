@@ -166,7 +166,6 @@ class Scripted:
 
 
 async def test_what_came_before_an_error_is_kept() -> None:
-    # What came before an error is kept.
     steps: list[Step] = []
     method = Scripted(Thought("hm"), Unreachable("down"))
     with pytest.raises(Unreachable):

@@ -47,29 +47,6 @@ def test_a_target_says_how_far_its_query_goes(query: str, mark: str) -> None:
     assert build_target(PREFIX + query, REFERENCES).splitlines()[0] == mark
 
 
-def test_two_queries_in_a_row_become_one() -> None:
-    reply = build_target(
-        PREFIX + "SELECT ?m { ?m :orbits :Jupiter }",
-        REFERENCES,
-        next_query=PREFIX + "SELECT ?who { ?IT :discoverer ?who }",
-    )
-
-    assert reply == (
-        "multi-hop\nSELECT ?v0 WHERE { ?v0 P1 E1 . } THEN SELECT ?v0 WHERE { IT P2 ?v0 . }"
-    )
-    assert parse_query(reply, REFERENCES) == (
-        f"SELECT ?v0 WHERE {{ {{ SELECT DISTINCT ?IT WHERE {{ ?IT <{EX}orbits> <{EX}Jupiter> . }} "
-        f"}} ?IT <{EX}discoverer> ?v0 . }}"
-    )
-
-
-def test_a_query_that_goes_on_names_what_it_goes_on_from() -> None:
-    first = PREFIX + "SELECT ?m { ?m :orbits :Jupiter }"
-
-    with pytest.raises(QuerySyntaxError, match=r"\?IT"):
-        build_target(first, REFERENCES, next_query=first)
-
-
 @for_each(
     "reply",
     [
@@ -90,7 +67,6 @@ def test_words_around_a_query_are_forgiven(reply: str) -> None:
     [
         ("I do not know.", "no SELECT or ASK"),
         ("SELECT ?v0 WHERE { ?v0 P9 E1 . }", "P9"),
-        ("ASK WHERE { E1 P1 E1 . } THEN SELECT ?v0 WHERE { IT P1 ?v0 . }", "one column"),
     ],
 )
 def test_a_reply_without_a_query_is_an_error(reply: str, said: str) -> None:

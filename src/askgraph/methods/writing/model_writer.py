@@ -19,10 +19,8 @@ from askgraph.llm import (
 from askgraph.llm.structured import can_use_grammar
 from askgraph.methods.writing import Hypothesis, ListedTerm
 from askgraph.methods.writing.prompt import (
-    IT,
     MULTI_HOP,
     SINGLE_HOP,
-    THEN,
     build_messages,
     parse_query,
 )
@@ -89,17 +87,11 @@ zone ::= "Z" | [+-] ("0" [0-9] | "1" [0-3]) ":" [0-5] [0-9]
 """
 
 
-def build_query_grammar(references: References, *, chains: bool = False) -> str:
-    """Return the grammar of replies to a question.
-
-    `chains` allows two queries in a row, in the form of references only.
-    """
-    chains = chains and references.form == REFERENCES
-    rules = [
-        *_build_root_rules(references, chains=chains),
-        *_build_term_rules(references, chains=chains),
-        *_build_path_rules(),
-    ]
+def build_query_grammar(references: References) -> str:
+    """Return the grammar of replies to a question."""
+    marks = f'("{SINGLE_HOP}" | "{MULTI_HOP}") "\\n"'
+    root = f"({marks})? (select | ask)" if references.form == REFERENCES else "select | ask"
+    rules = [f"root ::= {root}", *_build_term_rules(references), *_build_path_rules()]
     for depth in range(_MAX_GROUP_DEPTH):
         elements = [
             "pattern",
@@ -126,22 +118,7 @@ def build_query_grammar(references: References, *, chains: bool = False) -> str:
     return "\n".join(rules) + _FIXED_RULES
 
 
-def _build_root_rules(references: References, *, chains: bool) -> Iterator[str]:
-    if references.form != REFERENCES:
-        yield "root ::= select | ask"
-        return
-    query_rules = _join_choices(_list_query_rules(chains))
-    yield f'root ::= (("{SINGLE_HOP}" | "{MULTI_HOP}") "\\n")? ({query_rules})'
-    if chains:
-        yield 'first ::= "SELECT " "DISTINCT "? var " WHERE " group0 order? limit'
-
-
-def _list_query_rules(chains: bool) -> list[str]:
-    chain = f'first " {THEN} " (select | ask)'
-    return ["select", "ask", *([chain] if chains else [])]
-
-
-def _build_term_rules(references: References, *, chains: bool) -> Iterator[str]:
+def _build_term_rules(references: References) -> Iterator[str]:
     """Build the rules for terms in patterns and expressions."""
     kinds = (ItemKind.ENTITY, ItemKind.CLASS, ItemKind.PREDICATE)
     render = references.render_name
@@ -155,14 +132,13 @@ def _build_term_rules(references: References, *, chains: bool) -> Iterator[str]:
         _quote(render(predicate_name))
         for predicate_name in (*references.list_names(ItemKind.PREDICATE), *ALWAYS_ALLOWED)
     ]
-    it = [_quote(IT)] if chains else []
-    yield f"node ::= {_join_choices(['var', *term_literals, *it])}"
+    yield f"node ::= {_join_choices(['var', *term_literals])}"
     yield f"value ::= {_join_choices([*term_literals, 'literal'])}"
     yield "item ::= var | value"
     kind, classes = _quote(render("rdf:type")), map(render, references.list_names(ItemKind.CLASS))
     yield f"predicate ::= {_join_choices(predicates)}"
     yield f"link ::= {_join_choices(predicate for predicate in predicates if predicate != kind)}"
-    class_choices = _join_choices(["var", *map(_quote, classes), *it])
+    class_choices = _join_choices(["var", *map(_quote, classes)])
     yield f'typed ::= node " " {kind} " " ({class_choices}) " ."'
     yield f"literal ::= {_join_choices(['number', *times, *values])}"
 

@@ -15,36 +15,25 @@ The reply is `multi-hop` or `single-hop`, and on the next line the query:
 
     SELECT ?v0 WHERE { ?v0 rdf:type C1 . ?v0 P1 E1 . ?v0 P2 E2 . }
 
-A question that takes two steps in a row may be answered by two queries, the first of which finds
-the term in between. They are joined by `THEN`, and `IT` in the second is the result of the first.
-
-    SELECT ?v0 WHERE { ?v0 P1 E1 . } THEN SELECT ?v0 WHERE { ?v0 P2 IT . }
-
 In the plain form (`References`), the prompt and the reply contain IRIs and literals instead of
 references, and the reply is one SPARQL query without a mark; in the form of names, labels.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import NamedNode
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import ItemKind
 from askgraph.llm import Message, System, User
-from askgraph.methods.writing._tree_rewriting import TermMapping, fix_variables, map_terms
 from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES, References
-from askgraph.sparql import Group, Path, Pattern, Query, Term, walk
-from askgraph.sparql.lexer import tokenize
+from askgraph.sparql import Path, Pattern, walk
 from askgraph.sparql.parser import parse_tree
-from askgraph.sparql.serializer import to_text
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 SINGLE_HOP = "single-hop"
 MULTI_HOP = "multi-hop"
-THEN = "THEN"
-IT = "IT"
 
 _TASK = """\
 You write the SPARQL query that answers a question. Things are named by the references listed with
@@ -93,34 +82,24 @@ def build_prompt(question: str, references: References) -> str:
     return "\n".join(lines)
 
 
-def build_target(query: str, references: References, *, next_query: str = "") -> str:
-    """Return the reply that a model should learn: the mark, and one or two queries with references.
+def build_target(query: str, references: References) -> str:
+    """Return the reply that a model should learn: the mark, and the query with references.
 
-    In `next_query`, the variable `?IT` is the result of the first query. Only references allow two
-    queries; in other forms they are merged into one.
+    In other forms than references, there is no mark.
 
     Raises:
-        QuerySyntaxError: a query cannot be read; `UnlistedTermError` if it uses unlisted terms.
+        QuerySyntaxError: the query cannot be read; `UnlistedTermError` if it uses unlisted terms.
     """
-    if references.form != REFERENCES:
-        reference_form = References(references.terms)
-        full_query = (
-            parse_query(build_target(query, reference_form, next_query=next_query), reference_form)
-            if next_query
-            else query
-        )
-        return references.encode_query(full_query)
     text = references.encode_query(query)
-    if next_query:
-        text = f"{text} {THEN} {_replace_variable_with_mark(next_query, references)}"
-    is_multi = bool(next_query) or _count_steps(parse_tree(query).where) > 1
-    return f"{MULTI_HOP if is_multi else SINGLE_HOP}\n{text}"
+    if references.form != REFERENCES:
+        return text
+    return f"{MULTI_HOP if _count_steps(parse_tree(query).where) > 1 else SINGLE_HOP}\n{text}"
 
 
 def parse_query(
     reply: str, references: References, prefixes: Mapping[str, str] | None = None
 ) -> str:
-    """Parse the SPARQL query of a reply; two joined queries become one.
+    """Parse the SPARQL query of a reply.
 
     Text before the query and a fence around it are ignored. In the plain form the query may use
     `prefixes` without declaring them.
@@ -134,16 +113,8 @@ def parse_query(
         raise QuerySyntaxError("the reply holds no SELECT or ASK query")
     if references.is_plain:
         return references.decode_query(text[start.start() :], prefixes)
-    parts = [
-        part.strip()
-        for part in re.split(
-            rf"\b{THEN}\b", re.split(r"\n\s*\n|```", text[start.start() :], maxsplit=1)[0]
-        )
-    ]
-    if len(parts) > 2:
-        raise QuerySyntaxError(f"the reply joins {len(parts)} queries; two at most are read")
-    queries = [references.decode_query(_replace_mark_with_variable(part)) for part in parts]
-    return queries[0] if len(queries) == 1 else _join_queries(*map(parse_tree, queries))
+    query_text = re.split(r"\n\s*\n|```", text[start.start() :], maxsplit=1)[0]
+    return references.decode_query(query_text.strip())
 
 
 def _format_term(references: References, reference: str) -> str:
@@ -157,41 +128,6 @@ def _format_term(references: References, reference: str) -> str:
 
 def _join_lines(text: str) -> str:
     return " ".join(text.split())
-
-
-def _replace_variable_with_mark(query: str, references: References) -> str:
-    """Return the second query with references, and the mark `IT` instead of the variable `?IT`."""
-    text = references.encode_query(query, keep_variables=(IT,))
-    if f"?{IT}" not in text:
-        raise QuerySyntaxError(
-            f"the second query does not use ?{IT}, the column of the first query"
-        )
-    return text.replace(f"?{IT}", IT)
-
-
-def _replace_mark_with_variable(text: str) -> str:
-    """Return a text with the variable `?IT` instead of each mark `IT`."""
-    pieces, at = list[str](), 0
-    for token in tokenize(text).all_tokens:
-        if token.kind == "word" and token.text == IT:
-            pieces += [text[at : token.start], f"?{IT}"]
-            at = token.start + len(token.text)
-    return "".join(pieces) + text[at:]
-
-
-def _join_queries(first: Query, second: Query) -> str:
-    """Return one query: the second, with the first as a subquery that binds `?IT`."""
-    if first.form != "SELECT" or len(first.columns) != 1:
-        raise QuerySyntaxError("the first of two queries must be a SELECT of one column")
-    column, _ = first.columns[0]
-
-    def rename_variable(term: Term) -> Term:
-        if not isinstance(term, Variable):
-            return term
-        return Variable(IT if term == column else f"{IT}_{term.value}")
-
-    inner = replace(map_terms(first, TermMapping(map_term=rename_variable)), distinct=True)
-    return to_text(fix_variables(replace(second, where=Group((inner, *second.where.elements)))))
 
 
 def _count_steps(part: object) -> int:

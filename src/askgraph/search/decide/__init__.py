@@ -440,18 +440,12 @@ class Decision:
 
 def decide(proposal: RankedCandidates) -> Decision:
     """Group the candidates with the same result, and weigh the evidence for the best."""
-    ranked_clusters = cluster_candidates(proposal.candidates)
-    return Decision(
-        tuple(ranked_clusters),
-        estimate_confidence(proposal, ranked_clusters),
-        _is_doubtful(proposal, ranked_clusters),
-    )
-
-
-def _is_doubtful(proposal: RankedCandidates, ranked_clusters: Sequence[Cluster]) -> bool:
-    return bool(ranked_clusters) and (
-        _is_tied(ranked_clusters) or any(find_unserved_operators(proposal, ranked_clusters[0].best))
-    )
+    clusters = tuple(cluster_candidates(proposal.candidates))
+    confidence = estimate_confidence(proposal, clusters)
+    if not clusters:
+        return Decision(clusters, confidence)
+    has_unserved = any(find_unserved_operators(proposal, clusters[0].best))
+    return Decision(clusters, confidence, _is_tied(clusters) or has_unserved)
 
 
 def _is_tied(ranked_clusters: Sequence[Cluster]) -> bool:
@@ -476,8 +470,11 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     if MENTION_NOTE in best.notes:
         confidence = min(confidence, MAX_MENTION_CONFIDENCE)
     omitted = "".join(find_omitted_words(proposal, best))
-    is_unheard = find_unheard_request(FaultContext(proposal, best)) or any(
-        map(str.isdigit, omitted)
+    subject = FaultContext(proposal, best)
+    is_unheard = (
+        find_unheard_request(subject)
+        or any(map(str.isdigit, omitted))
+        or ("measured_apart" in find_faults(subject) and evidence["unsaid"] > 1)
     )
     return min(confidence, MAX_UNHEARD_REQUEST_CONFIDENCE) if is_unheard else confidence
 

@@ -69,7 +69,7 @@ def find_requested_tokens(subject: FaultContext) -> tuple[int, ...]:
     """
     reading, operators = subject.linked.reading, subject.operators
     word = find_question_word(reading)
-    counts = operators.get_operators("count")
+    counts, shares = operators.get_operators("count"), weigh_content(reading)
     nouns = find_requested_nouns(subject.linked, operators)
     if word is None and not (counts and counts[0].first == 0):
         return nouns[0].positions if nouns and _has_owner(nouns[0], reading) else ()
@@ -86,13 +86,13 @@ def find_requested_tokens(subject: FaultContext) -> tuple[int, ...]:
             last = noun.positions[-1]
         elif all(operators.mask >> at & 1 for at in between):
             head = noun.positions[0]  # later generic nouns are not asked for: "shows with works"
-            asked = [at for at in noun.positions if at not in names]
+            asked = [at for at in noun.positions if at not in names and shares[at]]
             verbs = _find_verbs(head, subject)  # "which *women* flew to X"
             plain = [
                 at for at in asked if at == head or not (at in verbs or reading.is_generic_noun(at))
             ]
             return tuple(plain or asked) or noun.positions
-    silent = names | {at for at, weight in enumerate(weigh_content(reading)) if weight < 1}
+    silent = names | {at for at, share in enumerate(shares) if share < 1}
     free = (
         at
         for at in range(last + 1, len(reading.tokens))
@@ -105,7 +105,7 @@ def _find_verbs(noun: int, subject: FaultContext) -> set[int]:
     """Return the words after a noun that name properties better than anything else."""
     links = [link for link in subject.linked.links if noun not in link.positions]
     best = dict[int, Link]()
-    for link in sorted(links, key=lambda link: link.score):
+    for link in sorted(links, key=lambda link: (link.score, link.kind is not ItemKind.PREDICATE)):
         best.update(dict.fromkeys(link.positions, link))
     return {at for at, link in best.items() if link.kind is ItemKind.PREDICATE}
 

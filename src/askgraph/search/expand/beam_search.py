@@ -662,7 +662,7 @@ _MAX_TOKENS_BEFORE_OR, _MAX_TOKENS_AFTER_OR = 2, 4  # maximum tokens between a n
 _MAX_CONSTANTS = 50
 """Constants for one number; more would only differ in spelling."""
 _EXACT_NAME_SHARE: Final = 0.95  # a class is called exactly so from this similarity on
-_MAX_NAMESAKES_COUNT, _MAX_PROMINENCE_RATIO = 6, 3
+_MAX_NAMESAKES_COUNT, _MAX_PROMINENCE_RATIO = 23, 3
 """Things of one name are alternatives up to this number and this ratio of edges."""
 _MAX_DENIED_STEPS = 2  # steps of a pattern that a thing may miss
 _MAX_STATES_PER_WORDS = 8  # states joined that use the same words
@@ -759,12 +759,12 @@ def _create_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
     for link in search.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE):
         links_by_words.setdefault((link.kind, link.positions), []).append(link)
     for links in links_by_words.values():
-        namesakes = _find_namesakes(search, links)
-        yield from filter(None, [_create_seed(search, *namesakes)])
+        groups = _group_namesakes(search, links)
+        yield from filter(None, (_create_seed(search, *group) for group in groups))
         for link in links:
             seed = _create_seed(search, link)
             if seed is not None:
-                if link not in namesakes:
+                if not any(link in group for group in groups):
                     yield seed
                 yield from add_appositions(search, seed)
     yield from _create_alternative_seeds(search)
@@ -824,26 +824,30 @@ def _find_ordinals(search: BeamSearch) -> Iterator[Quantity]:
             yield Quantity(at, at, token.folded, float(value))
 
 
-def _find_namesakes(search: BeamSearch, links: Sequence[Link]) -> list[Link]:
-    """Return the things with the same name if they share a class; all of them are meant.
+def _group_namesakes(search: BeamSearch, links: Sequence[Link]) -> list[list[Link]]:
+    """Return the things with the same name, by class; all of a class are meant.
 
-    If one is much better known than another, return none.
+    If one is much better known than another of its class, those are no group.
     """
     first = links[0]
     if len(links) < 2 or first.kind is not ItemKind.ENTITY or first.similarity < _EXACT_NAME_SHARE:
         return []
-    name_words = stem_name(first.name)
-    namesakes = [
-        link for link in links if stem_name(link.name) == name_words and link.score == first.score
+    schema, name_words = search.schema, stem_name(first.name)
+    groups: dict[frozenset[str], list[Link]] = {}
+    prominences: dict[frozenset[str], list[float]] = {}
+    for link in links:
+        node = schema.find_node(link.target)
+        if stem_name(link.name) != name_words or link.score != first.score or node is None:
+            continue
+        classes = frozenset(schema.get_classes(node))
+        groups.setdefault(classes, []).append(link)
+        prominences.setdefault(classes, []).append(schema.measure_prominence(node))
+    return [
+        group
+        for classes, group in groups.items()
+        if 2 <= len(group) <= _MAX_NAMESAKES_COUNT
+        and max(prominences[classes]) <= _MAX_PROMINENCE_RATIO * min(prominences[classes])
     ]
-    nodes_by_target = {link.target: search.schema.find_node(link.target) for link in namesakes}
-    nodes = [at for at in nodes_by_target.values() if at is not None]
-    if not 2 <= len(nodes) <= _MAX_NAMESAKES_COUNT or len(nodes) < len(nodes_by_target):
-        return []
-    prominences = [search.schema.measure_prominence(at) for at in nodes]
-    kinds = {search.schema.get_classes(at) for at in nodes}
-    is_balanced = len(kinds) == 1 and max(prominences) <= _MAX_PROMINENCE_RATIO * min(prominences)
-    return namesakes if is_balanced else []
 
 
 def _create_seed(search: BeamSearch, *links: Link) -> PartialMatch | None:
@@ -1100,10 +1104,13 @@ def deny_states(
     search: BeamSearch, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
 ) -> Iterator[PartialMatch]:
     """Yield what holds for similar things but not for a thing: the answer "no" to "does it …"."""
+    reading = search.linked.reading
+    being = reading.word_list.yes_or_no["being"]
+    is_be_question = not being.isdisjoint(reading.folded_words[:1])
     for seed in seeds:
-        is_sure = seed.node.link is not None and seed.node.link.similarity > FULL_NAME_SHARE
+        link = seed.node.link
         classes = search.schema.get_classes(int(seed.ids[0])) if len(seed.ids) == 1 else ()
-        if not (is_sure and classes):
+        if link is None or link.similarity <= FULL_NAME_SHARE or not classes:
             continue
         instances = search.schema.get_instances(classes[0])
         for candidate in pool:
@@ -1114,7 +1121,9 @@ def deny_states(
             ):
                 continue
             is_class_only = candidate.node.cls is not None and not candidate.node.edges
-            if is_class_only and not _is_be_question(search):  # "is A a B", but not "has A a B"
+            if is_class_only and not (  # "is A a B", but not "has A a B"
+                is_be_question and _may_be_said_of(search, candidate.node, link)
+            ):
                 continue
             if len(intersect(seed.ids, candidate.ids)) or not (
                 is_class_only or len(intersect(instances, candidate.ids))
@@ -1124,6 +1133,18 @@ def deny_states(
             state = combine_states(seed, candidate, node)
             penalty = Penalty.NOT_OF_CLASS if is_class_only else Penalty.STEP
             yield replace(state, unknown=state.unknown + penalty, denied=True)
+
+
+def _may_be_said_of(search: BeamSearch, node: Node, name: Link) -> bool:
+    """Return whether words may say that a thing is of a class: not "has A a B" or "a B to A"."""
+    if node.cls_link is None or node.edges:
+        return True
+    reading, (first, *_) = search.linked.reading, node.cls_link.positions
+    if name.positions[0] < first:
+        return reading.word_list.text_words["has"].isdisjoint(reading.folded_words[:first])
+    between = range(first + 1, name.positions[0])
+    nouns = {at for at in node.cls_link.positions if not reading.is_stop(at)}
+    return all(at in nouns or reading.tokens[at].stem in reading.word_list.naming for at in between)
 
 
 def join_states(search: BeamSearch, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
@@ -1264,6 +1285,10 @@ def _join_pair(
     ids = intersect(first_state.ids, second_state.ids)
     if not len(ids) or (first_state.node.alternatives and second_state.node.alternatives):
         return None
+    for state, partner in ((first_state, second_state), (second_state, first_state)):
+        link = None if state.patterns else state.node.link
+        if link is not None and not _may_be_said_of(search, partner.node, link):
+            return None
     node = _merge_nodes(search, first_state.node, second_state.node, ids)
     if any(not len(intersect(side.ids, ids)) for side in node.alternatives):
         return None
@@ -1362,12 +1387,6 @@ def _merge_nodes(search: BeamSearch, first: Node, second: Node, ids: Ids) -> Nod
         negated=first.negated + second.negated,
         alternatives=first.alternatives + second.alternatives,
     )
-
-
-def _is_be_question(search: BeamSearch) -> bool:
-    reading = search.linked.reading
-    first = reading.tokens[0].folded if reading.tokens else ""
-    return first in reading.word_list.yes_or_no["being"]
 
 
 def add_appositions(search: BeamSearch, seed: PartialMatch) -> Iterator[PartialMatch]:

@@ -907,7 +907,9 @@ def has_kind(schema: Schema, kind: str) -> bool:
 
 @remember
 def has_years(schema: Schema, number: int) -> bool:
-    """Return whether a predicate's numbers may be years, by their size or its names."""
+    """Return whether a predicate's numbers have no unit, and may be years by size or name."""
+    if schema.get_unit(number) is not None:
+        return False
     if not schema.get_name_stems(number).isdisjoint(get_shared_words().names["times"]):
         return True
     objects = schema.graph.get_ends(number, inverse=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from rapidfuzz.distance import OSA
+from rapidfuzz.distance import OSA, Prefix
 from rapidfuzz.process import extract
 
 from askgraph.graph.names import build_virtual_iri
@@ -46,7 +46,11 @@ from askgraph.search.tokenize import QuestionToken, TokenizedQuestion, to_bit_ma
 from askgraph.search.tokenize.question_operators import (
     detect_operators,
 )
-from askgraph.search.tokenize.word_lists import Measure, get_shared_words
+from askgraph.search.tokenize.word_lists import (
+    LANGUAGES_WITH_CAPITAL_NOUNS,
+    Measure,
+    get_shared_words,
+)
 from askgraph.sparql.prefixes import split_local_name
 
 _MIN_NAME_SHARE: Final = {
@@ -65,6 +69,7 @@ _MAX_LINKS: Final = {
     ItemKind.VALUE: 8,
 }
 """Links per stretch of words; predicates often share a name."""
+_MAX_NAMESAKES: Final = 24  # things with exactly one name, which are one answer together
 _MIN_SCORE_RATIO: Final = 0.55  # share of the best link's score on the same words that a link needs
 _MAX_PREPOSITION_WORDS: Final = 6
 _PREPOSITION_PENALTY_FACTOR: Final = 0.6
@@ -86,10 +91,10 @@ _MIN_NAMESAKES: Final = 3  # from so many things with a plural in their names it
 _EXCLUDED_MATCHES: Final = {
     ItemKind.ENTITY: SCHEMA_ONLY_MATCHES,
     ItemKind.VALUE: SCHEMA_ONLY_MATCHES,
-    ItemKind.CLASS: frozenset(("doer",)),
-    ItemKind.PREDICATE: frozenset(("hyponym",)),
+    ItemKind.CLASS: frozenset(("doer", "demonym", "code")),
+    ItemKind.PREDICATE: frozenset(("hyponym", "demonym", "code")),
 }
-"""Kinds of matches not valid for a kind of name: "taught" names no class of teachers."""
+"""Kinds of matches not valid for a kind of name: "taught" is no teacher, "US" is no state."""
 
 _EXACT_SCORE, _JOINED_SCORE, _TYPO_SCORE, _SYNONYM_SCORE, _SHORT_SCORE = 1.0, 0.95, 0.8, 0.75, 0.8
 """Qualities: the word itself, joined or split, misspelt, a synonym, abbreviated."""
@@ -241,7 +246,7 @@ def link_question(
         for item in _build_links(match, reading, index, hows)
         if not _is_generic_part(item, reading)
     ]
-    links_found = [*_drop_kind_parts(links_found, reading)]
+    links_found = [*_drop_kind_parts(_keep_capital_names(links_found, reading), reading)]
     links_found += [
         Link(
             ItemKind.VALUE,
@@ -415,6 +420,39 @@ def _is_generic_part(link: Link, reading: TokenizedQuestion) -> bool:
     return link.similarity < _FULL_NAME_SHARE or is_in_path
 
 
+def _keep_capital_names(links: Sequence[Link], reading: TokenizedQuestion) -> list[Link]:
+    """Leave out other links for the words of a full name that is written with its capitals.
+
+    "The Moon" is a thing and not the class "moon"; "Falcon Heavy" is neither "Falcon 9" nor heavy.
+    """
+    content = [token for at, token in enumerate(reading.tokens) if not reading.is_stop(at)]
+    if reading.language in LANGUAGES_WITH_CAPITAL_NOUNS or all(t.is_capitalized for t in content):
+        return [*links]
+    names = {
+        link.positions
+        for link in links
+        if link.kind is ItemKind.ENTITY and link.is_exact and link.name[:1].isupper()
+        if all(reading.tokens[at].is_capitalized for at in link.positions)
+        if link.positions[-1] > 0 or reading.tokens[0].text.isupper()
+    }
+    return [
+        link for link in links if not any(_is_beside_name(link, name, reading) for name in names)
+    ]
+
+
+def _is_beside_name(link: Link, name: tuple[int, ...], reading: TokenizedQuestion) -> bool:
+    """Return whether a link takes a part of a name, or a word of it for something else."""
+    if {*link.positions} < {*name}:
+        return True
+    is_schema = link.kind in (ItemKind.CLASS, ItemKind.PREDICATE)
+    return (is_schema and link.positions == name and link.name.islower()) or any(
+        at in name
+        and quality < (_EXACT_SCORE if reading.tokens[at].text.isupper() else _MIN_EXACT_WORD_SCORE)
+        and (is_schema or reading.tokens[at].text.isupper())
+        for at, quality in zip(link.positions, link.qualities, strict=True)
+    )
+
+
 def _drop_kind_parts(links: Sequence[Link], reading: TokenizedQuestion) -> Iterator[Link]:
     """Leave out parts of the names of several things for a plural noun of their kind.
 
@@ -457,7 +495,7 @@ def _split_runs(
 
     Names of classes and predicates do not extend over a comma or conjunction, nor from a plural
     noun to a later noun: "documents that have the status" contains no "document status". Names of
-    classes do not extend over a verb: "regions that are affected".
+    classes and things do not extend over a verb: "regions that are affected", "planets have rings".
     """
     run: list[int] = []
     for at in positions:
@@ -493,7 +531,9 @@ def _is_separated(last: int, at: int, reading: TokenizedQuestion, name: IndexedN
     if words_between & words.conjunctions:
         return True
     verbs = (words.yes_or_no["being"], words.yes_or_no["doing"], words.text_words["has"])
-    if name.kind is ItemKind.CLASS and any(map(words_between.intersection, verbs)):
+    if name.kind in (ItemKind.CLASS, ItemKind.ENTITY) and any(
+        (words_between - {*split_tokens(name.text)}).intersection(verb) for verb in verbs
+    ):
         return True
     gap = reading.get_gap(last, at)
     if name.kind not in (ItemKind.CLASS, ItemKind.PREDICATE):
@@ -573,7 +613,8 @@ def _select_best_links(links: Iterable[Link]) -> Iterator[Link]:
         scores[key] = link.score
         group = grouped[link.kind, link.positions]
         is_close = not group or link.score >= _MIN_SCORE_RATIO * group[0].score
-        if is_close and len(group) < _MAX_LINKS[link.kind]:
+        is_namesake = link.kind is ItemKind.ENTITY and link.is_exact
+        if is_close and len(group) < (_MAX_NAMESAKES if is_namesake else _MAX_LINKS[link.kind]):
             group.append(link)
     selected = [link for group in grouped.values() for link in group]
     yield from sorted(
@@ -619,7 +660,8 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
         if token.text.isupper() and not reading.text.isupper():
             spellings = find_spelling_variants(token, index)
             matches += [Variant(at, word, _JOINED_SCORE, "abbreviation") for word in spellings]
-        matches += _find_synonyms(at, token, reading, index)
+        synonyms = map(index.find_word, reading.word_list.synonyms.get(token.stem, ()))
+        matches += [Variant(at, x, _SYNONYM_SCORE, "synonym") for x in synonyms if x is not None]
         matches += _find_shortened(reading, at, index)
         related = list(_find_same_root(at, token, words, index))
         matches += related
@@ -679,15 +721,6 @@ def _join_words(tokens: Sequence[QuestionToken], at: int, index: NameIndex) -> I
         yield Variant(at + 1, word, _JOINED_SCORE, "joined")
 
 
-def _find_synonyms(
-    at: int, token: QuestionToken, reading: TokenizedQuestion, index: NameIndex
-) -> Iterator[Variant]:
-    for synonym in reading.word_list.synonyms.get(token.stem, ()):
-        word = index.find_word(synonym)
-        if word is not None:
-            yield Variant(at, word, _SYNONYM_SCORE, "synonym")
-
-
 def _find_shortened(reading: TokenizedQuestion, at: int, index: NameIndex) -> Iterator[Variant]:
     """Yield words made of the first letters of one word and all of the next."""
     following = at + 1
@@ -729,7 +762,7 @@ def _find_same_root(
 
 def score_common_beginning(first: str, second: str) -> float:
     """Return the quality of two words as forms of one root, 0 to 1; 0 if unrelated."""
-    shared = _count_common_letters(first, second)
+    shared = Prefix.similarity(first, second)
     first_rest, second_rest = len(first) - shared, len(second) - shared
     ending = first[shared:] or second[shared:]
     if (
@@ -766,14 +799,6 @@ def _find_typos(at: int, token: QuestionToken, words: Sequence[str]) -> Iterator
     ):
         if len(words[number]) >= _MIN_STEM_LENGTH and words[number] != token.stem:
             yield Variant(at, number, _TYPO_SCORE, "typo")
-
-
-def _count_common_letters(first: str, second: str) -> int:
-    """Return the length of the common beginning of two words."""
-    for at, (first_letter, second_letter) in enumerate(zip(first, second, strict=False)):
-        if first_letter != second_letter:
-            return at
-    return min(len(first), len(second))
 
 
 @dataclass(frozen=True)

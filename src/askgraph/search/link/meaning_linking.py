@@ -1,7 +1,8 @@
 """Link words that spelling, stems and lexicon leave unexplained to names of similar meaning.
 
 The word vectors of the package compare one to three adjacent words with the names of classes,
-predicates and, if they are few, values. A link by meaning always has a lower quality than the same
+predicates and, if they are few, values; those of a German, Spanish or French question also with the
+names of things, which are often English. A link by meaning always has a lower quality than the same
 name spelled.
 """
 
@@ -10,12 +11,18 @@ from typing import Final
 
 from askgraph.index.names import ItemKind, NameIndex
 from askgraph.search.link import Link, LinkedQuestion, add_links, find_free_tokens
+from askgraph.search.link.lexicon import LANGUAGE
 from askgraph.search.link.word_vectors import get_name_vectors
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
 
-_MIN_COSINES: Final = {ItemKind.CLASS: 0.55, ItemKind.PREDICATE: 0.55, ItemKind.VALUE: 0.7}
+_MIN_COSINES: Final = {
+    ItemKind.ENTITY: 0.75,
+    ItemKind.CLASS: 0.55,
+    ItemKind.PREDICATE: 0.55,
+    ItemKind.VALUE: 0.7,
+}
 """Minimum cosine of words and a name, by kind."""
 _MIN_COSINE_RATIO: Final = 0.85  # a name is linked if it has so much of the nearest one's cosine
 _MAX_LINKS_PER_STRETCH: Final = 4
@@ -35,11 +42,20 @@ def link_by_meaning(linked: LinkedQuestion, index: NameIndex) -> LinkedQuestion:
         index: the names of the graph.
     """
     links: list[Link] = []
+    reading = linked.reading
     for positions in _list_stretches(linked):
-        nearest = get_name_vectors(index).find_nearest(
-            [linked.reading.tokens[at].folded for at in positions],
-            limit=_MAX_LINKS_PER_STRETCH,
-            at_least=min(_MIN_COSINES.values()),
+        is_named = any(_is_in_name(reading, at) for at in positions)
+        sources = [] if is_named else [get_name_vectors(index)]
+        if reading.language != LANGUAGE:
+            sources.append(get_name_vectors(index, is_of_things=True))
+        words, least = [reading.tokens[at].folded for at in positions], min(_MIN_COSINES.values())
+        nearest = sorted(
+            (
+                item
+                for source in sources
+                for item in source.find_nearest(words, limit=_MAX_LINKS_PER_STRETCH, at_least=least)
+            ),
+            key=lambda item: -item[1],
         )
         for name, cosine in nearest:
             if cosine >= max(_MIN_COSINES[name.kind], _MIN_COSINE_RATIO * nearest[0][1]):
@@ -61,11 +77,16 @@ def link_by_meaning(linked: LinkedQuestion, index: NameIndex) -> LinkedQuestion:
 
 def _list_stretches(linked: LinkedQuestion) -> Iterator[Sequence[int]]:
     """Yield the positions of adjacent words that no link explains."""
-    unexplained = _find_unexplained(linked, linked.reading)
+    reading = linked.reading
+    unexplained, owner = _find_unexplained(linked, reading), reading.word_list.clauses["owner"]
+    may_join = reading.language != LANGUAGE  # "detectores de humo"
     for first in range(len(unexplained)):
-        for last in range(first, min(first + _MAX_WORDS, len(unexplained))):
-            if unexplained[last] - unexplained[first] == last - first:
-                yield unexplained[first : last + 1]
+        yield unexplained[first : first + 1]
+        for last in range(first + 1, min(first + _MAX_WORDS, len(unexplained))):
+            between = reading.folded_words[unexplained[last - 1] + 1 : unexplained[last]]
+            if between and not (may_join and len(between) == 1 and between[0] in owner):
+                break
+            yield unexplained[first : last + 1]
 
 
 def _find_unexplained(linked: LinkedQuestion, reading: TokenizedQuestion) -> list[int]:
@@ -87,7 +108,7 @@ def _find_unexplained(linked: LinkedQuestion, reading: TokenizedQuestion) -> lis
         at
         for at in sorted(find_free_tokens(reading) - explained)
         if reading.tokens[at].text[0].isalpha()
-        and not _is_in_name(reading, at)
+        and (reading.language != LANGUAGE or not _is_in_name(reading, at))
         and reading.tokens[at].quote is None
         and reading.tokens[at].stem not in reading.word_list.naming
         and not reading.is_generic_noun(at)

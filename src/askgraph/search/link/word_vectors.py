@@ -46,6 +46,7 @@ _LINKING_LETTERS: Final = ("", "s", "es", "n", "en")  # letters between the part
 _MIN_BEGINNING_LENGTH, _MAX_ENDING_LENGTH = 4, 4
 """Letters of a word's known beginning at least, and of its ending at most."""
 _MAX_VALUE_COUNT: Final = 2_000  # values are compared if a graph has no more of them
+_MAX_ENTITY_COUNT: Final = 8_000  # the same for the names of things
 _TIME_SHARE: Final = 0.2  # names are read until this share of a question's time is gone
 
 
@@ -217,7 +218,7 @@ def compare_words(first: Iterable[str], second: Iterable[str]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class NameVectors:
-    """Names of classes, predicates and values that have vectors, and their unit vectors."""
+    """Names of one or more kinds that have vectors, and their unit vectors."""
 
     names: tuple[IndexedName, ...]
     vectors: Vectors
@@ -240,30 +241,39 @@ class NameVectors:
         return [(self.names[at], float(cosines[at])) for at in nearest if cosines[at] >= at_least]
 
 
-_name_vectors: WeakKeyDictionary[NameIndex, NameVectors] = WeakKeyDictionary()
+_name_vectors: WeakKeyDictionary[NameIndex, dict[bool, NameVectors]] = WeakKeyDictionary()
 
 
 _MIN_WORD_LENGTH = 3  # letters of a name's longest word: "to" and "is" mean nothing alone
 
 
-def get_name_vectors(index: NameIndex) -> NameVectors:
+def get_name_vectors(index: NameIndex, *, is_of_things: bool = False) -> NameVectors:
     """Return the vectors of an index's names, computed once.
 
     With very many names, it returns the vectors of the names read within a share of the time
     limit, and starts again at the next question.
+
+    Args:
+        index: the names.
+        is_of_things: whether to compare things instead of classes, predicates and values.
     """
-    if index in _name_vectors:
-        return _name_vectors[index]
-    kinds = [int(ItemKind.CLASS), int(ItemKind.PREDICATE)]
-    if np.count_nonzero(index.kinds == int(ItemKind.VALUE)) <= _MAX_VALUE_COUNT:
-        kinds.append(int(ItemKind.VALUE))
+    known = _name_vectors.setdefault(index, {})
+    if is_of_things in known:
+        return known[is_of_things]
+    kinds = [] if is_of_things else [int(ItemKind.CLASS), int(ItemKind.PREDICATE)]
+    kind, limit = (
+        (ItemKind.ENTITY, _MAX_ENTITY_COUNT) if is_of_things else (ItemKind.VALUE, _MAX_VALUE_COUNT)
+    )
+    if np.count_nonzero(index.kinds == int(kind)) <= limit:
+        kinds.append(int(kind))
     names: list[IndexedName] = []
     vectors: list[Vectors] = []
     numbers = np.flatnonzero(np.isin(index.kinds, kinds)).tolist()
     for number in (timed := limit_to_deadline(numbers, share=_TIME_SHARE)):
         name = index.read_name(number)
         words = split_tokens(name.text)
-        vector = combine_words(words)
+        is_foreign = is_of_things and any(map(is_unknown_word, words))  # "Agrigento Painter"
+        vector = None if is_foreign else combine_words(words)
         if vector is not None and max(map(len, words)) >= _MIN_WORD_LENGTH:
             names.append(name)
             vectors.append(vector)
@@ -272,5 +282,5 @@ def get_name_vectors(index: NameIndex) -> NameVectors:
         tuple(names), np.array(vectors, np.float32).reshape(len(names), dimensions)
     )
     if not timed.is_cut:
-        _name_vectors[index] = result
+        known[is_of_things] = result
     return result

@@ -297,6 +297,9 @@ def _apply_operators(query: QueryBuilder, operators: Sequence[Operator]) -> None
         used_words = query.used if rule.shares_words else query.used | slot_words
         if operator.name == "exists":
             used_words = query.used & query.search.content_mask
+        if operator.name in _PROPERTY_OPERATORS:  # "más alto", of a property "alto"
+            own_slots = (slot.mask for slot in query.slots if not slot.mask & ~operator.mask)
+            used_words &= query.used | ~sum(set(own_slots))
         operator = _shorten_operator(operator, used_words, query) if rule.can_shorten else operator
         if operator.mask & used_words:
             continue

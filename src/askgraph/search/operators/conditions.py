@@ -18,7 +18,7 @@ from askgraph.search.expand import (
     Node,
     Penalty,
 )
-from askgraph.search.expand.schema import get_truth_terms
+from askgraph.search.expand.schema import get_truth_terms, has_years
 from askgraph.search.link import Link
 from askgraph.search.operators.aggregates import (
     AGGREGATE_FUNCTIONS,
@@ -350,7 +350,9 @@ def _find_compared(
     if is_temporal:
         date = _find_span_date(query, operator) or query.find_only_predicate(DATE_SORTS)
         dates = sorted(get_shared_words().names["dates"], reverse=True)
-        date = date or query.find_by_words(dates, NUMERIC_SORTS + DATE_SORTS)
+        named_date = query.find_by_words(dates, NUMERIC_SORTS + DATE_SORTS)
+        if named_date is not None and has_years(query.schema, named_date.predicate):
+            date = date or named_date
         return date or query.find_event_date()
     attached = [
         replace(build_unnamed_attachment(vertex, predicate), inverse=inverse)

@@ -127,7 +127,8 @@ def _find_in_texts(
     negations = {item.last + 1: item for item in operators.get_operators("not")}
     while first < end:
         for last in range(end - 1, first - 1, -1):
-            variants = _join_variants([*words[first:last], tokens[last].stem])
+            parts = [*words[first:last], tokens[last].stem]
+            variants = (separator.join(parts) for separator in (" ", "-", ""))
             options = [(find_literals(schema, text), text) for text in variants]
             literals, text = max(options, key=lambda option: len(option[0]))
             if len(literals):
@@ -137,11 +138,6 @@ def _find_in_texts(
                 first = last
                 break
         first += 1
-
-
-def _join_variants(words: Sequence[str]) -> list[str]:
-    """Return words as texts may write them: "non commercial", "non-commercial", "noncommercial"."""
-    return list(dict.fromkeys(separator.join(words) for separator in (" ", "-", "")))
 
 
 @remember

@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -32,6 +33,7 @@ from askgraph.sparql.elapsed import build_elapsed_time
 
 _MIN_LINK_SCORE = 0.45  # words name a thing so well, or a class
 _MAX_WORDS_BETWEEN = 9  # maximum words between the two
+_MAX_SPANS = 6  # names in a question, the most telling ones, to find two among
 _MAX_READINGS = 2  # readings of a name to try, and properties
 
 PairOperation = Literal["which", "-", "/", "+"]
@@ -159,18 +161,20 @@ def _iterate_pairs(
         for positions, links in links_by_positions.items()
     }
     spans = sorted(links_by_positions, key=lambda positions: -gain_by_positions[positions])
-    if not spans:
-        return
-    second_span = next((positions for positions in spans if not {*positions} & {*spans[0]}), None)
-    if second_span is None:
-        return
-    first, second = sorted((spans[0], second_span))
     conjunctions = operators.get_operators("or") if comparison.how == "which" else ()
-    gap_positions = range(first[-1] + 1, second[0])
-    if len(gap_positions) > _MAX_WORDS_BETWEEN or (
-        conjunctions and not any(candidate.first in gap_positions for candidate in conjunctions)
-    ):
+    pairs = [
+        (first, second)
+        for first, second in map(sorted, combinations(spans[:_MAX_SPANS], 2))
+        if not {*first} & {*second}
+        and second[0] - first[-1] <= _MAX_WORDS_BETWEEN + 1
+        and (not conjunctions or any(first[-1] < item.first < second[0] for item in conjunctions))
+    ]
+    if not pairs:
         return
+    # "Farther from the Sun, X or Y": the words beside the conjunction.
+    first, second = (
+        min(pairs, key=lambda pair: pair[1][0] - pair[0][-1]) if conjunctions else pairs[0]
+    )
     for first_link in links_by_positions[first][:_MAX_READINGS]:
         for second_link in links_by_positions[second][:_MAX_READINGS]:
             yield first_link, second_link

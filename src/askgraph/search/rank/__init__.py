@@ -69,7 +69,6 @@ FEATURES = (
     "obscure",
     "akin",
     "shortened",
-    "parted",
     "misfit",
     "unheld",
     "unnamed",
@@ -251,7 +250,6 @@ class FeatureExtractor:
             "obscure": self.compute_obscurity(nodes),
             "akin": self.compute_relation_share(links, UNRELATED_ROOT_MATCHES),
             "shortened": self.compute_relation_share(links, ABBREVIATION_MATCHES),
-            "parted": _count_split_names(nodes, linked),
             "turned": self.edge_directions.count_reversed(candidate),
             "needless": count_needless_steps(candidate, links, linked, schema),
             "faulty": 0.0,
@@ -449,36 +447,6 @@ def _has_verb_direction(edge: Edge, child: Node, linked: LinkedQuestion, schema:
         edge.link, child.link, linked, schema.get_folded_names(edge.predicate)
     )
     return is_subject is edge.inverse
-
-
-def _count_split_names(nodes: Sequence[Node], linked: LinkedQuestion) -> float:
-    """Return the number of two-word names in capitals whose words stand for two things."""
-    linked_children = [
-        (child.link, node)
-        for node in nodes
-        for _, child in node.edges
-        if child.link is not None and not child.edges
-    ]
-    if len(linked_children) < 2:
-        return 0.0
-    return float(
-        sum(
-            node is not next_node and _is_one_name(link, next_link, linked)
-            for link, node in linked_children
-            for next_link, next_node in linked_children
-        )
-    )
-
-
-def _is_one_name(left: Link, right: Link, linked: LinkedQuestion) -> bool:
-    """Return whether two capitalized words with only a space between form one name."""
-    if left.positions[-1] + 1 != right.positions[0]:
-        return False
-    first, second = (
-        linked.reading.tokens[position] for position in (left.positions[-1], right.positions[0])
-    )
-    gap = linked.reading.text[first.end : second.start]
-    return first.is_capitalized and second.is_capitalized and gap == " "
 
 
 DEFAULT_RANKING_PATH = pathlib.Path(__file__).with_name(

@@ -37,17 +37,18 @@ class EdgeDirections:
     def count_reversed(self, candidate: QueryCandidate) -> float:
         """Return the number of relations that are read against the grammar.
 
-        Only relations that a thing has in both directions count. "Who taught X" asks for the
+        Only relations that a thing has in both directions count, or, if the answer may be no, those
+        of which words say so: "a teacher of X", "X has a teacher". "Who taught X" asks for the
         teacher, "whom did X teach" for the person who was taught.
         """
         if not self._predicate_links:
             return 0.0
         where = candidate.tree.where
         groups = [list_patterns(group) for group in (where, *list_negated_groups(where))]
-        count = sum(map(self._count_in_group, groups))
+        count = sum(self._count_in_group(group, candidate.is_ask) for group in groups)
         return count + self._count_reversed_denials(candidate)
 
-    def _count_in_group(self, patterns: Sequence[Pattern]) -> int:
+    def _count_in_group(self, patterns: Sequence[Pattern], is_ask: bool) -> int:
         links_by_name = {
             triple.subject: link
             for triple in patterns
@@ -66,7 +67,11 @@ class EdgeDirections:
                 if isinstance(term, NamedNode):
                     link = self._thing_links.get(term.value)
                 if link is not None:
-                    count += self._is_reversed(relation, link, term is triple.subject)
+                    may_lack_it = is_ask and (
+                        relation.positions < link.positions or self._follows_has(relation)
+                    )
+                    is_subject = term is triple.subject
+                    count += self._is_reversed(relation, link, is_subject, may_lack_it)
         return count
 
     def _count_reversed_denials(self, candidate: QueryCandidate) -> int:
@@ -75,8 +80,7 @@ class EdgeDirections:
         "Which concepts have no narrower concept" asks for the subjects of `narrower`. Only
         relations between things of one stated class count.
         """
-        reading, where = self.linked.reading, candidate.tree.where
-        has_words = reading.word_list.text_words["has"]
+        where = candidate.tree.where
         classes = _find_classes(candidate.root, list_patterns(where))
         count = 0
         for group in list_negated_groups(where):
@@ -85,10 +89,15 @@ class EdgeDirections:
                 relation = self._predicate_links.get(get_predicate(triple))
                 if relation is None or triple.object != candidate.root:
                     continue
-                before = reading.folded_words[: relation.positions[0]]
-                is_denied = not has_words.isdisjoint(before)
-                count += is_denied and bool(classes & _find_classes(triple.subject, patterns))
+                same_classes = classes & _find_classes(triple.subject, patterns)
+                count += self._follows_has(relation) and bool(same_classes)
         return count
+
+    def _follows_has(self, relation: Link) -> bool:
+        """Return whether a word for "has" is before those of a relation."""
+        reading = self.linked.reading
+        before = reading.folded_words[: relation.positions[0]]
+        return not reading.word_list.text_words["has"].isdisjoint(before)
 
     @cached_property
     def _predicate_links(self) -> Mapping[str, Link]:
@@ -101,7 +110,9 @@ class EdgeDirections:
         links = self.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
         return {link.target: link for link in reversed(links)}
 
-    def _is_reversed(self, relation: Link, thing: Link, is_subject: bool) -> bool:
+    def _is_reversed(
+        self, relation: Link, thing: Link, is_subject: bool, may_lack_it: bool
+    ) -> bool:
         schema = self.schema
         number, node_id = (
             schema.get_predicate_number(relation.target),
@@ -113,7 +124,7 @@ class EdgeDirections:
         if thing.kind is ItemKind.VALUE:
             steps = (schema.graph.step(nodes, at, inverse=True) for at in schema.naming_predicates)
             nodes = np.unique(np.concatenate([*steps]))
-        if any(
+        if not may_lack_it and any(
             number not in schema.graph.get_predicates(nodes, inverse=is_inverse)
             for is_inverse in (False, True)
         ):

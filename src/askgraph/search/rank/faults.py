@@ -38,7 +38,12 @@ from askgraph.search.query_pieces import (
     list_union_groups,
 )
 from askgraph.search.rank import RankedCandidates
-from askgraph.search.rank.expected_answer_type import ExpectedAnswer, find_question_word, is_in_name
+from askgraph.search.rank.expected_answer_type import (
+    ExpectedAnswer,
+    find_question_word,
+    find_requested_nouns,
+    is_in_name,
+)
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, find_variables
@@ -186,6 +191,7 @@ _MAX_CHECKED_CANDIDATES, _MAX_SCORE_GAP = 12, 0.4
 
 def demote_faulty(proposal: RankedCandidates, weight: float) -> RankedCandidates:
     """Rank the best candidates again by their faults, if the first one has any."""
+    proposal = _prefer_noun_class(proposal)
     candidates = proposal.candidates
     if not candidates or not find_faults(FaultContext(proposal, candidates[0])):
         return proposal
@@ -202,6 +208,39 @@ def demote_faulty(proposal: RankedCandidates, weight: float) -> RankedCandidates
         (*demoted, *candidates[len(close_candidates) :]), key=lambda candidate: -candidate.score
     )
     return replace(proposal, candidates=tuple(ranked))
+
+
+def _prefer_noun_class(proposal: RankedCandidates) -> RankedCandidates:
+    """Rank a query that also requires the class that the noun names before one that does not.
+
+    "Moons of X" are not all things that a predicate "moon of" leads to if some are no moons.
+    """
+    links = [
+        link
+        for noun in find_requested_nouns(proposal.linked, proposal.operators)[:1]
+        for link in proposal.linked.get_links(ItemKind.CLASS)
+        if link.is_exact and link.target in noun.classes and {*link.positions} <= {*noun.positions}
+    ]
+    for link in links if proposal.candidates else ():
+        best, *lower_ranked = proposal.candidates
+        terms = FaultContext(proposal, best).terms | {RDF_TYPE, f"<{link.target}>"}
+        for candidate in lower_ranked[:_MAX_CHECKED_CANDIDATES]:
+            context = FaultContext(proposal, candidate)
+            variables = [get_value_variable(value) for value in context.shown_values]
+            if (
+                candidate.score > best.score - _MAX_SCORE_GAP
+                and candidate.patterns == best.patterns + 1
+                and (candidate.tree.form, candidate.notes) == (best.tree.form, best.notes)
+                and context.terms == terms
+                and any(
+                    element.object == NamedNode(link.target) and element.subject in variables
+                    for element in context.patterns
+                )
+            ):
+                remaining = (item for item in proposal.candidates if item is not candidate)
+                first = replace(candidate, score=best.score)
+                return replace(proposal, candidates=(first, *remaining))
+    return proposal
 
 
 def _apply_penalty(candidate: QueryCandidate, fault_count: int, weight: float) -> QueryCandidate:
@@ -573,6 +612,17 @@ def _columns_missing(context: FaultContext) -> bool:
     return not context.candidate.is_ask and column_count > len(context.shown_values)
 
 
+def _columns_extra(context: FaultContext) -> bool:
+    """Return whether a question for a person, place or time gets more columns than it asks for."""
+    operators = context.operators
+    return (
+        context.expected.kind in ("who", "where", "when")
+        and not operators.further_question_words
+        and not operators.get_operators("and", "each", "both")
+        and len(context.shown_values) > max(1, context.expected.columns or 0)
+    )
+
+
 def _cut_off(context: FaultContext) -> bool:
     """Return whether the question is longer than the part that is tokenized."""
     return context.proposal.question.is_truncated
@@ -645,24 +695,25 @@ def _is_plausible_namesake(namesake_iri: str, iri: str, schema: Schema) -> bool:
 
 def _measured_apart(context: FaultContext) -> bool:
     """Return whether "how heavy is X?" gets a number that is not one of X."""
-    question, shown_variables = (
-        context.linked.reading,
-        {get_value_variable(element) for element in context.shown_values},
-    )
-    values = [element for element in context.patterns if element.object in shown_variables]
-    owners = {element.subject for element in values} & {name for name, _ in context.tree.columns}
-    measure_operators = context.operators.get_operators("measure") if owners else ()
-    for element in measure_operators:
+    linked, question = context.linked, context.linked.reading
+    shown_variables = {get_value_variable(element) for element in context.shown_values}
+    owners = {element.subject for element in context.patterns if element.object in shown_variables}
+    has_owner_column = any(name in owners for name, _ in context.tree.columns)
+    for element in context.operators.get_operators("measure"):
         first = element.last + 1
         while first < len(question.tokens) and question.is_stop(first):
             first += 1
-        for link in context.linked.get_links(ItemKind.ENTITY):
+        for link in linked.get_links(ItemKind.ENTITY):
             if (
                 link.positions[0] == first
                 and link.score >= FULL_NAME_SHARE
                 and context.has_link_target(link)
             ):
-                return True
+                last = max(x.positions[-1] for x in linked.links if x.target == link.target)
+                is_elsewhere = owners and NamedNode(link.target) not in owners
+                return has_owner_column or bool(
+                    is_elsewhere and not any(linked.weights[last + 1 :])
+                )
     return False
 
 
@@ -698,6 +749,7 @@ _CHECKS: tuple[Callable[[FaultContext], bool], ...] = (
     _limit_missing,
     _limit_extra,
     _columns_missing,
+    _columns_extra,
     _cut_off,
     _denied_apart,
     _wrong_sort,

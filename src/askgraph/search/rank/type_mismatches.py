@@ -156,14 +156,10 @@ def _check_rows(
             yield f"The question asks for {limit} of an order, and the query keeps {query_limit}."
     if limit is not None and query_limit is not None and query_limit < limit:
         yield f"The question asks for {limit}, and the query keeps only {query_limit}."
-    if _is_single_expected(expected) and limit is None and rows > _MAX_SINGLE_ANSWER_ROWS:
+    has_several = expected.is_ordered or expected.is_counted or expected.is_name_request
+    is_single = expected.is_singular and not has_several and limit is None
+    if is_single and rows > _MAX_SINGLE_ANSWER_ROWS:
         yield f"The question asks for one thing, and the query gives {rows} rows."
-
-
-def _is_single_expected(expected: ExpectedAnswer) -> bool:
-    return expected.is_singular and not (
-        expected.is_ordered or expected.is_counted or expected.is_name_request
-    )
 
 
 def _get_sort(term: Term) -> ValueKind:

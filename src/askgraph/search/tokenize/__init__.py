@@ -229,12 +229,17 @@ class _QuantityParser:
         return Quantity(at, last, " ".join(self.words[at : last + 1]), value, days, spelled)
 
     def parse_article(self, at: int) -> Quantity | None:
-        """Read an article before a unit, after a comparison, as 1: "longer than a mile"."""
+        """Read an article after a comparison as 1: "longer than a mile", "más de un hijo"."""
         if not at or self.words[at - 1] not in self.lists.comparison_endings:
             return None
-        if not self.match_phrase(at, self.times["one"]):
-            return None
-        if match_unit(self.words, at + 1) is None:
+        is_number = self.match_phrase(at, self.times["as_one"]) and not (
+            self.lists.number_words.keys() | self.lists.number_scales.keys()
+        ).intersection(self.words[at + 1 : at + 2])
+        is_article = self.match_phrase(at, self.times["one"]) and match_unit(self.words, at + 1)
+        counts = (*self.lists.operators["more_than"], *self.lists.operators["less_than"])
+        if not is_article and not (
+            is_number and any(tuple(self.words[at - len(p) : at]) == p for p in counts)
+        ):
             return None
         return Quantity(at, at, self.words[at], 1.0, is_spelled=True)
 
@@ -637,7 +642,7 @@ def tokenize(text: str, language: str | None = None) -> TokenizedQuestion:
         for start, part in matches[:_MAX_TOKENS]
     )
     code = (language or "").split("-")[0].lower()
-    words = get_word_list(code or detect_language([token.folded for token in tokens]))
+    words = get_word_list(code or detect_language([token.text for token in tokens]))
     tokens = tuple(part for token in tokens for part in _split_superlative(token, words))
     tokens = tuple(part for token in tokens for part in _spell_plus(token, words))
     folded_words = [token.folded for token in tokens]

@@ -11,7 +11,11 @@ from typing import Self
 
 from askgraph.graph.measures import Unit, match_unit
 from askgraph.search.tokenize import Quantity, TokenizedQuestion, to_bit_mask
-from askgraph.search.tokenize.word_lists import Measure, get_shared_words
+from askgraph.search.tokenize.word_lists import (
+    LANGUAGES_WITH_CAPITAL_NOUNS,
+    Measure,
+    get_shared_words,
+)
 
 COMPARISON_SIGNS = {
     "more_than": ">",
@@ -134,18 +138,9 @@ class QuestionOperators:
         """The tokens of all quantities, as a bit mask."""
         return to_bit_mask(at for quantity in self.reading.quantities for at in quantity.positions)
 
-    @cached_property
-    def _strong_positions(self) -> frozenset[int]:
-        return frozenset(
-            at
-            for operator in self.operators
-            if operator.name in _STRONG_OPERATORS
-            for at in operator.positions
-        )
-
     def is_strong_operator(self, at: int) -> bool:
         """Return whether a token belongs to an operator that must not be read as a loose name."""
-        return at in self._strong_positions
+        return any(item.mask >> at & 1 for item in self.get_operators(*_STRONG_OPERATORS))
 
     def is_argument(self, quantity: Quantity) -> bool:
         """Return whether an operator takes a quantity as its argument: "between" takes two."""
@@ -240,6 +235,7 @@ def detect_operators(
     at = 0
     while at < len(reading.tokens):
         operator = _detect_operator_at(reading, at, measures.get(at))
+        operator = operator or _detect_by_place(reading, at, operators)
         if operator is None or _is_kind_after_each(operator, operators, reading):
             at += 1
         else:
@@ -247,11 +243,51 @@ def detect_operators(
             at = operator.last + 1
     operators = _interpret_sorting(reading, operators)
     operators += list(_find_listed_counts(reading, operators))
+    if _has_verb_first(reading) and not any(item.name == "exists" for item in operators):
+        operators.append(Operator("exists", 0, -1))
     return QuestionOperators(
         reading,
         tuple(sorted(operators, key=lambda operator: operator.first)),
         _detect_answer_kind(reading),
     )
+
+
+def _has_verb_first(reading: TokenizedQuestion) -> bool:
+    """Return whether the order of words asks for yes or no: "¿Ganó X …?", "X a-t-il gagné …?"."""
+    if not reading.tokens or any(
+        reading.has_phrase_at(phrase, at)
+        for phrase in reading.word_list.request_phrases["which"]
+        for at in range(len(reading.tokens))
+    ):
+        return False
+    first = reading.tokens[0]
+    has_past_form = first.text[-1].casefold() != first.folded[-1]  # "ganó": an accent at the end
+    return (has_past_form and reading.text.lstrip().startswith("¿")) or any(
+        (word,) in reading.word_list.request_phrases["inverted"]
+        and reading.get_gap(at - 1, at) == "-"
+        for at, word in enumerate(reading.folded_words)
+        if at
+    )
+
+
+def _detect_by_place(
+    reading: TokenizedQuestion, at: int, earlier: Sequence[Operator]
+) -> Operator | None:
+    """Detect words that are operators in one place: "número de hijos por país", "más hijos"."""
+    clauses, word, after = reading.word_list.clauses, reading.folded_words[at], at + 1
+    if after == len(reading.tokens) or reading.is_stop(after) or at in reading.filler_tokens:
+        return None
+    before, noun = reading.tokens[max(0, at - 1)], reading.tokens[after]
+    has_capital_nouns = reading.language in LANGUAGES_WITH_CAPITAL_NOUNS
+    if word in clauses["rate"] and noun.is_capitalized == has_capital_nouns:
+        is_aggregate = any(operator.name in _AGGREGATES for operator in earlier)
+        return Operator("each", at, at) if is_aggregate else None
+    is_several = before.stem == before.folded and noun.stem != noun.folded
+    if is_several and clauses["than"].isdisjoint(reading.folded_words[after:]):
+        degrees, own = reading.word_list.degrees, reading.tokens[at].text.lower()
+        names = [n for d, n in (("most", "most"), ("least", "fewest")) if own in degrees[d]]
+        return Operator(names[0], at, at) if names else None
+    return None
 
 
 def _is_kind_after_each(
@@ -477,8 +513,12 @@ def _match_adjectives(reading: TokenizedQuestion, at: int) -> Iterator[tuple[int
     lists, word = reading.word_list, reading.tokens[at].folded
     for measure in lists.measures_by_first_word.get(word, ()):
         name = measure.degree if measure.degree != "plain" else "measure"
-        if reading.has_phrase_at(measure.phrase, at) and (
-            name != "measure" or _is_measure_question(reading, at)
+        if (
+            reading.has_phrase_at(measure.phrase, at)
+            and (
+                name != "measure"  # "how old"
+                or reading.folded_words[max(0, at - 1) : at + 1] in lists.question_words["number"]
+            )
         ):
             length = len(measure.phrase)
             if name == "comparative":
@@ -542,13 +582,6 @@ _STRONG_OPERATORS = frozenset(
 _QUANTITY_OPERATORS = (*COMPARISON_SIGNS, "between", "top", "comparative")
 
 
-def _is_measure_question(reading: TokenizedQuestion, at: int) -> bool:
-    """Return whether a question asks for the measure of a plain adjective: "how old"."""
-    return (
-        reading.folded_words[max(0, at - 1) : at + 1] in reading.word_list.question_words["number"]
-    )
-
-
 def _can_occur(name: str, at: int, reading: TokenizedQuestion) -> bool:
     """Return whether an operator is valid at its position.
 
@@ -557,7 +590,10 @@ def _can_occur(name: str, at: int, reading: TokenizedQuestion) -> bool:
     if name == "exists":
         return at == 0 and not _is_polite_request(reading)
     if name in ("before", "after", "past"):
-        return at > 0
+        may_be_place = reading.folded_words[at] in reading.word_list.clauses["sort_from"]
+        near = range(at + 1, at + _MAX_BETWEEN_TOKENS)
+        is_time = any(quantity.first in near for quantity in reading.quantities)
+        return at > 0 and (is_time or not may_be_place)  # "depuis Paris" is about no time
     if name in ("at_least", "at_most"):  # but "du plus ancien au plus récent"
         return bool(reading.quantities)
     if name in ("between", "top"):

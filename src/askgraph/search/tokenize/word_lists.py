@@ -331,10 +331,25 @@ def _index_by_phrase(texts_by_language: Mapping[str, Sequence[str]]) -> dict[Phr
 
 
 def detect_language(words: Sequence[str]) -> str:
-    """Return the language with the most function words in the text; English on a draw."""
-    stop_words = get_shared_words().stop_words
-    votes = {code: sum(word in stop_words[code] for word in words) for code in LANGUAGES}
-    return max(LANGUAGES, key=lambda code: votes[code])
+    """Return the language with the most function words in the text.
+
+    On a draw, words with typical letters or endings, or of operators, decide; else it is English.
+    """
+    shared, folded_words = get_shared_words(), [fold_word(word) for word in words]
+    votes = {c: sum(word in shared.stop_words[c] for word in folded_words) for c in LANGUAGES}
+    drawn = [code for code in LANGUAGES if votes[code] == max(votes.values())]
+    plain_words = [word for word in words if word.islower()] if len(drawn) > 1 else []
+
+    def count_typical(code: str) -> int:
+        parts, operator_words = shared.endings[code], get_word_list(code).operator_words
+        return sum(
+            word.endswith(parts[1:])
+            or fold_word(word) in operator_words
+            or not set(parts[0]).isdisjoint(word)
+            for word in plain_words
+        )
+
+    return max(drawn, key=count_typical) if plain_words else drawn[0]
 
 
 def _read_table(name: str) -> dict[str, Any]:
