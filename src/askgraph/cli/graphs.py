@@ -99,7 +99,7 @@ def add(
     """Add a graph to the workspace.
 
     Files are Turtle, N-Triples, N-Quads, TriG, RDF/XML or JSON-LD, compressed (.gz, .bz2, .xz) or
-    not. An endpoint is profiled for at most half a minute, and for what is left for two minutes in
+    not. An endpoint is profiled for at most half a minute, and for the rest for two minutes in
     the background, while the graph is in use; with --grow, now, also for an existing graph. After
     an interruption, the same command resumes. Secrets stay in environment variables: only the names
     of the variables are stored.

@@ -1,4 +1,4 @@
-"""What the commands share: options; output for people and programs, such as tables and progress."""
+"""Shared by the commands: options; output for people and programs, such as tables and progress."""
 
 import contextlib
 import csv

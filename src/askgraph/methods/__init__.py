@@ -130,7 +130,7 @@ async def answer_with_deadline(
 def expand_virtual_predicates(step: Step, graphs: Sequence[KnowledgeGraph]) -> Step:
     """Replace virtual predicates in the queries of an outcome by the graph's own predicates.
 
-    The queries then run on any copy of the graph. Other steps show what the method did and stay
+    The queries then run on any copy of the graph. Other steps show the method's work and stay
     unchanged.
     """
     if not any(graph.virtual_paths for graph in graphs):

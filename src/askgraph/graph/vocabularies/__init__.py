@@ -110,12 +110,12 @@ class Vocabularies:
     items: tuple[VocabularyFile, ...] = ()
 
     def find_class(self, iri: str) -> VocabularyTerm | None:
-        """Return what is known of a class, or None."""
+        """Return the knowledge of a class, or None."""
         terms = (item.find(iri, item.classes) for item in self.items)
         return next((term for term in terms if term is not None), None)
 
     def find_property(self, iri: str) -> VocabularyTerm | None:
-        """Return what is known of a property, or None."""
+        """Return the knowledge of a property, or None."""
         terms = (item.find(iri, item.properties) for item in self.items)
         return next((term for term in terms if term is not None), None)
 

@@ -165,7 +165,7 @@ class Guided(FallbackSettings):
 
     @property
     def prompt_detail(self) -> PromptDetail:
-        """What the prompt shows."""
+        """The content of the prompt."""
         return PROMPT_DETAILS[self.detail]
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:

@@ -342,7 +342,7 @@ class BeamSearch:
                 yield self._build_successor(state, edge, ids, step_penalty, is_literal)
 
     def _find_numbered_alike(self, state: PartialMatch, predicate: int) -> tuple[int, ...]:
-        """Return the predicates to named things or values that only a number tells apart."""
+        """Return the predicates to named things or values that differ only in a number."""
         alike = self.schema.numbered_alike.get(predicate) if state.node.terms else None
         if alike is None or state.node.quantity is not None:
             return ()

@@ -267,7 +267,7 @@ class Schema:
 
     @cached_property
     def numbered_alike(self) -> dict[int, frozenset[int]]:
-        """The open predicates that only a number at the end tells apart: type 1 and type 2."""
+        """The open predicates that only a number at the end distinguishes: type 1 and type 2."""
         groups: dict[tuple[str, ...], set[int]] = {}
         for number in self.open_predicates & self.predicates.keys():
             matches = [*map(_NUMBERED_NAME.fullmatch, self._list_names(self.predicates[number]))]

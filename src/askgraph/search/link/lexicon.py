@@ -565,7 +565,7 @@ def detect_abbreviations(reading: TokenizedQuestion, index: NameIndex) -> Tokeni
     """Return a question with words marked that are spelt like function words, but are none.
 
     A word in capitals would be a pronoun otherwise, or is also in capitals in a name of the graph,
-    unless the question is all in capitals. Another one is what is said of a thing: "is it *on*?".
+    unless the question is all in capitals. Another one describes a thing: "is it *on*?".
     """
     stated = {*_find_stated_words(reading, index)}
     candidates = (

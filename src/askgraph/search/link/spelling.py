@@ -30,12 +30,8 @@ def correct_spelling(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQ
     tokens = tuple(_correct(token, at, reading, index) for at, token in enumerate(reading.tokens))
     if tokens == reading.tokens:
         return reading
-    quantities = find_quantities(
-        [token.folded for token in tokens],
-        reading.word_list,
-        reading.text,
-        [token.start for token in tokens],
-    )
+    words, starts = [token.folded for token in tokens], [token.start for token in tokens]
+    quantities = find_quantities(words, reading.word_list, reading.text, starts)
     return replace(reading, tokens=tokens, quantities=quantities)
 
 
@@ -56,45 +52,33 @@ def _correct(
         return token
     near_words = _list_near_words(word)
     weights = weigh_known_words(list(near_words))
+    in_graph = {other for other in near_words if index.find_word(stem_word(other)) is not None}
     costs: dict[str, float] = {}
     for other, weight in weights.items():
-        is_in_graph = index.find_word(stem_word(other)) is not None
-        is_function_word = other in function_words
         cost = weight + near_words[other]
+        is_likely = other in function_words and (
+            len(other) > len(word) or Counter(other) == Counter(word)
+        )
         if len(word) >= _MIN_CONTENT_LENGTH:
-            is_likely = is_function_word or is_in_graph or cost < _MAX_OTHER_COST
-        else:
-            is_likely = is_function_word and (
-                len(other) > len(word) or Counter(other) == Counter(word)
-            )
+            is_likely = other in function_words | in_graph or cost < _MAX_OTHER_COST
         if is_likely:
-            bonus = _GRAPH_WORD_BONUS * is_in_graph + _FUNCTION_WORD_BONUS * is_function_word
-            costs[other] = cost - bonus
+            bonus = _GRAPH_WORD_BONUS * (other in in_graph)
+            costs[other] = cost - bonus - _FUNCTION_WORD_BONUS * (other in function_words)
     best = min(costs, key=lambda other: (costs[other], other), default=None)
-    if best is None:
-        return token
-    is_listed = best in function_words or index.find_word(stem_word(best)) is not None
-    if not is_listed and any(
-        index.find_word(stem_word(other)) is not None
-        for other in near_words.keys() - weights.keys()
-    ):
+    if best is None or (best not in function_words | in_graph and in_graph - weights.keys()):
         return token
     return replace(token, folded=best, stem=stem_word(best))
 
 
 def _list_near_words(word: str) -> dict[str, float]:
     """Return the strings one letter off, each with a penalty for how unlikely that slip is."""
-    splits = [(word[:at], word[at:]) for at in range(len(word) + 1)]
     near_words: dict[str, float] = {}
-    for start, end in splits:
-        first = _FIRST_LETTER_PENALTY * (not start)
-        others = [start + end[1:], *(start + letter + end for letter in ascii_lowercase)]
-        if len(end) > 1:
-            others.append(start + end[1] + end[0] + end[2:])
-        replaced = [start + letter + end[1:] for letter in ascii_lowercase] if end else []
-        for other in others:
+    for at in range(len(word) + 1):
+        start, end, first = word[:at], word[at:], _FIRST_LETTER_PENALTY * (at == 0)
+        swapped = [start + end[1] + end[0] + end[2:]] if len(end) > 1 else []
+        for other in (start + end[1:], *swapped, *(start + x + end for x in ascii_lowercase)):
             near_words[other] = min(near_words.get(other, first), first)
-        for other in replaced:
+        for other in (start + x + end[1:] for x in ascii_lowercase if end):
             near_words.setdefault(other, first + _OTHER_LETTER_PENALTY)
     near_words.pop(word, None)
     return near_words

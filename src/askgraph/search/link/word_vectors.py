@@ -165,7 +165,7 @@ def is_unknown_word(folded: str, *, compounds: bool = False) -> bool:
 
 def weigh_known_words(folded: Sequence[str]) -> dict[str, float]:
     """Return those of many words that the table has, with weights; frequent words weigh less."""
-    table, known = load_table(), dict[str, float]()
+    table, weights = load_table(), dict[str, float]()
     stems = [stem if len(stem := stem_word(word)) > _MIN_PART_LENGTH else word for word in folded]
     for form in (folded, stems):
         keys = np.array([hash_word(word) for word in form], np.uint32)
@@ -173,8 +173,8 @@ def weigh_known_words(folded: Sequence[str]) -> dict[str, float]:
         for at in np.flatnonzero(table.hashes[rows] == keys).tolist():
             vector = table.find(form[at])
             if vector is not None:
-                known.setdefault(folded[at], float(np.linalg.norm(vector)))
-    return known
+                weights.setdefault(folded[at], float(np.linalg.norm(vector)))
+    return weights
 
 
 def _join_parts(folded: str) -> Vectors | None:

@@ -863,7 +863,7 @@ def describe_things(
 def _find_describing_predicates(search: BeamSearch, entity: int) -> list[int]:
     """Return the predicates that describe a thing, without names and long lists of links.
 
-    Its names are all that is said of a thing without anything else.
+    Of a thing without other facts, its names are shown.
     """
     schema, ids = search.schema, np.array([entity], dtype=np.int32)
     followed_predicates = schema.open_predicates - schema.named_only_predicates

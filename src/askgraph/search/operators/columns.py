@@ -234,7 +234,7 @@ def _find_linked_name(query: QueryBuilder, vertex: Vertex) -> list[Variable]:
 
 
 def _is_name_predicate(query: QueryBuilder, predicate: int, vertex: Vertex) -> bool:
-    """Return whether a predicate is called a name, or like the class of what it names."""
+    """Return whether a predicate is called a name, or like the class of the things it names."""
     words = query.schema.get_name_stems(predicate)
     classes = query.schema.get_classes(int(vertex.node.ids[0]))
     return not words.isdisjoint(NAME_WORDS) or any(

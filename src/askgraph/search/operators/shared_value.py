@@ -377,7 +377,7 @@ def _is_new_clause(query: QueryBuilder, gap_positions: range) -> bool:
 
 
 def _negate_component(query: QueryBuilder, operator: Operator, filters: Sequence[Filter]) -> bool:
-    """Negate the patterns that are connected to conditions, except what was named before."""
+    """Negate the patterns that are connected to conditions, except things named before."""
     draft, root = query.draft, query.root.term
     earlier_vertices = query.find_vertices_before(operator)
     kept_variables = {

@@ -558,7 +558,7 @@ def apply_now(query: QueryBuilder, operator: Operator) -> bool:
 
 
 def apply_past(query: QueryBuilder, operator: Operator) -> bool:
-    """Keep what has ended: "former"."""
+    """Keep things that have ended: "former"."""
     span = find_asked_span(query, allow_named=True, operator=operator)
     return span is not None and require_finished(query, span)
 

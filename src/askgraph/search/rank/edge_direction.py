@@ -110,18 +110,16 @@ class EdgeDirections:
         links = self.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
         return {link.target: link for link in reversed(links)}
 
-    def _is_reversed(
-        self, relation: Link, thing: Link, is_subject: bool, may_lack_it: bool
-    ) -> bool:
+    def _is_reversed(self, relation: Link, link: Link, is_subject: bool, may_lack_it: bool) -> bool:
         schema = self.schema
         number, node_id = (
             schema.get_predicate_number(relation.target),
-            schema.find_link_node(thing),
+            schema.find_link_node(link),
         )
         if number is None or node_id is None or is_mirrored(schema, number):
             return False
         nodes = np.array([node_id], dtype=np.int32)
-        if thing.kind is ItemKind.VALUE:
+        if link.kind is ItemKind.VALUE:
             steps = (schema.graph.step(nodes, at, inverse=True) for at in schema.naming_predicates)
             nodes = np.unique(np.concatenate([*steps]))
         if not may_lack_it and any(
@@ -130,7 +128,7 @@ class EdgeDirections:
         ):
             return False
         is_grammatical_subject = is_thing_subject(
-            relation, thing, self.linked, schema.get_folded_names(number)
+            relation, link, self.linked, schema.get_folded_names(number)
         )
         return is_grammatical_subject is not None and is_grammatical_subject != is_subject
 

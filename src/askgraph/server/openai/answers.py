@@ -129,7 +129,7 @@ def _format_answer(answer: Answer) -> Iterator[str]:
 
 
 def _format_rows(answer: Answer) -> Iterator[str]:
-    """Yield what the sentence does not contain: all values, a table, or the IRI of an entity."""
+    """Yield everything that the sentence lacks: all values, a table, or the IRI of an entity."""
     rows, variables, has_sentence = (
         answer.result.rows,
         answer.result.variables,
