@@ -7,16 +7,7 @@ from dataclasses import replace
 from pyoxigraph import Variable
 
 from askgraph.search.query_pieces import get_predicate
-from askgraph.sparql import (
-    Element,
-    Group,
-    Nested,
-    Pattern,
-    Query,
-    Union,
-    transform,
-    walk,
-)
+from askgraph.sparql import Element, Group, Nested, Pattern, Query, Union, transform, walk
 
 
 def make_names_optional(query: Query, names: Mapping[Variable, Variable]) -> Query:

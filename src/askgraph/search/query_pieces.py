@@ -104,11 +104,7 @@ def _build_predicate(iri: str, is_transitive: bool) -> Predicate:
 
 
 def build_pattern(
-    subject: Term,
-    predicate: str,
-    object_: Term,
-    *,
-    is_transitive: bool = False,
+    subject: Term, predicate: str, object_: Term, *, is_transitive: bool = False
 ) -> Pattern:
     """Build a pattern.
 

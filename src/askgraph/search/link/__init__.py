@@ -43,9 +43,7 @@ from askgraph.search.link.lexicon import (
 )
 from askgraph.search.link.word_vectors import is_unknown_word
 from askgraph.search.tokenize import QuestionToken, TokenizedQuestion, to_bit_mask
-from askgraph.search.tokenize.question_operators import (
-    detect_operators,
-)
+from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.search.tokenize.word_lists import (
     LANGUAGES_WITH_CAPITAL_NOUNS,
     Measure,

@@ -53,19 +53,19 @@ def _correct(
     near_words = _list_near_words(word)
     weights = weigh_known_words(list(near_words))
     in_graph = {other for other in near_words if index.find_word(stem_word(other)) is not None}
-    costs: dict[str, float] = {}
+    listed, costs = function_words | in_graph, dict[str, float]()
     for other, weight in weights.items():
         cost = weight + near_words[other]
         is_likely = other in function_words and (
             len(other) > len(word) or Counter(other) == Counter(word)
         )
         if len(word) >= _MIN_CONTENT_LENGTH:
-            is_likely = other in function_words | in_graph or cost < _MAX_OTHER_COST
+            is_likely = other in listed or cost < _MAX_OTHER_COST
         if is_likely:
             bonus = _GRAPH_WORD_BONUS * (other in in_graph)
             costs[other] = cost - bonus - _FUNCTION_WORD_BONUS * (other in function_words)
     best = min(costs, key=lambda other: (costs[other], other), default=None)
-    if best is None or (best not in function_words | in_graph and in_graph - weights.keys()):
+    if best is None or (best not in listed and in_graph - weights.keys()):
         return token
     return replace(token, folded=best, stem=stem_word(best))
 

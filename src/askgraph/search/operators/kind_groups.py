@@ -5,11 +5,7 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph.graph.literals import ValueKind
 from askgraph.index.names import stem_word
-from askgraph.search.operators.query_builder import (
-    QueryBuilder,
-    Vertex,
-    build_unnamed_attachment,
-)
+from askgraph.search.operators.query_builder import QueryBuilder, Vertex, build_unnamed_attachment
 from askgraph.search.query_pieces import build_filter, build_pattern
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import get_word_list

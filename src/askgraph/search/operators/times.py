@@ -50,10 +50,7 @@ from askgraph.sparql.vocabulary import XSD_DATE, XSD_DATE_TIME
 
 _MAX_WORD_DISTANCE = 5  # maximum words between a step and its number
 _MAX_AGE_YEARS = 200  # larger numbers are no ages but years, or of things without an age
-_DAY_SECONDS, _YEAR_SECONDS = (
-    86_400.0,
-    31_557_600.0,
-)  # seconds of the units for durations
+_DAY_SECONDS, _YEAR_SECONDS = (86_400.0, 31_557_600.0)  # seconds of the units for durations
 
 
 @dataclass(frozen=True, eq=False)
@@ -822,10 +819,7 @@ def require_overlap(query: QueryBuilder, span: VertexSpan, low: float, high: flo
 
 
 def require_exact_span(
-    query: QueryBuilder,
-    span: VertexSpan,
-    first: tuple[float, float],
-    last: tuple[float, float],
+    query: QueryBuilder, span: VertexSpan, first: tuple[float, float], last: tuple[float, float]
 ) -> bool:
     """Require that things start within one range of days and end within another.
 

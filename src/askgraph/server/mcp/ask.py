@@ -81,8 +81,7 @@ async def ask(
         ),
     ] = None,
     method: Annotated[
-        str | None,
-        Field(description="From `list_graphs`; default: graph-search, without a model."),
+        str | None, Field(description="From `list_graphs`; default: graph-search, without a model.")
     ] = None,
     language: LanguageParameter = None,
     earlier: Annotated[

@@ -388,11 +388,7 @@ async def _to_glossary_view(graph: KnowledgeGraph, language: str) -> GlossaryVie
         ]
         wording = {key: value for key, value in asdict(entry.wording).items() if value}
         return EntryView(
-            word=entry.word,
-            means=means,
-            same_as=entry.same_as,
-            query=entry.query,
-            wording=wording,
+            word=entry.word, means=means, same_as=entry.same_as, query=entry.query, wording=wording
         )
 
     return GlossaryView(
