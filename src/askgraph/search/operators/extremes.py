@@ -212,6 +212,12 @@ def _find_measure(
     attachment = query.find_attachment(
         slot, sorts=value_sorts, owner=_find_described_vertex(query, operator)
     )
+    if measure is not None and measure.is_age:  # "when did the oldest rower start"
+        owner = query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE)
+        own_age = query.find_by_words(
+            measure.property_names, NUMERIC_SORTS, require_variable=True, preferred=owner
+        )
+        attachment = own_age if own_age and own_age.vertex is owner else attachment
     if attachment is not None and _can_measure(query, attachment, measure):
         return query.attach_and_consume(attachment), is_time_value(
             query.schema, attachment.predicate, measure
