@@ -223,8 +223,9 @@ def _prefer_noun_class(proposal: RankedCandidates) -> RankedCandidates:
     ]
     for link in links if proposal.candidates else ():
         best, *lower_ranked = proposal.candidates
-        terms = FaultContext(proposal, best).terms | {RDF_TYPE, f"<{link.target}>"}
-        for candidate in lower_ranked[:_MAX_CHECKED_CANDIDATES]:
+        best_terms = FaultContext(proposal, best).terms
+        terms = best_terms | {RDF_TYPE, f"<{link.target}>"}
+        for candidate in lower_ranked[:_MAX_CHECKED_CANDIDATES] if terms != best_terms else ():
             context = FaultContext(proposal, candidate)
             variables = [get_value_variable(value) for value in context.shown_values]
             if (
