@@ -1,4 +1,4 @@
-"""`describe`: show the triples of one resource, by predicate, within a boundary.
+"""`describe`: show what the graph says about one resource, by predicate, within a boundary.
 
 Nodes that only link other nodes (blank nodes, nodes without a label, instances of n-ary classes)
 are opened, since their content is what matters.
@@ -42,7 +42,7 @@ async def describe(
     terms: Boundary | None = None,
     raw: bool = False,
 ) -> Observation:
-    """Get the triples of one entity, class or property: values, links both ways.
+    """Get what the graph says of one entity, class or property: values, links both ways.
 
     `auto` and `specific` show the surrounding terms of a class or property, and the neighbourhood
     of anything else. Boundaries set in `ToolLimits` win.
