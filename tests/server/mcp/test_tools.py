@@ -113,7 +113,7 @@ async def test_searching_and_describing(agents: Agents) -> None:
         # Candidates come with their rows.
         found = await called(client, "propose_queries", question="moons of Mars")
         first = found["candidates"][0]
-        assert first["words"] == "Things that orbit Mars."
+        assert first["words"] == "Moons that orbit Mars."
         assert first["total"] == 2 and len(first["rows"]) == 2
         assert set(found["labels"].values()) >= {"Phobos", "Deimos"}
         # A search without a hit says what to try.
