@@ -90,7 +90,7 @@ licences: $(VENV)/local.stamp build/supply/stamp ## write docs/licences.md anew,
 
 audit: build/supply/stamp $(WEB)/node_modules/stamp ## look for known holes in what is installed
 	@failed=0; for lock in dev local clients; do \
-	  build/supply/bin/python -m pip_audit -r requirements/$$lock.txt --disable-pip --require-hashes --progress-spinner off || failed=1; \
+	  build/supply/bin/python -m pip_audit -r requirements/$$lock.txt --disable-pip --no-deps --require-hashes --progress-spinner off || failed=1; \
 	done; (cd $(WEB) && npm audit --package-lock-only) || failed=1; exit $$failed
 
 venv: $(VENV)/local.stamp ## only set up the environment
