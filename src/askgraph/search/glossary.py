@@ -94,7 +94,8 @@ def unite_class_heads(
         for link in linked.links
     )
     united = replace(linked, links=links, glossary_words=())
-    return united, build_schema(schema.graph, add_superclasses(schema.profile, tuple(words)))
+    placeless = tuple(replace(word, mask=0) for word in words)  # found again in other questions
+    return united, build_schema(schema.graph, add_superclasses(schema.profile, placeless))
 
 
 def unite_classes(linked: LinkedQuestion) -> LinkedQuestion:
