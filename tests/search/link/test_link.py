@@ -240,6 +240,7 @@ def test_a_word_does_not_stand_for_any_other(text: str, word: str) -> None:
         ),
         ("who knows Cuontry or 'cuontry'", "who knows cuontry or cuontry"),
         ("Wie veile Länder haben ein Raumfahrtfoto", "wie viele lander haben ein raumfahrtfoto"),
+        (f"who {'mna' * 400_000} knows", f"who {'mna' * 400_000} knows"),
         ("¿Cuántas fotogarfías tiene qxzvv?", "cuantas fotografias tiene qxzvv"),
     ],
 )

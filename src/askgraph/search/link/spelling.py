@@ -19,6 +19,7 @@ from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
 
 _MIN_LENGTH, _MIN_CONTENT_LENGTH = 4, 5
 """Letters of a word that is corrected; shorter content words are often abbreviations."""
+_MAX_LENGTH: Final = 30  # a longer word has too many words a letter off
 _MAX_OTHER_COST: Final = 1.03  # maximum cost of a word that neither the graph nor the lists have
 _GRAPH_WORD_BONUS, _FUNCTION_WORD_BONUS = 0.3, 0.2
 _OTHER_LETTER_PENALTY, _FIRST_LETTER_PENALTY = 0.15, 0.3
@@ -41,7 +42,7 @@ def _correct(
     word, function_words = token.folded, reading.word_list.function_words
     has_capital_nouns = reading.language in LANGUAGES_WITH_CAPITAL_NOUNS
     if (
-        len(word) < _MIN_LENGTH
+        not _MIN_LENGTH <= len(word) <= _MAX_LENGTH
         or token.quote is not None
         or not (word.isascii() and word.isalpha())
         or (token.is_capitalized and at > 0 and not has_capital_nouns)
