@@ -20,7 +20,6 @@ from askgraph.index.names import (
     ItemKind,
     NameIndex,
     find_phrases,
-    split_tokens,
     stem_name,
 )
 from askgraph.search.expand.schema import Schema, build_schema
@@ -60,31 +59,19 @@ def link_glossary(linked: LinkedQuestion, graph: KnowledgeGraph) -> LinkedQuesti
     return replace(linked, glossary_words=tuple(glossary_words.values()))
 
 
-_MAX_HEAD_CLASSES: Final = 24  # a head of more classes says too little
 _HEAD_SCORE: Final = 0.9  # score of the last words of several classes' names, for all of them
-
-
-def find_class_heads(linked: LinkedQuestion, schema: Schema) -> tuple[GlossaryWord, ...]:
-    """Return the words that end the names of several classes and are the full name of nothing.
-
-    "Sensors" are flow sensors and zone temperature sensors, if no class is that of all sensors.
-    """
-    full_names = {link.positions for link in linked.links if link.score >= _FULL_MATCH_SHARE}
-    words: dict[tuple[int, ...], GlossaryWord] = {}
-    for link in linked.get_links(ItemKind.CLASS):
-        stems = tuple(linked.reading.tokens[at].stem for at in link.positions)
-        if link.positions not in full_names and stem_name(link.name)[-len(stems) :] == stems:
-            classes = schema.find_classes_by_head(stems)
-            if 1 < len(classes) <= _MAX_HEAD_CLASSES:
-                text = " ".join(split_tokens(link.name)[-len(stems) :])
-                words[link.positions] = GlossaryWord(text, (), classes, link.mask)
-    return tuple(words.values())
 
 
 def unite_class_heads(
     linked: LinkedQuestion, words: Sequence[GlossaryWord], schema: Schema
 ) -> tuple[LinkedQuestion, Schema]:
-    """Return a question and a schema in which such words name a virtual class."""
+    """Return a question and a schema in which last words of names name a virtual class.
+
+    Args:
+        linked: the question.
+        words: the words; see `askgraph.search.expand.generic_nouns.find_class_heads`.
+        schema: the schema.
+    """
     linked = unite_classes(replace(linked, glossary_words=tuple(words)))
     targets = {word.iri: word.word for word in words}
     links = tuple(

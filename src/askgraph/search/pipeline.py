@@ -22,7 +22,7 @@ from askgraph.index.names import split_tokens as words_in
 from askgraph.search import glossary
 from askgraph.search.decide import decide
 from askgraph.search.expand.beam_search import expand
-from askgraph.search.expand.generic_nouns import link_generic_nouns
+from askgraph.search.expand.generic_nouns import find_class_heads, link_generic_nouns
 from askgraph.search.expand.numbered_names import link_numbered_names
 from askgraph.search.expand.schema import Schema, build_schema, link_question_word
 from askgraph.search.link import (
@@ -135,7 +135,7 @@ def propose_from_links(
         weights: the weights of the ranking; the package's if None.
     """
     weights = load_weights("") if weights is None else weights
-    heads = glossary.find_class_heads(linked, schema)
+    heads = find_class_heads(linked, schema)
     if heads:
         linked, schema = glossary.unite_class_heads(linked, heads, schema)
     day = float((today or date.today()).toordinal() - _EPOCH_DAY_NUMBER)

@@ -8,15 +8,17 @@ import heapq
 from dataclasses import replace
 
 from askgraph.graph.arrays import Ids
-from askgraph.index.names import ItemKind
+from askgraph.index.names import ItemKind, split_tokens, stem_name
+from askgraph.search.expand import FULL_NAME_SHARE
 from askgraph.search.expand.schema import Schema, remember
-from askgraph.search.link import Link, LinkedQuestion
+from askgraph.search.link import GlossaryWord, Link, LinkedQuestion
 
 _MIN_NAME_SCORE = 0.7  # a link from this score on says what a noun means
 _SCORE = 0.75  # how well a generic noun names a main class
 _MIN_WEIGHT_SHARE, _MAX_CLASSES = 0.5, 3
 """Share of the main class's weight from which another may be meant, and how many classes may be."""
 _MAX_WEIGHED_CLASSES = 50  # so many classes, the largest ones, are compared
+_MAX_HEAD_CLASSES = 24  # the last word of more classes says too little
 _SAMPLE_SIZE = 20  # so many instances tell how much is said of all
 
 
@@ -67,3 +69,20 @@ def _weigh_instances(ids: Ids, schema: Schema) -> float:
     sample = ids[:: len(ids) // _SAMPLE_SIZE + 1]
     counts = [len(schema.graph.get_predicates(sample[at : at + 1])) for at in range(len(sample))]
     return len(ids) * (sum(counts) / len(counts)) ** 2 if counts else 0.0
+
+
+def find_class_heads(linked: LinkedQuestion, schema: Schema) -> tuple[GlossaryWord, ...]:
+    """Return the words that end the names of several classes and are the full name of nothing.
+
+    "Sensors" are flow sensors and zone temperature sensors, if no class is that of all sensors.
+    """
+    full_names = {link.positions for link in linked.links if link.score >= FULL_NAME_SHARE}
+    words: dict[tuple[int, ...], GlossaryWord] = {}
+    for link in linked.get_links(ItemKind.CLASS):
+        stems = tuple(linked.reading.tokens[at].stem for at in link.positions)
+        if link.positions not in full_names and stem_name(link.name)[-len(stems) :] == stems:
+            classes = schema.find_classes_by_head(stems)
+            if 1 < len(classes) <= _MAX_HEAD_CLASSES:
+                text = " ".join(split_tokens(link.name)[-len(stems) :])
+                words[link.positions] = GlossaryWord(text, (), classes, link.mask)
+    return tuple(words.values())
