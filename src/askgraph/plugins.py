@@ -13,6 +13,7 @@ import ast
 import difflib
 import importlib
 import importlib.util
+import json
 import pkgutil
 import sys
 import threading
@@ -27,137 +28,22 @@ from askgraph.errors import SetupError
 Plugin = Callable[..., Any]
 """A class or function; the contract of its kind defines parameters and results."""
 
-PACKAGES = {
-    "endpoint": "askgraph.endpoint",
-    "index": "askgraph.index",
-    "linker": "askgraph.index.linkers",
-    "name_search": "askgraph.index.name_search",
-    "llm": "askgraph.llm",
-    "tool": "askgraph.methods.tools",
-    "method": "askgraph.methods",
-    "metric": "askgraph.evaluation.metrics",
-    "benchmark": "askgraph.evaluation.benchmarks",
-    "executor": "askgraph.evaluation.executors",
-    "check": "askgraph.answers.validation",
-}
+_TABLES: dict[str, Any] = json.loads(Path(__file__).with_name("plugins.json").read_text("utf-8"))
+
+PACKAGES: dict[str, str] = _TABLES["packages"]
 """Package of the built-in plugins by kind."""
 
-_SHARED_MODULES = {
-    "name_search": {
-        "dbpedia": "dialects:LookupNames",
-        "graphdb": "dialects:GraphdbNames",
-        "jena": "dialects:JenaNames",
-        "plain": "dialects:PlainNames",
-        "qlever": "dialects:QleverNames",
-        "rdf4j": "dialects:Rdf4jNames",
-        "stardog": "dialects:StardogNames",
-        "virtuoso": "dialects:VirtuosoNames",
-        "wbsearchentities": "dialects:WikibaseApi",
-        "wikibase": "dialects:WikibaseNames",
-    },
-    "tool": {
-        "answer": "answer",
-        "cancel": "answer",
-        "execute": "execute",
-        "why_empty": "execute",
-        "find_examples": "overview",
-        "find_similar_examples": "overview",
-        "note": "answer",
-        "overview": "overview",
-        "shape_of": "overview",
-        "search_autocomplete": "search",
-        "search_constrained": "search",
-        "search_entity": "search",
-        "search_object_of_property": "search",
-        "search_property": "search",
-        "search_property_of_entity": "search",
-    },
-    "benchmark": {
-        "cwq": "json_records:ComplexWebQuestions",
-        "dblp_quad": "json_records:DblpQuad",
-        "grasp_lines": "json_records:GraspLines",
-        "lcquad": "json_records:LcQuad",
-        "lcquad2": "json_records:LcQuad2",
-        "n3_corpus": "text_records:N3Corpus",
-        "pat_questions": "json_records:PatQuestions",
-        "qald": "json_records:Qald",
-        "questions_jsonl": "json_records:QuestionsJsonl",
-        "rubq": "json_records:Rubq",
-        "sciqa": "json_records:SciQa",
-        "shacl_examples": "text_records:ShaclExamples",
-        "simpledbpedia_qa": "json_records:SimpleDbpediaQa",
-        "simplequestions": "text_records:SimpleQuestions",
-        "spinach": "json_records:Spinach",
-        "webqsp": "json_records:WebQsp",
-        "wikiwebquestions": "json_records:WikiWebQuestions",
-    },
-    "check": {
-        "filters": "structure",
-        "known_iris": "schema",
-        "schema": "schema",
-        "structure": "structure",
-        "syntax": "structure",
-    },
-    "metric": {
-        "accuracy_at_1": "sets",
-        "best_column": "sets",
-        "best_column_multiset": "sets",
-        "column_mapping": "assignment",
-        "dfsl": "sets",
-        "exact_match": "sets",
-        "flattened": "sets",
-        "hits_at_1": "sets",
-        "row_assignment": "assignment",
-        "text2sparql": "sets",
-    },
-}
+_SHARED_MODULES: dict[str, dict[str, str]] = _TABLES["shared_modules"]
 """Built-in plugins that share a module, each with its module and, after a colon, its class."""
 
-_EXTRA_LIBRARIES = {
-    "anthropic": "anthropic",
-    "dask": "dask distributed",
-    "embeddings": "sentence_transformers",
-    "evaluation": "altair scipy vl_convert yaml",
-    "google": "google",
-    "local": "accelerate datasets gguf jinja2 peft safetensors torch transformers trl xgrammar",
-    "postgresql": "asyncpg",
-    "semantic": "onnxruntime tokenizers",
-    "serve": "alembic fastapi mcp prometheus_client pydantic_settings python_multipart sqlalchemy "
-    "starlette structlog uvicorn xlsxwriter",
-    "spacy": "spacy",
-    "telemetry": "opentelemetry",
-    "vector": "faiss",
+EXTRAS: dict[str, str] = {
+    library: extra
+    for extra, names in _TABLES["extra_libraries"].items()
+    for library in names.split()
 }
-EXTRAS = {library: extra for extra, names in _EXTRA_LIBRARIES.items() for library in names.split()}
 """Extra that installs a library, by the library's import name."""
 
-_REMOVED_FEATURES = {
-    ("executor", "ray"): "the Ray executor",
-    ("command", "finetune ranker"): "rankers",
-    ("setting", "ranker"): "rankers",
-    ("command", "finetune writer"): "the pointer writer",
-    ("setting", "writer"): "the pointer writer",
-    ("writer", ".npz"): "the pointer writer",
-    **{
-        ("setting of method 'guided'", name): "what a prompt shows is set by 'detail'; this setting"
-        for name in ("candidates", "values", "shots", "classes", "names", "room", "schema")
-    },
-    **{
-        (
-            "setting of method 'sparql-llm'",
-            name,
-        ): "shapes are set by 'without'; this setting"
-        for name in ("properties", "ranges", "values", "ordered")
-    },
-    ("setting of method 'guided'", "validate"): "queries are always validated; this setting",
-    **{
-        (
-            f"setting of method '{method}'",
-            "meanings",
-        ): "words are always linked by meaning; this setting"
-        for method in ("graph-search", "guided")
-    },
-}
+_REMOVED_FEATURES: dict[str, dict[str, str]] = _TABLES["removed_features"]
 """Features removed after version 0.2, by kind and name, each with the phrase for its message."""
 
 
@@ -211,7 +97,7 @@ def explain_removal(kind: str, name: str) -> str:
 
     `kind` is a plugin kind, or `command`, `setting` or `writer` (then `name` is a file suffix).
     """
-    feature = _REMOVED_FEATURES.get((kind, name))
+    feature = _REMOVED_FEATURES.get(kind, {}).get(name)
     if feature is None:
         return ""
     verb = "were" if feature.endswith("rs") else "was"

@@ -11,10 +11,12 @@ another. May import: `answers` and the rooms below it. Start reading at `Method`
 import asyncio
 import inspect
 import re
+import tomllib
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, fields, replace
-from functools import wraps
+from functools import cache, wraps
+from importlib.resources import files
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from askgraph.deadline import Deadline, describe_expiry, use_deadline
@@ -259,6 +261,19 @@ class PaperPreset:
     paper: str
     settings: Mapping[str, PaperSetting]
     differences: tuple[str, ...] = ()
+
+
+@cache
+def load_texts(name: str) -> Mapping[str, Any]:
+    """Load the texts for a model, the JSON Schemas and the paper's settings of a method."""
+    file = files("askgraph.methods").joinpath("prompts", f"{name}.toml")
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def parse_paper_preset(table: Mapping[str, Any]) -> PaperPreset:
+    """Parse the table `paper` of a method's texts."""
+    settings = {key: PaperSetting(*setting) for key, setting in table["settings"].items()}
+    return PaperPreset(table["paper"], settings, tuple(table["differences"]))
 
 
 def apply_presets(plugin: _Plugin) -> _Plugin:

@@ -19,6 +19,7 @@ from askgraph.index.names import split_tokens
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import BudgetAccount
 from askgraph.llm.structured import StructuredReply, parse_structured
+from askgraph.methods import load_texts
 from askgraph.methods.settings import ModelMethodSettings
 from askgraph.methods.shared import Conversation, format_earlier_questions
 from askgraph.methods.shared.follow_up import answer_over_first_graph
@@ -28,27 +29,9 @@ from askgraph.trace import Answer, Draft, Question, Refusal, Step, record_or_rep
 
 __all__ = ["Direct"]
 
-INSTRUCTION = """\
-Answer questions about facts from what you know. Reply with a JSON object:
-`known`: false if you do not know the answer for sure; then nothing else counts.
-`yes`: true or false if the question wants a yes or no, else null.
-`answers`: all that answers it, each by its usual name, or as a number, or a date (YYYY-MM-DD).
-
-Question: Which rivers flow through Vienna?
-{"known": true, "yes": null, "answers": ["Danube", "Wien"]}
-Question: Is Lisbon larger than Rome?
-{"known": true, "yes": false, "answers": []}
-Question: What had the mayor of Padua for breakfast?
-{"known": false, "yes": null, "answers": []}"""
-SCHEMA: Mapping[str, object] = {
-    "type": "object",
-    "properties": {
-        "known": {"type": "boolean"},
-        "yes": {"type": ["boolean", "null"]},
-        "answers": {"type": "array", "items": {"type": "string"}},
-    },
-    "required": ["known", "yes", "answers"],
-}
+_TEXTS = load_texts("direct")
+INSTRUCTION: str = _TEXTS["instruction"]
+SCHEMA: Mapping[str, object] = _TEXTS["schema"]
 _CONFIDENCE = 0.5  # the method has no measure of confidence
 _MAX_ANSWERS = 1_000  # answers to look up in the graph
 _MAX_HITS = 10

@@ -21,7 +21,12 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import sample_examples
 from askgraph.llm import Choice, LanguageModel, Options
 from askgraph.llm.budget import BudgetAccount
-from askgraph.methods import PaperPreset, PaperSetting, apply_presets
+from askgraph.methods import (
+    PaperPreset,
+    apply_presets,
+    load_texts,
+    parse_paper_preset,
+)
 from askgraph.methods.dfsl.prompt import (
     ABLATIONS,
     QuestionTerms,
@@ -71,30 +76,8 @@ _AGREED_CONFIDENCE = 0.8  # confidence in a result on which all hypotheses agree
 _FLIPPED_WEIGHT = 0.3  # weight of a query derived from another one
 _FLIPPED_CONFIDENCE_FACTOR = 0.6  # of the belief in an answer, where no model wrote its query
 _MAX_BEAM_TOKENS = 600  # a beam search may continue up to this length, regardless of its best beams
-PAPER_PRESET = PaperPreset(
-    "D'Abramo, Dynamic Few-Shot Learning, arXiv 2407.01409",
-    {
-        "match": PaperSetting("terms", "4.2: the question with its entities and relations"),
-        "links": PaperSetting("given", "4.2: gold entities and relations"),
-        "ends": PaperSetting(False, "4.3: entities and relations by name alone"),
-        "iris": PaperSetting(True, "5.4.3: IRIs in full, with labels if these say more"),
-        "diverse": PaperSetting(False, "appendix A: two examples with one query are shown"),
-        "order": PaperSetting("first", "appendix A: the nearest example stands first"),
-        "pick": PaperSetting("first", "5.3: fixed examples are picked by hand"),
-        "hypotheses": PaperSetting(
-            "beam", "5.4.1: the best of a beam search; DFSL-MQ is beams, n=10"
-        ),
-        "n": PaperSetting(3, "5.4.1: the size of the beam"),
-    },
-    (
-        "5.4.1: similarity is by characters unless an embedder is named (embedder=…); the paper's "
-        "is all-mpnet-base-v2",
-        "4.2: of more than 1,000 examples the nearest are looked for among 200 that an index finds",
-        "5.4.1: an example that asks what the question asks is never shown",
-        "5.4.1: a beam search ends after 600 tokens",
-        "4.4: no query that gives triples, and no more than 10,000 rows",
-    ),
-)
+_TEXTS = load_texts("dfsl")
+PAPER_PRESET = parse_paper_preset(_TEXTS["paper"])
 """Settings of the paper; its five nearest examples are our default too (4.2, 5.4)."""
 
 

@@ -14,6 +14,7 @@ from askgraph.errors import SetupError
 from askgraph.graph.profile import PredicateProfile, Profile
 from askgraph.index.names import ItemKind, split_tokens
 from askgraph.llm import System, User
+from askgraph.methods import load_texts
 from askgraph.methods.shared import build_columns_rule, format_earlier_questions
 from askgraph.methods.shared.examples import Demonstration, ExampleTerm, format_query
 from askgraph.methods.shared.glossary_notes import format_glossary
@@ -31,45 +32,20 @@ from askgraph.trace import Prompt
 
 _MAX_SCHEMA_TERMS = 15  # predicates and classes
 
-LINKED_TASK = f"""\
-You write SPARQL queries that answer questions over an RDF graph.
-1. Reply with the query alone, between <sparql> and </sparql>.
-2. {{names}}
-3. Take care in which direction each relation leads{{directions}}.
-4. {build_columns_rule()} ASK for yes or no.
-5. Prefixes are declared already. Do not call a label service."""
-SAME_GRAPH_RULE = (
-    "Use only IRIs that are listed with the question or stand in the examples. You need not use "
-    "them all; for a relation that is missing put a variable."
-)
-OTHER_GRAPHS_RULE = (
-    "Use only IRIs that are listed with the question. You need not use them all; for a relation "
-    "that is missing put a variable. The examples are about other graphs: learn from them how a "
-    "query is put together, and take none of their names."
-)
-NO_EXAMPLES_RULE = (
-    "Use only IRIs that are listed with the question. You need not use them all; for a relation "
-    "that is missing put a variable."
-)
+_TEXTS = load_texts("dfsl")
+LINKED_TASK: str = _TEXTS["linked_task"].replace("{columns_rule}", build_columns_rule())
+SAME_GRAPH_RULE: str = _TEXTS["same_graph_rule"]
+OTHER_GRAPHS_RULE: str = _TEXTS["other_graphs_rule"]
+NO_EXAMPLES_RULE: str = _TEXTS["no_examples_rule"]
 RELATIONS_HEADING = "Relations near it, by class of subject, → class of object:"
-PLAIN_TASK = """\
-You write SPARQL queries that answer questions over an RDF graph.
-1. Reply with the query alone, between <sparql> and </sparql>.
-2. Select what is asked for, as IRIs or values, and nothing else; ASK for yes or no.
-3. Do not call a label service."""
-SEVERAL_QUERIES_RULE = """
-{number}. Write up to {n} different queries, each between tags of its own, the most likely first.
-Among them should be some that differ only in the direction of a relation."""
+PLAIN_TASK: str = _TEXTS["plain_task"]
+SEVERAL_QUERIES_RULE: str = _TEXTS["several_queries_rule"]
 
 
-PAPER_TASK = """\
-The task is to write, for questions in English, SPARQL queries over the graph {graph}.
-1. Each query stands between <sparql> and </sparql>."""
-PAPER_TERMS_RULE = (
-    "It is made of {given} that the question comes with: of all of them, and of no others."
-)
-PAPER_EXAMPLES_RULE = "Examples to learn from come first."
-PAPER_SEVERAL_QUERIES_RULE = "More than one query may be written."
+PAPER_TASK: str = _TEXTS["paper_task"]
+PAPER_TERMS_RULE: str = _TEXTS["paper_terms_rule"]
+PAPER_EXAMPLES_RULE: str = _TEXTS["paper_examples_rule"]
+PAPER_SEVERAL_QUERIES_RULE: str = _TEXTS["paper_several_queries_rule"]
 ABLATIONS = ("", "entities", "relations", "both")
 """Terms that are left out of all questions: none, or an ablation of section 5.7.2."""
 

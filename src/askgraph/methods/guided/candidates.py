@@ -309,7 +309,6 @@ async def _search_graph(
 
 
 def _declare_prefixes(question_graph: QuestionGraph, iris: Sequence[str]) -> QuestionGraph:
-    """Return a graph with further prefixes for the namespaces of some IRIs."""
     graph = question_graph.context.graph
     undeclared_iris = [iri for iri in iris if graph.prefixes.shorten(iri).startswith("<")]
     if not undeclared_iris:

@@ -9,6 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 
+from askgraph.methods import load_texts
 from askgraph.methods.guided.candidates import CandidateSet
 from askgraph.methods.guided.prompt import GuidedReply
 from askgraph.methods.guided.verdict import ReplyJudge, Verdict
@@ -29,18 +30,11 @@ from askgraph.trace import (
     record_or_replay,
 )
 
-_LOOKUP_INSTRUCTION = """\
-You may now look up what is missing with the functions, in at most {turns} turns, several calls in
-one turn if they do not depend on each other. End with `answer`, or with `cancel` if the graph
-cannot answer."""
-_LAST_TURN_MESSAGE = (
-    "This was the last turn to look things up. End now with `answer`, or with `cancel`."
-)
-_RETRY_INSTRUCTION = """\
-Reply again, in the same form: mended, or with "query": "same" if you keep to what you said."""
-_CONFIRM_REFUSAL_MESSAGE = """\
-Are you sure? Candidate 1 uses the words of the question like this and has a result. If the graph
-still holds no answer, say so again."""
+_TEXTS = load_texts("guided")
+_LOOKUP_INSTRUCTION: str = _TEXTS["lookup_instruction"]
+_LAST_TURN_MESSAGE: str = _TEXTS["last_turn_message"]
+_RETRY_INSTRUCTION: str = _TEXTS["retry_instruction"]
+_CONFIRM_REFUSAL_MESSAGE: str = _TEXTS["confirm_refusal_message"]
 _MIN_RIVAL_CONFIDENCE = 0.5  # minimum confidence of a candidate worth a clarification
 MIN_CHECKED_CONFIDENCE = 0.75  # the chance of an answer that a check has chosen, at least
 _MAX_LOOKUP_CONFIDENCE = 0.6  # maximum confidence in a looked-up candidate
@@ -215,7 +209,12 @@ async def run_lookup_turns(
         uses = await record_or_replay(
             "functions", tuple[ToolUse, ...], partial(toolbox.call_all, calls), calls
         )
-        for item in _order_items(uses):
+        # The calls of a turn, those that end the run last, and then their answer.
+        final_uses = [use for use in uses if use.observation.ends]
+        answer = final_uses[0].observation.answer if final_uses else None
+        is_answer = answer is not None and final_uses[0].observation.ends == "answer"
+        lookups = [use for use in uses if not use.observation.ends]
+        for item in [*lookups, *final_uses, *([answer] if is_answer and answer else [])]:
             yield item
         if turn.choice.calls:
             conversation.send_observations(uses)
@@ -225,15 +224,6 @@ async def run_lookup_turns(
             return
         if turns_left == 1:
             conversation.send_text(_LAST_TURN_MESSAGE)
-
-
-def _order_items(uses: Sequence[ToolUse]) -> list[ToolUse | Answer]:
-    """Return the calls of a turn, those that end the run last, and then their answer."""
-    final_uses = [use for use in uses if use.observation.ends]
-    answer = final_uses[0].observation.answer if final_uses else None
-    is_answer = answer is not None and final_uses[0].observation.ends == "answer"
-    lookups = [use for use in uses if not use.observation.ends]
-    return [*lookups, *final_uses, *([answer] if is_answer and answer else [])]
 
 
 @dataclass(frozen=True)

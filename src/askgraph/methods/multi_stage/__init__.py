@@ -22,7 +22,13 @@ from askgraph.index.linkers import EntitySpan, create_linker
 from askgraph.index.names import ItemKind
 from askgraph.llm import LanguageModel
 from askgraph.llm.budget import BudgetAccount
-from askgraph.methods import PaperPreset, PaperSetting, apply_presets, check_interpretation
+from askgraph.methods import (
+    PaperPreset,
+    apply_presets,
+    check_interpretation,
+    load_texts,
+    parse_paper_preset,
+)
 from askgraph.methods.multi_stage.staged_terms import (
     ENTITY_KINDS,
     LinkedContext,
@@ -87,32 +93,8 @@ WRITER_CHOICES = ("grown", "model", "sparql")
 _MODEL_WRITERS = ("model", "sparql")  # writers that ask a model
 _LINK_CHOICES = ("linked", "reason", "given", "outside", "proposed")
 _ListedTerms = tuple[ListedTerm, ...]
-PAPER_PRESET = PaperPreset(
-    "Alekseev et al., The benefits of query-based KGQA systems (NLDB 2025)",
-    {
-        "entities": PaperSetting(
-            "reason", "4.1: RetReason; with ReFinED entities=outside,linker=refined"
-        ),
-        "predicates": PaperSetting("reason", "4.2: RetReason"),
-        "bm25_entities": PaperSetting("2.95/0.2", "appendix B: for QALD-10"),
-        "bm25_predicates": PaperSetting("5.18/0.01", "appendix B: for QALD-10"),
-        "least_predicates": PaperSetting(10, "4.1: entities with fewer are not in the index"),
-        "restrict": PaperSetting(False, "4.4: pairs are filtered, predicates are not"),
-        "near": PaperSetting(0, "4.2: predicates that were retrieved"),
-        "filter": PaperSetting("direct", "4.4, appendix D"),
-        "writer": PaperSetting("model", "4.3: fine-tuned, by the setting 'model'"),
-        "form": PaperSetting("plain", "4.3: the model predicts the final SPARQL query"),
-        "search": PaperSetting("beams", "authors' code"),
-        "n": PaperSetting(2, "authors' code: two beams"),
-    },
-    (
-        "4.1: no linker comes along: entities=outside asks ReFinED or Falcon, or runs spaCy's",
-        "4.1: behind an endpoint, ten times as many candidates are asked for their predicates",
-        "4.1, appendix A: the paper does not print its prompts; ours say what its text says",
-        "4.3: no trained model comes along; askgraph finetune trains one, and one model both picks "
-        "and writes",
-    ),
-)
+_TEXTS = load_texts("multi-stage")
+PAPER_PRESET = parse_paper_preset(_TEXTS["paper"])
 """Settings of the paper; its ten candidates are our default too (4.1)."""
 
 

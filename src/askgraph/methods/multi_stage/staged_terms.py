@@ -20,6 +20,7 @@ from askgraph.index.linkers import EntitySpan
 from askgraph.index.names import ItemKind
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import BudgetAccount
+from askgraph.methods import load_texts
 from askgraph.methods.shared import Conversation
 from askgraph.methods.shared.glossary_notes import format_glossary
 from askgraph.methods.shared.index_cache import Bm25Parameters, open_bm25_index
@@ -239,7 +240,6 @@ def _is_iri(text: str) -> bool:
 
 
 def _find_span_positions(linked_context: LinkedContext, span: EntitySpan) -> tuple[int, ...]:
-    """Return the positions of the tokens that overlap a span."""
     tokens = linked_context.linked.reading.tokens
     return tuple(
         position
@@ -259,30 +259,10 @@ _PICK_LINE = re.compile(
 )
 _NONE_WORD = re.compile(r"\bnone\b", re.IGNORECASE)
 
-_ENTITY_INSTRUCTION = """\
-Below are a question and numbered candidates from a knowledge graph: things and kinds of things that
-a search for its words found. Decide which of them the question is about, so that a query for its
-answer would have to name them.
+_TEXTS = load_texts("multi-stage")
+_ENTITY_INSTRUCTION: str = _TEXTS["entity_instruction"]
 
-Take each name in the question and say which candidates it could mean, what their descriptions say,
-and which one fits what is asked. Of several that are called alike take only those that fit. Leave
-out what merely shares a word, what is broader than what is named, and what would be the answer. A
-kind of thing that the question asks for or counts is named, too.
-
-Think in a few sentences, then end with one line: PICK: and the numbers, with commas between them.
-Where none fits, the line is PICK: none"""
-
-_PREDICATE_INSTRUCTION = """\
-Below are a question and numbered candidates from a knowledge graph: relations and attributes that a
-search for its words found. Decide which of them a query for the answer would have to follow.
-
-Say step by step how the answer hangs together with what the question names, and for each step which
-candidate expresses it, whatever its direction. Prefer the one that says it directly over one that
-only comes near. What is compared, counted, added up or sorted by needs one as well. Leave out what
-merely shares a word.
-
-Think in a few sentences, then end with one line: PICK: and the numbers, with commas between them.
-Where none fits, the line is PICK: none"""
+_PREDICATE_INSTRUCTION: str = _TEXTS["predicate_instruction"]
 
 
 async def retrieve_candidates(

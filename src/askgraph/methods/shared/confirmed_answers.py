@@ -70,7 +70,6 @@ async def answer_from_confirmed(
 
 
 async def _run_query(question: Question, graph: KnowledgeGraph, query: str) -> Answer:
-    """Run a query of a person and return its answer with its usage."""
     start_time = time.perf_counter()
     endpoint = CountingEndpoint(graph.endpoint)
     context = Context(

@@ -15,6 +15,7 @@ from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import split_tokens, stem_word
 from askgraph.llm import estimate_tokens
+from askgraph.methods import load_texts
 from askgraph.methods.shared import TextVariants, fit_texts
 from askgraph.methods.shared.glossary_notes import format_glossary
 from askgraph.methods.shared.nearby_schema import (
@@ -41,44 +42,15 @@ if TYPE_CHECKING:
     from askgraph.methods.tools.masking import TermMasker
 
 _MAX_MESSAGE_TOKENS = 4_000  # tokens of the message, unless the context allows more
-_SHARES: Mapping[str, float] = {
-    "before": 0.15,
-    "descriptions": 0.05,
-    "names": 0.15,
-    "examples": 0.3,
-    "shapes": 0.35,
-}
-_SHARES_WITH_CANDIDATES: Mapping[str, float] = {
-    "before": 0.08,
-    "descriptions": 0.02,
-    "names": 0.11,
-    "examples": 0.1,
-    "shapes": 0.31,
-    "candidates": 0.38,
-}
-_HEADINGS = {
-    "descriptions": (
-        "What the publisher says, which are no triples (to answer from it, SELECT with VALUES):"
-    ),
-    "examples": "Answered before (if these break the rules, follow the rules):",
-    "shapes": "Shapes:",
-    "near": "By name, as far as it is near the question:",
-    "names": "Perhaps named:",
-    "candidates": "Candidates:",
-}
+_TEXTS = load_texts("shared")
+_SHARES: Mapping[str, float] = _TEXTS["shares"]
+_SHARES_WITH_CANDIDATES: Mapping[str, float] = _TEXTS["shares_with_candidates"]
+_HEADINGS: Mapping[str, str] = _TEXTS["headings"]
 _CLASS_SEARCH_FACTOR = 2  # classes to inspect per shown class
 _STABLE_TOKENS_SHARE = 0.55  # share of the space for text that is the same for all questions
 _HEADING_TOKENS = 60  # tokens of headings and blank lines
 
-_WORDS_BY_FIELD: Mapping[str, str] = {
-    "license": "license licence licensed",
-    "publisher": "publisher published provider provided maintained",
-    "version": "version release released",
-    "modified": "modified updated update",
-    "endpoint": "endpoint sparql",
-    "url": "homepage website",
-    "kind": "dataset resource catalogue catalog",
-}
+_WORDS_BY_FIELD: Mapping[str, str] = _TEXTS["words_by_field"]
 """The fields of a description, and the words of a question that ask for each."""
 _DESCRIPTION_FIELDS = ("name", *(field for field in _WORDS_BY_FIELD if field != "kind"))
 _DESCRIPTION_LENGTHS = (600, 150)  # characters of the description proper

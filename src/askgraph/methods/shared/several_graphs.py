@@ -181,15 +181,11 @@ def _join_prefixes(prefix_maps: Sequence[PrefixMap]) -> PrefixMap:
     for prefixes in prefix_maps:
         for prefix, namespace in prefixes.own_prefixes.items():
             if namespace not in namespaces.values():
-                namespaces[_find_free_prefix(prefix, namespaces)] = namespace
+                name, number = prefix, 2
+                while name in namespaces:
+                    name, number = f"{prefix or 'ns'}{number}", number + 1
+                namespaces[name] = namespace
     return PrefixMap(namespaces)
-
-
-def _find_free_prefix(prefix: str, used: Mapping[str, str]) -> str:
-    name, number = prefix, 2
-    while name in used:
-        name, number = f"{prefix or 'ns'}{number}", number + 1
-    return name
 
 
 @dataclass(frozen=True, eq=False)

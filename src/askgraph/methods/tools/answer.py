@@ -76,7 +76,9 @@ async def answer(
         )
         if is_new and (preview := await _show_unread_result(context, query_run, columns)):
             return preview
-        confidence = _clamp_certainty(certainty) * (_EMPTY_RESULT_WEIGHT if is_empty else 1.0)
+        confidence = (
+            min(1.0, max(0.0, certainty)) if math.isfinite(certainty) else _DEFAULT_CERTAINTY
+        ) * (_EMPTY_RESULT_WEIGHT if is_empty else 1.0)
         final_answer = await build_answer(context, query_run, names, confidence=confidence)
     except QueryError as problem:
         if context.limits.plain:
@@ -181,10 +183,6 @@ def _parse_columns(columns: list[str], query_run: QueryRun) -> list[str]:
         variables = ", ".join(f"?{name}" for name in query_run.result.variables)
         raise QueryError(f"name in `columns` which of {variables} answer the question")
     return names
-
-
-def _clamp_certainty(certainty: float) -> float:
-    return min(1.0, max(0.0, certainty)) if math.isfinite(certainty) else _DEFAULT_CERTAINTY
 
 
 _CANCEL_CONFIDENCE = 0.1

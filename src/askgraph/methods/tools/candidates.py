@@ -304,7 +304,6 @@ def _add_link_condition(
 
 
 def _can_bind(variable: Variable, base: QueryCandidate, subjects: Ids, arrays: GraphArrays) -> bool:
-    """Return whether the subjects can bind a variable in all of its patterns."""
     for pattern in list_patterns(base.tree.where):
         iri = pattern.predicate.value if isinstance(pattern.predicate, NamedNode) else ""
         number = arrays.get_predicate_number(iri) if iri else None

@@ -303,7 +303,6 @@ def _build_column(name: str, term: NamedNode | Literal | None) -> str:
 
 
 def _build_pattern(pattern: TriplePattern, predicate: str) -> str:
-    """Return the triple pattern as SPARQL."""
     values_clause = f"VALUES ?o {{ {' '.join(map(str, pattern.objects))} }} "
     end = _get_single(pattern.objects)
     prefix = values_clause if len(pattern.objects) > 1 else ""

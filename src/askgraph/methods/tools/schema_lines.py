@@ -610,7 +610,6 @@ class SchemaNames:
 
     @cached_property
     def _subclasses(self) -> Mapping[str | None, Sequence[ClassProfile]]:
-        """Direct subclasses by class."""
         subclasses: dict[str | None, list[ClassProfile]] = defaultdict(list)
         for c in self._classes_by_iri.values():
             subclasses[self._parents[c.iri]].append(c)

@@ -203,7 +203,6 @@ def _match_candidates(
 def _map_index_ids(
     graph: KnowledgeGraph, terms: Mapping[Term, int], sort: Sort, text: str
 ) -> dict[str, dict[str, Term]]:
-    """Return the terms by the ids that each index may have for them."""
     term_by_literal: dict[str, Term] = {
         str(node): node for node in terms if isinstance(node, Literal)
     }

@@ -145,7 +145,21 @@ class _VariableFixer:
             case Query():
                 return self.fix_query(element)
             case Values() | Pattern():
-                return _check_element(element)
+                # A valid pattern, or VALUES rows with each variable in one column.
+                if isinstance(element, Pattern):
+                    if isinstance(element.subject, Literal):
+                        raise QuerySyntaxError(f"a value has no properties: {element.subject}")
+                    return element
+                names = element.variables
+                if any(len(row) != len(names) for row in element.rows):
+                    raise QuerySyntaxError(
+                        "a row of VALUES is longer or shorter than its variables"
+                    )
+                if any(isinstance(term, Variable) for row in element.rows for term in row):
+                    raise QuerySyntaxError("a row of VALUES may hold no variable")
+                indices = [at for at, name in enumerate(names) if names.index(name) == at]
+                rows = tuple(tuple(row[at] for at in indices) for row in element.rows)
+                return Values(tuple(names[at] for at in indices), rows)
 
     def fix_nested(self, element: Nested) -> Nested:
         if element.name is not None:
@@ -179,22 +193,6 @@ def _get_key_variables(keys: Iterable[tuple[Expression, Variable | None]]) -> tu
     """Return the variables that are keys of groups, or that name such keys."""
     terms = (alias or value for value, alias in keys)
     return tuple(key for key in terms if isinstance(key, Variable))
-
-
-def _check_element(element: Values | Pattern) -> Values | Pattern:
-    """Return a valid pattern, or VALUES rows with each variable in one column."""
-    if isinstance(element, Pattern):
-        if isinstance(element.subject, Literal):
-            raise QuerySyntaxError(f"a value has no properties: {element.subject}")
-        return element
-    names = element.variables
-    if any(len(row) != len(names) for row in element.rows):
-        raise QuerySyntaxError("a row of VALUES is longer or shorter than its variables")
-    if any(isinstance(term, Variable) for row in element.rows for term in row):
-        raise QuerySyntaxError("a row of VALUES may hold no variable")
-    indices = [at for at, name in enumerate(names) if names.index(name) == at]
-    rows = tuple(tuple(row[at] for at in indices) for row in element.rows)
-    return Values(tuple(names[at] for at in indices), rows)
 
 
 def _fix_grouping(tree: Query, create_variable: Callable[[], Variable]) -> Query:

@@ -17,6 +17,7 @@ from askgraph.llm import (
     read_completion,
 )
 from askgraph.llm.structured import can_use_grammar
+from askgraph.methods import load_texts
 from askgraph.methods.writing import Hypothesis, ListedTerm
 from askgraph.methods.writing.prompt import (
     MULTI_HOP,
@@ -53,38 +54,13 @@ _TERNARY_FUNCTIONS = "IF REGEX SUBSTR REPLACE".split()
 _VARIADIC_FUNCTIONS = "COALESCE CONCAT".split()
 _AGGREGATE_RULE = '("COUNT" | "SUM" | "AVG" | "MIN" | "MAX" | "SAMPLE")'
 _OPERATORS = "= != < > <= >= + - * / && ||".split()
-_TIME_RULES = {
-    "date": "day",
-    "dateTime": 'day ("T" clock ("." [0-9]{1,6})? zone?)?',
-    "gYear": "year",
-    "gYearMonth": 'year "-" month',
-    "time": "clock",
-    "duration": '"P" ([1-9] [0-9]{0,3} [YMD]){1,3}',
-}
-_FIXED_RULES = rf"""
-select ::= "SELECT " "DISTINCT "? columns " WHERE " group0 grouping? order? limit
-ask ::= "ASK WHERE " group0
-columns ::= column (" " column){{0,9}}
-column ::= var | "(" head0 " AS " var ")"
-grouping ::= " GROUP BY" (" " (var | condition | named)){{1,4}} (" HAVING " total)?
-order ::= " ORDER BY" (" " (var | "DESC(" head1 ")" | total)){{1,3}}
-limit ::= (" LIMIT " count)? (" OFFSET " count)?
-named ::= "(" expr1 " AS " var ")"
-condition ::= exprop0 | "(" exprcall0 ")"
-total ::= headop0 | "(" (headcall0 | aggregate) ")"
-aggregate ::= "COUNT(*)" | {_AGGREGATE_RULE} "(" "DISTINCT "? expr2 ")" | joined
-joined ::= "GROUP_CONCAT(" "DISTINCT "? expr2 "; SEPARATOR=\"{SEPARATOR}\")"
-pattern ::= typed | node " " (link | var | path0) " " (node | literal) " ."
-var ::= "?v" "1"? [0-9]
-number ::= "-"? ("0" | [1-9] [0-9]{{0,14}}) ("." [0-9]{{1,9}})?
-count ::= [1-9] [0-9]{{0,5}}
-tag ::= "\"" [a-z] [a-z] "\""
-day ::= year "-" month "-" ("0" [1-9] | [12] [0-9] | "3" [01])
-month ::= "0" [1-9] | "1" [0-2]
-year ::= [0-9]{{4}}
-clock ::= ([01] [0-9] | "2" [0-3]) ":" [0-5] [0-9] ":" [0-5] [0-9]
-zone ::= "Z" | [+-] ("0" [0-9] | "1" [0-3]) ":" [0-5] [0-9]
-"""
+_TEXTS = load_texts("writing")
+_TIME_RULES: Mapping[str, str] = _TEXTS["time_rules"]
+_FIXED_RULES: str = (
+    _TEXTS["fixed_rules"]
+    .replace("{aggregate_rule}", _AGGREGATE_RULE)
+    .replace("{separator}", SEPARATOR)
+)
 
 
 def build_query_grammar(references: References) -> str:
@@ -119,7 +95,6 @@ def build_query_grammar(references: References) -> str:
 
 
 def _build_term_rules(references: References) -> Iterator[str]:
-    """Build the rules for terms in patterns and expressions."""
     kinds = (ItemKind.ENTITY, ItemKind.CLASS, ItemKind.PREDICATE)
     render = references.render_name
     term_literals = dict.fromkeys(

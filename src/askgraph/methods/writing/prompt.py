@@ -27,6 +27,7 @@ from pyoxigraph import NamedNode
 from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import ItemKind
 from askgraph.llm import Message, System, User
+from askgraph.methods import load_texts
 from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES, References
 from askgraph.sparql import Path, Pattern, walk
 from askgraph.sparql.parser import parse_tree
@@ -35,19 +36,12 @@ from askgraph.sparql.vocabulary import RDF_TYPE
 SINGLE_HOP = "single-hop"
 MULTI_HOP = "multi-hop"
 
-_TASK = """\
-You write the SPARQL query that answers a question. Things are named by the references listed with
-the question, such as E1 or P2, and by nothing else: no IRI, no prefix but rdf: and rdfs:. First say
-on a line of its own whether the query is single-hop (one triple pattern leads to the answer) or
-multi-hop. Then write the query alone, a SELECT or ASK, on one line."""
+_TEXTS = load_texts("writing")
+_TASK: str = _TEXTS["task"]
 
-_PLAIN_TASK = """\
-You write the SPARQL query that answers a question over a knowledge graph. With the question come
-the terms that were found for it, of which some may be superfluous; use no others. Reply with the
-query alone."""
+_PLAIN_TASK: str = _TEXTS["plain_task"]
 
-_NAMED_TASK = """\
-You write the SPARQL query that answers a question, of the names that are listed with it."""
+_NAMED_TASK: str = _TEXTS["named_task"]
 
 _TASKS = {REFERENCES: _TASK, PLAIN: _PLAIN_TASK, NAMES: _NAMED_TASK}
 _HEADINGS = {

@@ -34,28 +34,16 @@ from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.serializer import to_text
 from askgraph.sparql.vocabulary import RDF, RDF_TYPE, RDFS, XSD, XSD_STRING
 
-ALWAYS_ALLOWED = (
-    "rdf:type",
-    "rdfs:label",
-    "rdfs:comment",
-    "rdfs:subClassOf",
-    "rdfs:subPropertyOf",
-    "rdfs:domain",
-    "rdfs:range",
-    "rdfs:seeAlso",
+ALWAYS_ALLOWED = tuple(
+    (
+        "rdf:type rdfs:label rdfs:comment rdfs:subClassOf rdfs:subPropertyOf rdfs:domain "
+        "rdfs:range rdfs:seeAlso"
+    ).split()
 )
 """Terms that a query may always use, without listing them."""
 
-FREE_DATATYPES = (
-    "integer",
-    "decimal",
-    "double",
-    "date",
-    "dateTime",
-    "gYear",
-    "gYearMonth",
-    "time",
-    "duration",
+FREE_DATATYPES = tuple(
+    ("integer decimal double date dateTime gYear gYearMonth time duration").split()
 )
 """Datatypes of XML Schema whose literals need no listing: numbers and times."""
 
@@ -212,7 +200,6 @@ class References:
         return query
 
     def _expand_text(self, text: str) -> str:
-        """Replace each reference in a text by its term."""
         tokens = tokenize(text).tokens
         pieces, at = list[str](), 0
         for number, token in enumerate(tokens):

@@ -205,7 +205,6 @@ class TermMasker:
 
     @cached_property
     def _literals_by_text(self) -> dict[str, Literal]:
-        """Literals of the question by their text."""
         return {
             span.term.value: span.term for span in self._spans if isinstance(span.term, Literal)
         }

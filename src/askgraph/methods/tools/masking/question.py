@@ -334,7 +334,6 @@ def _find_leftover_words(
 def _split_span(
     span: TermSpan, free_tokens: Sequence[int], plain_tokens: Collection[int]
 ) -> Iterator[TermSpan]:
-    """Yield the parts of a span that are free."""
     for first, last in _find_runs(free_tokens):
         informative_tokens = [
             at
