@@ -17,18 +17,6 @@ from typing import BinaryIO
 
 from askgraph.errors import NoSpace, SetupError
 
-__all__ = [
-    "OLD_SUFFIX",
-    "lock_file",
-    "make_temporary_path",
-    "remove_stale_files",
-    "replace_file",
-    "to_no_space_error",
-    "to_setup_error",
-    "write_private",
-    "write_text_atomically",
-]
-
 OLD_SUFFIX = ".old"
 """Suffix of a replaced file or folder, restored if its replacement never arrived."""
 _PROCESS_TOKEN = (

@@ -15,7 +15,6 @@ from askgraph.answers.verbalize import fetch_term_descriptions, fetch_term_label
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.profile import Profile
 from askgraph.index.names import ItemKind, stem_name
 from askgraph.sparql import (
     Call,
@@ -143,9 +142,30 @@ class _AlternativeFinder:
                 *same_name,
             ]
             if part.kind == "class":
-                similar_name += _list_sibling_classes(part.term.value, self.graph.profile)
+                # The classes that share a direct superclass with a class.
+                parents = {
+                    parent
+                    for class_profile in self.graph.profile.classes
+                    if class_profile.iri == part.term.value
+                    for parent in class_profile.parents
+                }
+                similar_name += [
+                    class_profile.iri
+                    for class_profile in self.graph.profile.classes
+                    if parents & {*class_profile.parents}
+                ]
             if part.kind == "predicate":
-                similar_name += _list_related_predicates(part.term.value, self.graph.profile)
+                # Predicates of the same frequent subject classes and with the same kind of values.
+                similar_name += [
+                    candidate.iri
+                    for predicate in self.graph.profile.predicates
+                    if predicate.iri == part.term.value
+                    for candidate in self.graph.profile.predicates
+                    if candidate.literal == predicate.literal
+                    and candidate.iri not in _UNINFORMATIVE_PREDICATES
+                    if dict(predicate.subject_classes[:3]).keys()
+                    & dict(candidate.subject_classes).keys()
+                ]
         async with semaphore:
             is_late = time.monotonic() > self.started_at + self.timeout
             counts = await self.count_solutions(part) if self.query_graph and not is_late else {}
@@ -206,31 +226,6 @@ class _AlternativeFinder:
         counts = await _count_terms(group, endpoint, limit=limit, timeout=self.timeout)
         term_type = Literal if part.kind == "value" else NamedNode
         return {term: rows for term, rows in counts.items() if isinstance(term, term_type)}
-
-
-def _list_sibling_classes(iri: str, profile: Profile) -> list[str]:
-    """Return the classes that share a direct superclass with a class."""
-    parents = {
-        parent
-        for class_profile in profile.classes
-        if class_profile.iri == iri
-        for parent in class_profile.parents
-    }
-    return [
-        class_profile.iri for class_profile in profile.classes if parents & {*class_profile.parents}
-    ]
-
-
-def _list_related_predicates(iri: str, profile: Profile) -> list[str]:
-    """Return predicates of the same frequent subject classes and with the same kind of values."""
-    return [
-        candidate.iri
-        for predicate in profile.predicates
-        if predicate.iri == iri
-        for candidate in profile.predicates
-        if candidate.literal == predicate.literal and candidate.iri not in _UNINFORMATIVE_PREDICATES
-        if dict(predicate.subject_classes[:3]).keys() & dict(candidate.subject_classes).keys()
-    ]
 
 
 def _find_by_name(label: str, kind: ItemKind, graph: KnowledgeGraph) -> tuple[list[str], list[str]]:

@@ -13,7 +13,7 @@ from pyoxigraph import Literal
 
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.results import SelectResult, Term, Truncation, to_plain_value
-from askgraph.trace import Answer, Clarification, Outcome, Refusal, Usage, get_attempt
+from askgraph.trace import Answer, Clarification, Outcome, Refusal, get_attempt
 
 Json = dict[str, object]
 
@@ -49,14 +49,14 @@ def to_json_object(outcome: Outcome, *, limit: int | None = None) -> Json:
         "status": get_status(outcome),
         **(_encode_answer(_limit_rows(best, limit)) if best else _encode_no_attempt()),
         "clarification": outcome.question if isinstance(outcome, Clarification) else None,
-        "options": _encode_options(outcome),
+        "options": list(map(asdict, outcome.options)) if isinstance(outcome, Clarification) else [],
         "reason": outcome.reason if isinstance(outcome, Refusal) else None,
         "missing": [
             {"words": unknown.words, "names": list(unknown.names)}
             for unknown in (() if isinstance(outcome, Answer) else outcome.missing)
         ],
         "seconds": round(outcome.usage.seconds, 6),
-        "usage": _encode_usage(outcome.usage),
+        "usage": {name: cost for name, cost in asdict(outcome.usage).items() if name != "seconds"},
     }
 
 
@@ -147,11 +147,3 @@ def _encode_answer(answer: Answer) -> Json:
 def _encode_no_attempt() -> Json:
     empty_answer = Answer("", "", SelectResult((), ()), (), "", 0.0)
     return {**_encode_answer(empty_answer), "sparql": None, "graph": None}
-
-
-def _encode_options(outcome: Outcome) -> list[Json]:
-    return list(map(asdict, outcome.options)) if isinstance(outcome, Clarification) else []
-
-
-def _encode_usage(usage: Usage) -> Json:
-    return {name: cost for name, cost in asdict(usage).items() if name != "seconds"}

@@ -250,7 +250,6 @@ class _RowBinding:
 
 
 def _find_column_variable(expression: Expression) -> Variable | None:
-    """Return the variable behind a column."""
     match expression:
         case Variable():
             return expression

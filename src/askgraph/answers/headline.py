@@ -169,8 +169,6 @@ class Headline:
     """A query and its result on their way into a sentence.
 
     Attributes:
-        query: The query.
-        result: Its result.
         labels: The labels of its resources, by their IRIs.
         language: The language of the sentence.
         nouns: The language of the labels if it is another one.

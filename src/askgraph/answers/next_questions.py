@@ -262,7 +262,7 @@ class _AnswerSubject:
             cls.iri for iri in self.things[:_MAX_THINGS] for cls in list_classes(iri, self.graph)
         )
         enough = 0.9 * min(len(self.things), _MAX_THINGS)
-        classes = {c.iri: c for c in self.graph.profile.classes if not _is_schema(c.iri)}
+        classes = {c.iri: c for c in self.graph.profile.classes if not c.iri.startswith(_SCHEMA)}
         fitting = [classes[i] for i, number in counted.items() if i in classes and number >= enough]
         if not counted:
             fitting = [classes[iri] for iri in self.query_iris if iri in classes]
@@ -285,7 +285,7 @@ class _AnswerSubject:
         cls, rows = self.cls.iri, list[tuple[int, PredicateProfile, str]]()
         for p in self.graph.profile.predicates:
             number, label = dict(p.subject_classes).get(cls, 0), self.name_item(p)
-            is_excluded = p.naming or p.bookkeeping or _is_schema(p.iri)
+            is_excluded = p.naming or p.bookkeeping or p.iri.startswith(_SCHEMA)
             if is_excluded or not number or not label:
                 continue
             if is_noun(label, self.language):
@@ -342,10 +342,6 @@ class _AnswerSubject:
 
 def _name_predicate(predicate: PredicateProfile) -> str:
     return split_local_name(predicate.iri).lower()
-
-
-def _is_schema(iri: str) -> bool:
-    return iri.startswith(_SCHEMA)
 
 
 ORIGIN_RANKS = {"confirmed": 0, "written": 1, "generated": 2}

@@ -153,7 +153,6 @@ def _iterate_iris(iri: str, *directions: Sequence[PredicateFacts]) -> Iterator[s
 def _read_local_facts(
     iri: str, arrays: GraphArrays, predicate: str | None, inverse: bool, page_size: int, offset: int
 ) -> list[PredicateFacts]:
-    """Read the facts from the arrays of a local graph."""
     node_id = arrays.terms.find_iri(iri)
     if node_id is None:
         return []

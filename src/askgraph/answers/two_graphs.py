@@ -280,7 +280,6 @@ async def _fetch_same_as(part: GraphPart, iris: Sequence[str]) -> Mapping[str, s
 
 
 def _restrict_to_values(tree: Query, variable: Variable, iris: Iterable[str]) -> Query:
-    """Return the query for those of the IRIs that a variable can have."""
     where = Group((_build_values(variable, iris), *tree.where.elements))
     return Query("SELECT", where, ((variable, None),), distinct=True, limit=_MAX_JOIN_VALUES)
 
@@ -344,7 +343,6 @@ def _rescore(
 def _join_parts(
     head: GraphPart, service_part: GraphPart, link: PartLink, service_iri: str
 ) -> QueryCandidate:
-    """Build the head's query with the other part as a SERVICE."""
     head_candidate, service_candidate = head.candidate, service_part.candidate
     offset = 1 + max(
         map(get_variable_number, {*_iterate_numbered_variables(head_candidate)}), default=0

@@ -430,7 +430,6 @@ _COUNT_COLUMN = (Variable("ask_n"), Call("COUNT"))
 
 
 def _build_count_query(query: Query) -> Query:
-    """Build a query that counts the rows of a query."""
     if query.form != "SELECT" or query.is_aggregate:
         return Query("SELECT", query.where, (_COUNT_COLUMN,))
     plain = replace(query, order=(), limit=None, offset=None)

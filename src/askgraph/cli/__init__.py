@@ -303,7 +303,6 @@ def to_usage_error(error: typer.TyperException) -> SetupError | None:
 
 
 def _describe_mistake(error: typer.TyperException, command: Any, name: str) -> str:
-    """Describe the error in a call of a command."""
     option, message = getattr(error, "option_name", ""), error.message
     param = getattr(error, "param", None)
     match type(error).__name__:

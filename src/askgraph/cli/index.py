@@ -67,7 +67,7 @@ def build(
         "comments": comments,
         "entities": _resolve_source(entities),
         "properties": _resolve_source(properties),
-        "dump": tuple(_to_absolute(file) for file in dump) if dump else None,
+        "dump": tuple(str(file.expanduser().absolute()) for file in dump) if dump else None,
         "embeddings": embeddings,
         "on": on,
     }
@@ -138,14 +138,10 @@ def search(
         print_blocks([build_table(headers, rows, right=("match", "used"))])
 
 
-def _to_absolute(path: Path) -> str:
-    return str(path.expanduser().absolute())
-
-
 def _resolve_source(source: str | None) -> str | None:
     """Return a source as the settings store it: a file by its absolute path."""
     if source is not None and ("." in source or "/" in source):
-        return _to_absolute(Path(source))
+        return str(Path(source).expanduser().absolute())
     return source
 
 

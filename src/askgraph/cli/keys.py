@@ -92,7 +92,6 @@ def revoke(
 def _run_in_store(
     workspace: Workspace, database: str | None, work: Callable[["Store"], Awaitable[Result]]
 ) -> Result:
-    """Open the server's store and run work on it."""
     from askgraph.server.settings import ServeSettings
     from askgraph.server.store import Store
 

@@ -1,5 +1,6 @@
 """`askgraph study`: reproduce the tables of five papers on your own graphs."""
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -86,31 +87,7 @@ class PaperStudyOptions(OptionBundle):
         )  # fmt: skip
 
 
-_PAPERS = {
-    "grasp": """
-    Tables 3 to 9 of GRASP: models, function sets, feedback, examples, indices.
-
-    Each row is a run of the method as published with what the row changes, in a folder: a
-    stopped study resumes. The published figures and the cost of the row are shown beside ours.
-    """,
-    "dfsl": """
-    Tables 5.1 to 5.6 and 5.14, figures 5.2 and 5.3 of dynamic few-shot learning.
-
-    Rows that learn from examples take those of --examples, of other folds, or of the graph. The
-    gold entities and relations are given, as in the paper; DFSL-MQ needs a server with beam search.
-    """,
-    "sparql-llm": """
-    Figures 4, 5, 6 and 8 of SPARQL-LLM: models, cost, schema, examples, what is left out.
-
-    Rows that learn from examples take those of --examples, of other folds (figure 8: --folds 3), or
-    of the graph. Most figures of the paper have no numbers, so that ours stand alone.
-    """,
-    "multi-stage": """
-    Tables 1 to 7, figures 2 and 3 of the multi-stage method: stages, writers, rejection.
-
-    Rows of a linker or of a trained writer say what they need until --with names it.
-    """,
-}
+_PAPERS: dict[str, str] = tomllib.loads(Path(__file__).with_name("studies.toml").read_text("utf-8"))
 """The papers whose tables vary the settings of a method, with the help of their commands."""
 
 

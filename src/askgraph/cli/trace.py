@@ -91,7 +91,16 @@ def _format_run(run: Trace, head: TraceHead, *, line_limit: int | None) -> list[
     for number, step in enumerate(run.steps, 1):
         blocks.append("")
         if not isinstance(step, Outcome):
-            blocks += _format_numbered_step(number, step, line_limit)
+            assert isinstance(step, Step)
+            title = Text(f"{number}  ", style="bold").append(format_step_title(step))
+            if isinstance(step, ModelTurn):
+                title.append(f"  {format_cost(step.usage)}", style="dim")
+            if isinstance(step, ToolUse):
+                title.append(f"  {step.seconds:.2f} s", style="dim")
+            blocks += [
+                title,
+                *(Padding(line, (0, 0, 0, 3)) for line in format_step(step, line_limit=line_limit)),
+            ]
             continue
         best = step if isinstance(step, Answer) else step.best
         blocks += render_outcome(
@@ -103,21 +112,6 @@ def _format_run(run: Trace, head: TraceHead, *, line_limit: int | None) -> list[
     if not run.steps or not isinstance(run.steps[-1], Outcome):
         blocks += ["", Text("The run ended here without an outcome.", style="bold")]
     return blocks
-
-
-def _format_numbered_step(
-    number: int, step: object, line_limit: int | None
-) -> list[RenderableType]:
-    assert isinstance(step, Step)
-    title = Text(f"{number}  ", style="bold").append(format_step_title(step))
-    if isinstance(step, ModelTurn):
-        title.append(f"  {format_cost(step.usage)}", style="dim")
-    if isinstance(step, ToolUse):
-        title.append(f"  {step.seconds:.2f} s", style="dim")
-    return [
-        title,
-        *(Padding(line, (0, 0, 0, 3)) for line in format_step(step, line_limit=line_limit)),
-    ]
 
 
 def _get_model_name(head: TraceHead) -> str:

@@ -66,7 +66,6 @@ class LineFile:
     does a file that cannot be written.
 
     Attributes:
-        path: The file.
         lines: The objects by id. Empty if `keep_lines` is false: then only positions are
             stored, since the file may exceed memory.
     """
@@ -133,7 +132,6 @@ class LineFile:
                 yield file.read(length)
 
     def _scan(self) -> None:
-        """Load the complete lines of the file."""
         try:
             with self.path.open("rb") as file:
                 for number, line in enumerate(file, start=1):

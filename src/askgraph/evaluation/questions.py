@@ -31,7 +31,6 @@ class GoldQuestion:
 
     Attributes:
         id: Identifies the question in its benchmark.
-        text: The question.
         language: Language code of the text, if known.
         sparql: The gold query.
         answers: The stored gold answer.
@@ -72,7 +71,6 @@ def filter_by_graph(
     one. With `required`, neither rule applies.
 
     Args:
-        questions: The questions of a file.
         graph_name: The name of the graph, or of its file.
         required: Whether a question must name the graph.
 

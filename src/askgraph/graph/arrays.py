@@ -428,7 +428,6 @@ def tally_ids(ids: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def _drop_repeats(sorted_ids: Ids) -> Ids:
-    """Return the distinct ids of a sorted array."""
     if len(sorted_ids) < 2:
         return sorted_ids
     is_first = np.empty(len(sorted_ids), dtype=np.bool_)
@@ -589,7 +588,6 @@ def _parse_values(terms: TermTable) -> tuple[NDArray[np.uint8], NDArray[np.float
 
 
 def _iterate_literals(terms: TermTable) -> Iterator[str]:
-    """Yield the texts of all literals."""
     for first in range(0, terms.first_iri, _BLOCK_SIZE):
         positions = terms.offsets[first : min(first + _BLOCK_SIZE, terms.first_iri) + 1].tolist()
         block = terms.blob[positions[0] : positions[-1]].tobytes()

@@ -69,7 +69,6 @@ class DefinedProperty:
 
     Attributes:
         iri: IRI of the predicate.
-        path: The property path.
         label: Label for people.
         comment: Comment for people.
         language: Language of label and comment.
@@ -214,7 +213,7 @@ def format_definitions(definitions: Definitions) -> str:
         words = {
             "label": item.label,
             "comment": item.comment,
-            "language": _hide_default_language(item.language),
+            "language": "" if item.language == DEFAULT_LANGUAGE else item.language,
         }
         if item.inverse_of is not None:
             terms = {"property": shorten(item.iri), "of": shorten(item.inverse_of)}
@@ -232,7 +231,7 @@ def format_definitions(definitions: Definitions) -> str:
                 "comment",
                 {
                     **content,
-                    "language": _hide_default_language(comment.language),
+                    "language": "" if comment.language == DEFAULT_LANGUAGE else comment.language,
                     "why": comment.why,
                 },
             )
@@ -254,10 +253,6 @@ def format_definitions(definitions: Definitions) -> str:
         f"{to_toml(prefix)} = {to_toml(name)}\n" for prefix, name in used_prefixes.items()
     )
     return f"[prefixes]\n{head}\n{body}" if body else "[prefixes]\n"
-
-
-def _hide_default_language(language: str) -> str:
-    return "" if language == DEFAULT_LANGUAGE else language
 
 
 @dataclass(frozen=True)
@@ -334,7 +329,6 @@ class _DefinitionReader:
 
 
 def _has_valid_type(key: str, value: object) -> bool:
-    """Return whether a value has the type of its key."""
     match key:
         case "unnamed":
             return isinstance(value, bool)

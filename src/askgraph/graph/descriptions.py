@@ -36,14 +36,11 @@ class DatasetDescription:
 
     Attributes:
         kind: Type, such as "Dataset".
-        name: Name.
         description: Text without markup.
-        keywords: Keywords.
         publisher: Name of the publisher.
         license: Name or URL of the licence.
         url: Address of the page.
         endpoint: Address of the SPARQL endpoint.
-        version: Version.
         modified: Date of the last change.
     """
 

@@ -132,7 +132,15 @@ class _PathEvaluator:
                     inner_result.empty,
                 )
             case Path(operator="/", parts=parts):
-                return self._join_steps([self.evaluate(part) for part in parts])
+                steps = [self.evaluate(part) for part in parts]
+                result = steps[0]
+                for step in steps[1:]:
+                    pair_sets = [self._join_pairs(result.pairs, step.pairs)]
+                    pair_sets += [result.pairs] if step.empty else []
+                    pair_sets += [step.pairs] if result.empty else []
+                    pairs = self._deduplicate(np.concatenate(pair_sets))
+                    result = _PathResult(pairs, result.empty and step.empty)
+                return result
             case Path(operator="|", parts=parts):
                 alternatives = [self.evaluate(part) for part in parts]
                 union = self._deduplicate(
@@ -160,16 +168,6 @@ class _PathEvaluator:
             return np.zeros(0, dtype=np.int64)
         sources, targets = self.graph.get_edges_in_range(0, len(self.graph.terms), number)
         return self._deduplicate(sources.astype(np.int64) << 32 | targets)
-
-    def _join_steps(self, steps: list[_PathResult]) -> _PathResult:
-        result = steps[0]
-        for step in steps[1:]:
-            pair_sets = [self._join_pairs(result.pairs, step.pairs)]
-            pair_sets += [result.pairs] if step.empty else []
-            pair_sets += [step.pairs] if result.empty else []
-            pairs = self._deduplicate(np.concatenate(pair_sets))
-            result = _PathResult(pairs, result.empty and step.empty)
-        return result
 
     def _join_pairs(self, first: _Pairs, second: _Pairs) -> _Pairs:
         starts = (second >> 32).searchsorted(first & 0xFFFFFFFF, side="left")

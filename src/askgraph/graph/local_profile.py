@@ -287,7 +287,6 @@ class _ClassGroups:
 
     Attributes:
         numbers: Group of each node; 0 for nodes without a class.
-        classes: Classes of each group.
     """
 
     numbers: NDArray[np.int64]

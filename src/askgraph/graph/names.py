@@ -225,7 +225,6 @@ def _iterate_labels(
 
 
 def _iterate_short_value_names(graph: GraphArrays, predicate: str) -> Iterator[IndexedName]:
-    """Yield the short forms of the names that a graph's own predicate gives."""
     number = graph.get_predicate_number(predicate)
     ends = graph.get_ends(number, inverse=True) if number is not None else np.zeros(0, np.int32)
     ids = ends[ends < graph.terms.first_iri]
@@ -304,7 +303,6 @@ def detect_naming_role(
     its IRI contains a word for names, or (nearly) every text is unique.
 
     Args:
-        predicate: The predicate.
         samples: Some of its texts.
         term: The term of its vocabulary, which takes precedence over its texts.
     """

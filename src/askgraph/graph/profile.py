@@ -31,7 +31,6 @@ class ClassProfile:
     """Statistics of a class.
 
     Attributes:
-        iri: IRI of the class.
         instances: Number of instances.
         names: (text, language) pairs.
         parents: Direct superclasses.
@@ -54,7 +53,6 @@ class PredicateProfile:
     """Statistics of a predicate; (name, number) pairs are sorted by descending number.
 
     Attributes:
-        iri: IRI of the predicate.
         triples: Number of triples.
         subjects: Number of distinct subjects.
         objects: Number of distinct objects.
@@ -106,7 +104,6 @@ class Partition:
 
     Attributes:
         cls: The class.
-        predicate: The predicate.
         triples: Number of triples.
         subjects: Number of instances with the predicate; 0 if unknown.
         objects: Number of distinct objects; 0 if unknown.
@@ -131,7 +128,6 @@ class Part:
     """Completeness of one part of a profile.
 
     Attributes:
-        name: Name of the part.
         seen: Number of known items.
         total: Number of items; None if unknown.
         note: Explanation.

@@ -38,7 +38,6 @@ class MetadataSource:
     """A source that was read.
 
     Attributes:
-        name: Name of the source.
         found: Description of its content, or the reason of the failure.
         told: Whether it has VoID.
     """
@@ -71,7 +70,6 @@ async def read_published_void(
     """Read the VoID of an endpoint from its store, its service description and its host.
 
     Args:
-        endpoint: The endpoint.
         url: Its address.
         seconds: Time limit of each source.
         guard: Decides which addresses may be fetched.

@@ -77,7 +77,6 @@ class TripleFetcher:
     """Sends requests to an endpoint and collects the triples.
 
     Attributes:
-        endpoint: The endpoint.
         budget: Number of requests that may still be sent.
         cache: Results of earlier questions.
         reserve: Requests of the budget to keep for later.
@@ -247,7 +246,6 @@ async def fetch_neighbourhood(
     A failed request loses only its own part.
 
     Args:
-        endpoint: The endpoint.
         seeds: The terms of the question.
         triples: Size of the graph.
         counts: Known statistics of predicates.

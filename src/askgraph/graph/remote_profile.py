@@ -344,7 +344,15 @@ async def fetch_names(
         rows = await pager.read_rows(predicate, "names", predicate.triples, reserved_share=0.1)
         names += _iterate_entity_names(rows, schema, is_preferred=predicate.naming == "name")
         read_count, total = read_count + len(rows), total + predicate.triples
-    for predicate in _select_value_predicates(profile):
+    # The predicates with short values: own name predicates, then few values first.
+    value_predicates = [
+        p
+        for p in profile.predicates
+        if not get_standard_role(p.iri)
+        and p.iri not in v.DESCRIPTION_PREDICATES
+        and dict(p.datatypes).keys() & _TEXT_DATATYPES
+    ]
+    for predicate in sorted(value_predicates, key=lambda p: (not p.naming, p.objects)):
         rows = await pager.read_rows(predicate, "values", predicate.objects)
         texts = (row[-1] for row in rows)
         names += (
@@ -372,18 +380,6 @@ def _select_naming_predicates(profile: Profile) -> list[PredicateProfile]:
     if any(p.iri == v.WIKIBASE_DIRECT for p in profile.predicates):
         naming_predicates = [p for p in naming_predicates if p.iri != v.SCHEMA_NAME]
     return sorted(naming_predicates, key=lambda p: (p.naming != "name", p.triples))
-
-
-def _select_value_predicates(profile: Profile) -> list[PredicateProfile]:
-    """Return the predicates with short values: own name predicates, then few values first."""
-    value_predicates = [
-        p
-        for p in profile.predicates
-        if not get_standard_role(p.iri)
-        and p.iri not in v.DESCRIPTION_PREDICATES
-        and dict(p.datatypes).keys() & _TEXT_DATATYPES
-    ]
-    return sorted(value_predicates, key=lambda p: (not p.naming, p.objects))
 
 
 class _NamePager:

@@ -58,7 +58,6 @@ def format_shex(
     """Format a shape as ShEx without prefix declarations.
 
     Args:
-        shape: The shape.
         prefixes: Prefixes for IRIs.
         labels: Labels of classes, predicates and example values by IRI.
         max_lines: Maximum number of complete lines; the others are listed by name.
@@ -322,7 +321,6 @@ def _find_target_classes(subject: SubjectDescription) -> list[str]:
 
 
 def _read_lines(subject: SubjectDescription, depth: int) -> Iterator[ShapeLine]:
-    """Yield the lines of a shape and of the shapes that it requires."""
     for part in subject.get_nodes(v.SH_PROPERTY):
         permitted_terms = [
             t for head in part.get_nodes(v.SH_IN) for t in part.statements.iterate_list(head.node)

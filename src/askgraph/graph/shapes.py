@@ -135,7 +135,6 @@ async def load_shape(
 
 
 async def _sample_shape(shape: Shape, endpoint: Endpoint, timeout: float) -> Shape:
-    """Return the shape of a class from a sample of its instances."""
     sample = f"{{ SELECT ?s WHERE {{ ?s <{v.RDF_TYPE}> <{shape.cls}> }} LIMIT {_SAMPLE_SIZE} }}"
     counts = "(COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?having)"
     parts = [

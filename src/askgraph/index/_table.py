@@ -43,10 +43,12 @@ def hash_texts(texts: Sequence[str]) -> Keys:
 
 def _hash_block(texts: Sequence[str]) -> Keys:
     """Read bytes as digits of a number to an odd base, modulo 2 to the 64, then mix the bits."""
-    digits = _encode_texts(texts)
+    digits = np.frombuffer("\0".join((*texts, "")).encode(), np.uint8)
     starts = np.flatnonzero(digits == 0)
     if len(starts) > len(texts):
-        digits = _encode_texts([text.replace("\0", "\\0") for text in texts])
+        digits = np.frombuffer(
+            "\0".join((*[text.replace("\0", "\\0") for text in texts], "")).encode(), np.uint8
+        )
         starts = np.flatnonzero(digits == 0)
     starts[1:] = starts[:-1] + 1
     starts[0] = 0
@@ -63,11 +65,6 @@ def _hash_block(texts: Sequence[str]) -> Keys:
 
 
 _DIGIT_OFFSET_NUMBER = np.uint8(1)
-
-
-def _encode_texts(texts: Sequence[str]) -> NDArray[np.uint8]:
-    """Return the bytes of the texts, a zero byte after each."""
-    return np.frombuffer("\0".join((*texts, "")).encode(), np.uint8)
 
 
 @lru_cache(maxsize=4)
@@ -165,10 +162,6 @@ class ResourceTable:
         )
         return matches[np.flatnonzero(np.diff(matches, prepend=-1))]
 
-    def find_owners(self, names: NDArray[np.integer]) -> Numbers:
-        """Return the number of each name's resource."""
-        return find_name_owners(self.first_names, names)
-
     def list_names(self, numbers: Numbers) -> Numbers:
         """Return the numbers of the resources' names."""
         starts = self.first_names[numbers].astype(np.int64)
@@ -256,7 +249,19 @@ class TableWriter:
         first_names = _compute_offsets(counts[order])
         self._folder.save("table_starts", shrink_offsets(starts[order]))
         self._folder.save("table_first_names", first_names.astype(np.int32))
-        self._save_keys(np.concatenate(self._keys), ranks, starts)
+        keys = np.concatenate(self._keys)
+        by_key = np.argsort(keys, kind="stable")
+        sorted_keys = keys[by_key]
+        duplicates = np.flatnonzero(sorted_keys[1:] == sorted_keys[:-1])
+        records = LineReader(self._folder.path / "table_records.jsonl")
+        for pair in zip(by_key[duplicates].tolist(), by_key[duplicates + 1].tolist(), strict=True):
+            iri, second_iri = (
+                json.loads(records.read_line(int(starts[number])))[0] for number in pair
+            )
+            if iri == second_iri:
+                raise SetupError(f"{iri!r} occurs twice; put all its values into one row")
+        self._folder.save("table_keys", sorted_keys)
+        self._folder.save("table_numbers", ranks[by_key].astype(np.int32))
         names = np.repeat(first_names[ranks] - _compute_offsets(counts)[:-1], counts) + np.arange(
             counts.sum()
         )
@@ -274,20 +279,6 @@ class TableWriter:
         if len(self._iris) == _PROGRESS_STEPS:
             self._keys.append(hash_texts(self._iris))
             self._iris.clear()
-
-    def _save_keys(self, keys: Keys, ranks: Numbers, starts: Numbers) -> None:
-        by_key = np.argsort(keys, kind="stable")
-        sorted_keys = keys[by_key]
-        duplicates = np.flatnonzero(sorted_keys[1:] == sorted_keys[:-1])
-        records = LineReader(self._folder.path / "table_records.jsonl")
-        for pair in zip(by_key[duplicates].tolist(), by_key[duplicates + 1].tolist(), strict=True):
-            iri, second_iri = (
-                json.loads(records.read_line(int(starts[number])))[0] for number in pair
-            )
-            if iri == second_iri:
-                raise SetupError(f"{iri!r} occurs twice; put all its values into one row")
-        self._folder.save("table_keys", sorted_keys)
-        self._folder.save("table_numbers", ranks[by_key].astype(np.int32))
 
 
 def validate_resource(resource: Resource) -> Resource:
@@ -380,7 +371,7 @@ def rank_names(table: ResourceTable, names: Numbers, scores: Scores, limit: int)
     while True:
         selected = select_best(scores, count)
         selected = selected[scores[selected] > 0]
-        owners = table.find_owners(names[selected]).tolist()
+        owners = find_name_owners(table.first_names, names[selected]).tolist()
         firsts = {owner: position for position, owner in reversed(list(enumerate(owners)))}
         if len(firsts) >= limit or len(selected) < count:
             pairs = sorted((position, owner) for owner, position in firsts.items())[:limit]

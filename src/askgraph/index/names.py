@@ -155,7 +155,6 @@ class IndexedName:
     """A name of an item.
 
     Attributes:
-        text: the name.
         target: the item: an IRI, or a literal as N-Triples text.
         kind: the kind of the item.
         preferred: whether it is a main name, not a synonym.
@@ -174,7 +173,6 @@ class IndexedNameMatch:
     """A name that a search found.
 
     Attributes:
-        name: the name.
         similarity: the share of the name, weighted by rarity, that the query covers.
         length: the sum of the rarities of all its tokens.
         hits: (query position, token number, quality between 0 and 1) of each covered token.
@@ -509,7 +507,6 @@ def _find_names(names: NameIndex, typed: str) -> Iterator[IndexedName]:
 
 
 def _find_prefix_names(names: NameIndex, word: str) -> NDArray[np.int32]:
-    """Return the numbers of names with a word of this prefix or stem."""
     first, last = _find_word_position(names, word), _find_word_position(names, word + "\U0010ffff")
     start, end = int(names.posting_offsets[first]), int(names.posting_offsets[last])
     matches = names.postings[start : min(end, start + _MAX_POSTINGS_COUNT)]

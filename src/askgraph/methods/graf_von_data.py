@@ -63,8 +63,6 @@ _OBSERVATION_START = re.compile(
     r"^\W*(?:observe|observation|system)\W*:", re.IGNORECASE | re.MULTILINE
 )
 _ACT_START = re.compile(r"^\W*act\W*:", re.IGNORECASE | re.MULTILINE)
-PAPER_PRESET = parse_paper_preset(_TEXTS["paper"])
-"""Settings of the paper; the limit of ten cycles is its own (appendix A)."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,8 @@ class GrafVonData(ExplorerSettings):
 
     searches: ClassVar[bool] = True
     converses: ClassVar[bool] = True
-    published: ClassVar[PaperPreset] = PAPER_PRESET
+    published: ClassVar[PaperPreset] = parse_paper_preset(_TEXTS["paper"])
+    """Settings of the paper; the limit of ten cycles is its own (appendix A)."""
 
     model: LanguageModel
     preset: str = "best"

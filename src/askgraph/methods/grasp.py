@@ -62,8 +62,6 @@ _PAPER_REVIEW_INSTRUCTION: str = _TEXTS["paper_review_instruction"]
 _REVIEW_SCHEMA: Mapping[str, object] = _TEXTS["review_schema"]
 _MIN_SURE_CONFIDENCE = 0.85
 _REVIEWED_ARGUMENTS = ("query", "text", "reason")
-PAPER_PRESET = parse_paper_preset(_TEXTS["paper"])
-"""Settings of the paper; rows, columns, triples and feedbacks are its own (3.2, 3.6)."""
 
 
 @apply_presets
@@ -95,7 +93,8 @@ class Grasp(ExplorerSettings):
 
     searches: ClassVar[bool] = True
     converses: ClassVar[bool] = True
-    published: ClassVar[PaperPreset] = PAPER_PRESET
+    published: ClassVar[PaperPreset] = parse_paper_preset(_TEXTS["paper"])
+    """Settings of the paper; rows, columns, triples and feedbacks are its own (3.2, 3.6)."""
 
     model: LanguageModel
     preset: str = "best"

@@ -80,8 +80,6 @@ DECOMPOSITION_SCHEMA: Mapping[str, object] = {
 _SHAPE_PARTS = ("properties", "ranges", "values", "order")  # of a shape
 _MAX_LIST_ITEMS = 5  # of each list
 _MAX_ITEM_CHARACTERS = 200
-PAPER_PRESET = parse_paper_preset(_TEXTS["paper"])
-"""Settings of the paper; the limit of three revisions is its own (3.2.3)."""
 
 
 @apply_presets
@@ -111,7 +109,8 @@ class SparqlLlm(ModelMethodSettings):
 
     converses: ClassVar[bool] = True
     searches: ClassVar[bool] = True
-    published: ClassVar[PaperPreset] = PAPER_PRESET
+    published: ClassVar[PaperPreset] = parse_paper_preset(_TEXTS["paper"])
+    """Settings of the paper; the limit of three revisions is its own (3.2.3)."""
 
     model: LanguageModel
     preset: str = "best"

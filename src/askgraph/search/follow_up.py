@@ -38,7 +38,6 @@ def complete_question(
     """Return an elliptical question completed with words of the previous one.
 
     Args:
-        text: the question.
         earlier: the previous question.
         names: the names of the graph.
         alike: returns whether two things share a class; the one that does is replaced.

@@ -70,7 +70,6 @@ def unite_class_heads(
     Args:
         linked: the question.
         words: the words; see `askgraph.search.expand.generic_nouns.find_class_heads`.
-        schema: the schema.
     """
     linked = unite_classes(replace(linked, glossary_words=tuple(words)))
     targets = {word.iri: word.word for word in words}

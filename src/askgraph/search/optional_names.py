@@ -17,7 +17,6 @@ def make_names_optional(query: Query, names: Mapping[Variable, Variable]) -> Que
     left as it is.
 
     Args:
-        query: The query.
         names: The thing that each name variable names.
     """
     for name, thing in names.items() if query.form == "SELECT" else ():

@@ -80,8 +80,6 @@ async def propose(
     """Answer a question with ranked candidates; see `propose_from_links`.
 
     Args:
-        question: the question.
-        graph: the graph.
         states: the number of partial matches to complete.
         operators: whether to use counts, comparisons, orders and negations.
         today: the current day; the clock's if None.

@@ -109,9 +109,7 @@ def build_pattern(
     """Build a pattern.
 
     Args:
-        subject: the subject.
         predicate: the IRI of the predicate.
-        object_: the object.
         is_transitive: whether it follows the predicate once or more; `rdf:type` then leads to a
             class or one above it.
     """
@@ -204,7 +202,6 @@ class ValueCondition(NamedTuple):
     """A comparison of a variable with constants, with other variables or with an average.
 
     Attributes:
-        variable: the variable.
         operator: one of = != < > <= >= IN CONTAINS STRSTARTS STRENDS TEXT (equal, ignoring case)
             YEAR.
         values: the terms to compare with.

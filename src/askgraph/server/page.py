@@ -143,61 +143,13 @@ _OTHER_INTERFACES = (
     ("/mcp", "Model Context Protocol (streamable HTTP): tools and resources for agents"),
     ("/api/v1/openapi.json", "the OpenAPI 3.1 description of these operations"),
 )
-_EXAMPLE_VALUES: dict[str, Any] = {
-    "question": "Which moons are larger than Mercury?",
-    "query": "SELECT * { ?thing ?property ?value } LIMIT 10",
-    "url": "https://example.org/sparql",
-    "to": "https://example.org/Saturn",
-    "part": 0,
-    "model": "askgraph",
-    "messages": [{"role": "user", "content": "Which moons are larger than Mercury?"}],
-    "input": "Which moons are larger than Mercury?",
-    "name": "moons",
-    "title": "Moons",
-    "iri": "https://example.org/Saturn",
-    "class": "https://example.org/Moon",
-    "q": "moon",
-    "dataset": "GRAPH",
-}
+_DOCS_VALUES = json.loads(Path(__file__).with_name("docs.json").read_text("utf-8"))
+_EXAMPLE_VALUES: dict[str, Any] = _DOCS_VALUES["examples"]
 """Example values of fields and parameters, by name."""
-
-_DEFAULT_VALUES = {
-    "string": "x",
-    "integer": 0,
-    "number": 1,
-    "boolean": True,
-    "array": [],
-    "object": {},
-}
+_DEFAULT_VALUES: dict[str, Any] = _DOCS_VALUES["defaults"]
+"""Example values of other fields, by JSON type."""
 _CODE = re.compile(r"`([^`]+)`")
-_DOCUMENT_HTML = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>APIs of askgraph</title>
-<link rel="icon" href="data:,">
-{head}
-</head>
-<body>
-<a class="skip" href="#content">Skip to content</a>
-<header><a class="brand" href="{root}/">askgraph</a></header>
-<nav aria-label="Operations by subject"><ul>{contents}</ul></nav>
-<main id="content">
-<h1>APIs of this server</h1>
-<p>Requests go to the address of an operation below; bodies are JSON. Send an API key as
-<code>Authorization: Bearer askgraph_…</code>; the operator decides what callers without a key may
-do. Errors are JSON <a href="#schema-Problem">problems</a>, whose <code>detail</code> says what went
-wrong and what to do; below <code>/v1</code> they have
-<a href="#schema-ChatError">OpenAI’s form</a>.</p>
-<dl class="others">{others}</dl>
-{groups}
-<section aria-labelledby="schemas"><h2 id="schemas">Objects</h2>{schemas}</section>
-</main>
-</body>
-</html>
-"""
+_DOCUMENT_HTML = Path(__file__).with_name("docs.html").read_text("utf-8")
 
 
 def build_docs_router(app: FastAPI, static: Path = STATIC) -> APIRouter:

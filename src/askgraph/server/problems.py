@@ -8,6 +8,7 @@ report a fault in the same words.
 import json
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
@@ -138,40 +139,14 @@ def build_problem_headers(problem: Problem) -> dict[str, str]:
 
 ErrorDetails = Mapping[str, Any]
 
-_LOCATION_PREFIXES = {"query": "parameter ", "path": "address: ", "header": "header "}
 _UNION_BRANCH = re.compile(
     r"(str|int|float|bool|none|bytes|list|dict|tuple|set)"
     r"|(list|dict|tuple|set|function|constrained|nullable|union|lax|json)[-\[].*|[A-Z]\w+"
 )
-_EXPECTED_VALUES = (
-    ("none", "nothing"),
-    ("bool", "true or false"),
-    ("int", "a whole number"),
-    ("float", "a number"),
-    ("decimal", "a number"),
-    ("string_unicode", "text without lone surrogates"),
-    ("string", "text"),
-    ("datetime", "a time such as 2026-01-31T12:00:00Z"),
-    ("date", "a date such as 2026-01-31"),
-    ("timezone", "a time with a zone, such as 2026-01-31T12:00:00Z"),
-    ("list", "a list"),
-    ("tuple", "a list"),
-    ("set", "a list"),
-    ("dict", "an object"),
-    ("mapping", "an object"),
-    ("model", "an object"),
-    ("finite", "a finite number"),
-    ("bytes", "a file"),
-    ("url", "an address"),
+_WORDS: dict[str, dict[str, str]] = json.loads(
+    Path(__file__).with_name("problems.json").read_text("utf-8")
 )
-_BOUND_WORDS = {
-    "min_length": "at least",
-    "max_length": "at most",
-    "ge": "at least",
-    "gt": "more than",
-    "le": "at most",
-    "lt": "less than",
-}
+"""Words by pydantic's places, starts of error types, and bounds."""
 _LANGUAGE_TAG_START = "[A-Za-z]{2,8}"
 _MAX_MESSAGE_CHARACTERS = 2_000
 _MAX_VALUE_CHARACTERS = 60
@@ -230,7 +205,7 @@ def _describe_place(
 ) -> str:
     first_fault = faults[0]
     name = (
-        f"{_LOCATION_PREFIXES.get(first_fault['loc'][0], '')}{field_path!r}"
+        f"{_WORDS['locations'].get(first_fault['loc'][0], '')}{field_path!r}"
         if field_path
         else "the body"
     )
@@ -263,7 +238,6 @@ def _describe_place(
 
 
 def _describe_expected(fault: ErrorDetails) -> str:
-    """Describe the value that is expected."""
     fault_type, constraints = str(fault["type"]), fault.get("ctx", {})
     match fault_type:
         case "literal_error" | "enum":
@@ -283,16 +257,19 @@ def _describe_expected(fault: ErrorDetails) -> str:
         case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal":
             return _describe_bound(constraints)
     return next(
-        (description for start, description in _EXPECTED_VALUES if fault_type.startswith(start)),
+        (
+            description
+            for start, description in _WORDS["expected"].items()
+            if fault_type.startswith(start)
+        ),
         "something else",
     )
 
 
 def _describe_bound(constraints: Mapping[str, Any]) -> str:
-    """Describe the bound of a number or a length."""
     return next(
         f"{words} {constraints[key]:,.10g}"
-        for key, words in _BOUND_WORDS.items()
+        for key, words in _WORDS["bounds"].items()
         if key in constraints
     )
 

@@ -33,14 +33,11 @@ _FIXED_HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
 _HSTS_ONE_YEAR = "max-age=31536000"
-_CORS_HEADERS = (
-    "Accept",
-    "Authorization",
-    "Content-Type",
-    "Last-Event-ID",
-    "MCP-Protocol-Version",
-    "X-API-Key",
-    "X-Request-Id",
+_CORS_HEADERS = tuple(
+    (
+        "Accept Authorization Content-Type Last-Event-ID MCP-Protocol-Version X-API-Key "
+        "X-Request-Id"
+    ).split()
 )
 
 

@@ -5,9 +5,11 @@ expects a query that answers the question. A request to `/` without a question i
 """
 
 import asyncio
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import unquote, unquote_to_bytes
 
@@ -223,32 +225,14 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     "4XX": {"description": "The error in words.", "content": _ERROR_TYPES},
     "5XX": {"description": "The failure in words.", "content": _ERROR_TYPES},
 }
-_PARAMETERS = [
-    {"name": name, "in": "query", "required": False, "schema": schema, "description": words}
-    for name, schema, words in (
-        ("query", {"type": "string"}, "The query; without one, the endpoint describes itself."),
-        ("default-graph-uri", {"type": "string"}, "The named graph to read; several may be given."),
-        ("named-graph-uri", {"type": "string"}, "A graph for GRAPH; several may be given."),
-        ("format", {"type": "string"}, "json, xml, csv, tsv, ttl, nt, rdf or jsonld."),
-    )
-]
-_REQUEST_BODY = {
-    "content": {
-        "application/x-www-form-urlencoded": {
-            "schema": {"type": "object", "properties": {"query": {"type": "string"}}}
-        },
-        "application/sparql-query": {"schema": {"type": "string"}},
-    }
-}
-_RESULT_FORMATS = (
-    "SPARQL_Results_JSON",
-    "SPARQL_Results_XML",
-    "SPARQL_Results_CSV",
-    "SPARQL_Results_TSV",
-    "Turtle",
-    "N-Triples",
-    "RDF_XML",
-    "JSON-LD",
+_OPENAPI = json.loads(Path(__file__).with_name("sparql.json").read_text("utf-8"))
+_PARAMETERS: list[dict[str, Any]] = _OPENAPI["parameters"]
+_REQUEST_BODY: dict[str, Any] = _OPENAPI["request_body"]
+_RESULT_FORMATS = tuple(
+    (
+        "SPARQL_Results_JSON SPARQL_Results_XML SPARQL_Results_CSV SPARQL_Results_TSV Turtle "
+        "N-Triples RDF_XML JSON-LD"
+    ).split()
 )
 _MAX_NAMED_GRAPHS = 1000  # graphs that are listed
 SubjectNode = NamedNode | BlankNode
@@ -325,7 +309,17 @@ async def _answer_request(graph: str, request: Request, hub: Hub, caller: Princi
                 raise _NotAcceptable(str(problem)) from problem
             return Response(content, media_type=result_format.media_type, headers=headers)
     except AskgraphError as error:
-        return _to_error_response(error, request)
+        # An error as plain text, or as problem JSON if the client does not accept text.
+        problem = to_problem(error)
+        if isinstance(error, _NotAcceptable):
+            problem = problem.model_copy(update={"status": 406})
+        elif isinstance(error, UnsupportedMediaType):
+            problem = problem.model_copy(update={"status": 415})
+        error_format = choose_format(request.headers.get("accept", ""), _ERROR_FORMATS)
+        if error_format is not None and error_format.name == "problem":
+            return to_problem_response(problem)
+        headers = {"Retry-After": str(round(problem.retry_after))} if problem.retry_after else {}
+        return PlainTextResponse(problem.detail + "\n", problem.status, headers)
 
 
 @router.options("/{graph}")
@@ -354,20 +348,6 @@ def _select_format(
         media_types = ", ".join(result_format.accepted[0] for result_format in formats)
         raise _NotAcceptable(f"the result is available as {media_types}: accept one of these")
     return chosen
-
-
-def _to_error_response(error: AskgraphError, request: Request) -> Response:
-    """Return an error as plain text, or as problem JSON if the client does not accept text."""
-    problem = to_problem(error)
-    if isinstance(error, _NotAcceptable):
-        problem = problem.model_copy(update={"status": 406})
-    elif isinstance(error, UnsupportedMediaType):
-        problem = problem.model_copy(update={"status": 415})
-    error_format = choose_format(request.headers.get("accept", ""), _ERROR_FORMATS)
-    if error_format is not None and error_format.name == "problem":
-        return to_problem_response(problem)
-    headers = {"Retry-After": str(round(problem.retry_after))} if problem.retry_after else {}
-    return PlainTextResponse(problem.detail + "\n", problem.status, headers)
 
 
 def _describe_service(graph: KnowledgeGraph, endpoint: NamedNode) -> Iterator[Triple]:

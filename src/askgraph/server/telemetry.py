@@ -5,6 +5,7 @@ provider of the process. All of them contain names, numbers and the status of a 
 text of a question or answer, and never a key.
 """
 
+import json
 import logging
 import os
 import re
@@ -154,7 +155,6 @@ def mask_text(text: str, secrets: Sequence[str] = ()) -> str:
 
 
 def _select_rules(text: str) -> tuple[_MaskRule, ...]:
-    """Select the rules that may match a text."""
     folded_text = text.lower() if text.isascii() else text.casefold()  # as re.IGNORECASE compares
     return tuple(
         pattern
@@ -315,27 +315,10 @@ _BUCKET_SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 _KNOWN_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-_COUNTERS = {
-    "questions": ("Questions that ended.", "method", "graph", "status"),
-    "tokens": ("Tokens of language models.", "method"),
-    "money": ("What language models cost, in the currency of their prices.", "method"),
-    "questions_without_model": (
-        "Questions whose language model failed, or was skipped because it had just failed.",
-        "method",
-        "model",
-    ),
-    "requests": ("Requests by route.", "method", "route", "status"),
-    "rejected": ("Requests that were refused.", "status"),
-}
-_HISTOGRAMS = {
-    "question_seconds": ("Seconds from a question to its end.", "method"),
-    "request_seconds": ("Seconds from a request to the end of its response.", "route"),
-}
-_GAUGES = {
-    "questions_running": "Questions that are running.",
-    "questions_waiting": "Questions that are waiting.",
-    "models_left_alone": "Language models whose servers have just failed.",
-}
+_METRICS = json.loads(Path(__file__).with_name("metrics.json").read_text("utf-8"))
+_COUNTERS: dict[str, list[str]] = _METRICS["counters"]
+_HISTOGRAMS: dict[str, list[str]] = _METRICS["histograms"]
+_GAUGES: dict[str, str] = _METRICS["gauges"]
 """Metrics by name, each with its words, and the names of its labels."""
 
 

@@ -38,10 +38,6 @@ def _singulars() -> Mapping[str, str]:
     return {plural: singular for singular, plural in _plurals().items()}
 
 
-def _is_unchanged(word: str) -> bool:
-    return word in _table("unchanged")[0]
-
-
 @cache
 def _regular_verbs() -> frozenset[str]:
     return frozenset(_table("regular")[0])
@@ -61,7 +57,7 @@ def _verbs() -> frozenset[str]:
 def is_plural(word: str) -> bool:
     """Return whether an English word looks like a plural."""
     low = word.lower()
-    if _is_unchanged(low) or low in _table("singular")[0]:
+    if low in _table("unchanged")[0] or low in _table("singular")[0]:
         return False
     return low in _singulars() or bool(re.search(r"[^sui]s$", low))
 
@@ -81,7 +77,7 @@ def pluralize(noun: str) -> str:
 
 def _pluralize_word(word: str) -> str:
     low = word.lower()
-    if _is_unchanged(low) or is_plural(low) or low.endswith("ics"):
+    if low in _table("unchanged")[0] or is_plural(low) or low.endswith("ics"):
         return word
     if low in _plurals():
         return _match_case(word, _plurals()[low])

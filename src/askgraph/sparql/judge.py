@@ -76,7 +76,9 @@ def check_query(
     """
     text = _prepare_text(query, prefixes)
     if len(text) > max_characters:
-        raise _build_length_error(text, max_characters)
+        raise QueryError(
+            f"the query has {len(text):,} characters; at most {max_characters:,} are parsed"
+        )
     service_names = find_service_names(text)
     if len(service_names) > MAX_SERVICE_CLAUSES:
         raise QueryError(
@@ -118,7 +120,9 @@ def admit_query(
     takes microseconds, a parse milliseconds; `allowed_services` and `max_characters` only apply to
     queries that are parsed.
     """
-    if isinstance(query, SerializedQuery) and not _calls_service(query):
+    if isinstance(query, SerializedQuery) and not (
+        "SERVICE" in query and any(_find_services(query.tree))
+    ):
         return CheckedQuery(query, _FORMS[query.tree.form], original_text=query)
     text = _prepare_text(query, prefixes)
     tokens = tokenize(text).tokens
@@ -131,16 +135,6 @@ def admit_query(
             max_characters=max_characters,
         )
     return CheckedQuery(text, form, original_text=query)
-
-
-def _build_length_error(text: str, max_characters: int) -> QueryError:
-    return QueryError(
-        f"the query has {len(text):,} characters; at most {max_characters:,} are parsed"
-    )
-
-
-def _calls_service(query: SerializedQuery) -> bool:
-    return "SERVICE" in query and any(_find_services(query.tree))
 
 
 def can_call_service(query: str) -> bool:
@@ -247,15 +241,11 @@ _ABSOLUTE_IRI = re.compile(r"<[A-Za-z][A-Za-z0-9+.-]*://")
 _VARIABLE_OR_ABSOLUTE_IRI = re.compile(r"\?|[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-def _find_service_words(tokens: Sequence[Token]) -> list[Token]:
-    """Return the words SERVICE, including those that look like a language tag."""
-    return [token for token in tokens if token.text.upper() in ("SERVICE", "@SERVICE")]
-
-
 def _check_unambiguous(text: str, tokens: Sequence[Token], service_count: int) -> None:
-    if len(_find_service_words(tokens)) != service_count or (
-        "service" in text.lower() and _is_ambiguous(tokens)
-    ):
+    # The words SERVICE, including those that look like a language tag.
+    if len(
+        [token for token in tokens if token.text.upper() in ("SERVICE", "@SERVICE")]
+    ) != service_count or ("service" in text.lower() and _is_ambiguous(tokens)):
         raise ForbiddenQuery(
             "some parsers may overlook a SERVICE in this query: write IRIs in full "
             "(<http://…>) and put spaces around '<' and '>'"

@@ -293,7 +293,29 @@ def serialize_result(
     """
     result_format = get_result_format(result_format.name, result)
     if isinstance(result, GraphResult):
-        return _serialize_triples(result, result_format, prefixes or {})
+        terms = {term for row in result.table.rows for term in row if isinstance(term, NamedNode)}
+        used_prefixes = {
+            prefix: namespace
+            for prefix, namespace in (prefixes or {}).items()
+            if any(term.value.startswith(namespace) for term in terms)
+        }
+        predicates = {triple.predicate.value for triple in result.triples}
+        for iri in sorted(predicates) if result_format.name == "rdf" else ():
+            if not _XML_ELEMENT_NAME.search(iri):  # it cannot be the name of an XML element
+                raise ValueError(f"RDF/XML cannot express the predicate <{iri}>; choose ttl or nt")
+        format_prefixes = used_prefixes if result_format.name in ("ttl", "rdf") else None
+        assert isinstance(result_format.kind, RdfFormat)
+        try:
+            return (
+                pyoxigraph.serialize(
+                    result.triples, format=result_format.kind, prefixes=format_prefixes
+                )
+                or b""
+            )
+        except OSError as problem:  # as JSON-LD has no triples within triples
+            raise ValueError(
+                f"these triples cannot be written in this format: {problem}; choose ttl or nt"
+            ) from problem
     document = json.dumps(
         _to_sparql_json(result), ensure_ascii=False, separators=(",", ":")
     ).encode()
@@ -302,34 +324,6 @@ def serialize_result(
     solutions = pyoxigraph.parse_query_results(document, format=QueryResultsFormat.JSON)
     assert isinstance(result_format.kind, QueryResultsFormat)
     return solutions.serialize(format=result_format.kind) or b""
-
-
-def _serialize_triples(
-    result: GraphResult, result_format: ResultFormat, prefixes: Mapping[str, str]
-) -> bytes:
-    terms = {term for row in result.table.rows for term in row if isinstance(term, NamedNode)}
-    used_prefixes = {
-        prefix: namespace
-        for prefix, namespace in prefixes.items()
-        if any(term.value.startswith(namespace) for term in terms)
-    }
-    predicates = {triple.predicate.value for triple in result.triples}
-    for iri in sorted(predicates) if result_format.name == "rdf" else ():
-        if not _XML_ELEMENT_NAME.search(iri):  # it cannot be the name of an XML element
-            raise ValueError(f"RDF/XML cannot express the predicate <{iri}>; choose ttl or nt")
-    format_prefixes = used_prefixes if result_format.name in ("ttl", "rdf") else None
-    assert isinstance(result_format.kind, RdfFormat)
-    try:
-        return (
-            pyoxigraph.serialize(
-                result.triples, format=result_format.kind, prefixes=format_prefixes
-            )
-            or b""
-        )
-    except OSError as problem:  # as JSON-LD has no triples within triples
-        raise ValueError(
-            f"these triples cannot be written in this format: {problem}; choose ttl or nt"
-        ) from problem
 
 
 def _to_sparql_json(result: SelectResult | bool) -> dict[str, object]:

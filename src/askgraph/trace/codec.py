@@ -98,7 +98,6 @@ def _get_hints(kind: type) -> Mapping[str, Any]:
 
 @cache
 def _get_field_types(kind: Any) -> Mapping[str, Any]:
-    """Return the fields of a dataclass with their types."""
     hints = _get_hints(kind)
     return {dataclass_field.name: hints[dataclass_field.name] for dataclass_field in fields(kind)}
 

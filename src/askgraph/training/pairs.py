@@ -113,7 +113,6 @@ async def build_lesson(
     """Build the lesson of a question over a local graph.
 
     Args:
-        question: The question.
         query: The gold query.
         gold: The result of the gold query.
         graph: A graph with arrays.
@@ -266,7 +265,24 @@ def build_pairs(
             continue
         copy_count = rng.choices(_COPY_COUNTS, _COPY_WEIGHTS)[0] if copies else 1
         for copy in range(copy_count):
-            candidates = [*required_terms, *_sample_wrong_terms(required_terms, terms, rng)]
+            # One to three of the nearest wrong candidates of each right one, without repeats.
+            required_keys = {(term.kind, term.target) for term in required_terms}
+            sampled: dict[tuple[ItemKind, str], ListedTerm] = {}
+            for term in required_terms:
+                similar = terms.find_similar(
+                    term.kind, term.label, _MAX_SIMILAR_COUNT + len(required_terms)
+                )
+                similar = [
+                    candidate
+                    for candidate in similar
+                    if (candidate.kind, candidate.target) not in required_keys
+                ][:_MAX_SIMILAR_COUNT]
+                count = min(len(similar), rng.randint(1, _MAX_WRONG_COUNT))
+                sampled.update(
+                    ((candidate.kind, candidate.target), candidate)
+                    for candidate in rng.sample(similar, count)
+                )
+            candidates = [*required_terms, *list(sampled.values())]
             rng.shuffle(candidates)
             try:
                 reply = build_target(question.query, References(candidates, form))
@@ -374,38 +390,13 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[TrainingPair, ...], str]:
     return tuple(pairs), digest.hexdigest()
 
 
-def _sample_wrong_terms(
-    required_terms: Sequence[ListedTerm], terms: TermSearch, rng: random.Random
-) -> list[ListedTerm]:
-    """Return one to three of the nearest wrong candidates of each right one, without repeats."""
-    required_keys = {(term.kind, term.target) for term in required_terms}
-    sampled: dict[tuple[ItemKind, str], ListedTerm] = {}
-    for term in required_terms:
-        similar = terms.find_similar(
-            term.kind, term.label, _MAX_SIMILAR_COUNT + len(required_terms)
-        )
-        similar = [
-            candidate
-            for candidate in similar
-            if (candidate.kind, candidate.target) not in required_keys
-        ][:_MAX_SIMILAR_COUNT]
-        count = min(len(similar), rng.randint(1, _MAX_WRONG_COUNT))
-        sampled.update(
-            ((candidate.kind, candidate.target), candidate)
-            for candidate in rng.sample(similar, count)
-        )
-    return list(sampled.values())
-
-
 @dataclass(frozen=True)
 class PairEvaluation:
     """Counts over pairs and hypotheses.
 
     Attributes:
-        pairs: Pairs.
         first: Pairs whose first hypothesis is the gold query, up to variable names and order.
         among: Pairs with any such hypothesis.
-        hypotheses: Hypotheses.
         sound: Hypotheses that parse and use listed candidates only.
     """
 

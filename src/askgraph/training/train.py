@@ -77,9 +77,7 @@ def train(
 
     Args:
         model: A folder, or the name of a model on this machine.
-        pairs: Training pairs.
         folder: The output folder.
-        settings: The settings.
         data: Hash of the pairs.
         evaluation_pairs: Pairs to measure the loss on during training.
         device: A torch device, or None.

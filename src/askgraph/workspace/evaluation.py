@@ -13,7 +13,7 @@ from askgraph import plugins
 from askgraph.errors import SetupError
 from askgraph.evaluation.executors import Executor, is_cancelling
 from askgraph.evaluation.gold.near_duplicates import DataSplit, split_folds, split_leave_one_out
-from askgraph.evaluation.questions import GoldQuestion, write_questions
+from askgraph.evaluation.questions import write_questions
 from askgraph.evaluation.runs import (
     EXAMPLES_FOLDER,
     Done,
@@ -249,7 +249,7 @@ def _iterate_splits(
     elif selection.leave_out == "graph":
         yield from split_leave_one_out(
             [
-                _get_graph_name(benchmark, question)
+                Path(question.graph).stem if question.graph else str(benchmark.graphs[0])
                 for benchmark in benchmarks
                 for question in benchmark.contents.questions
             ]
@@ -265,10 +265,6 @@ def _iterate_splits(
                 )
                 yield DataSplit(split.name, *shifted)
             start += len(all_questions)
-
-
-def _get_graph_name(benchmark: BenchmarkQuestions, question: GoldQuestion) -> str:
-    return Path(question.graph).stem if question.graph else str(benchmark.graphs[0])
 
 
 NO_GRAPH = ""  # for tasks that need no graph

@@ -100,8 +100,16 @@ async def _replay_steps(method: Any, trace: Trace, head: TraceHead) -> AsyncGene
         return
     recorded_responses = next((step for step in trace.steps if isinstance(step, Heard)), None)
     responses = load_graph_responses(trace)
+    # Create an empty graph that rejects queries.
     graphs = [
-        _create_empty_graph(graph_state.name, responses.get_prefixes(graph_state.name))
+        KnowledgeGraph(
+            name=graph_state.name,
+            endpoint=_ReplayEndpoint(graph_state.name),
+            profile=Profile(0, (), ()),
+            names=NameIndex.from_names(()),
+            prefixes=PrefixMap(responses.get_prefixes(graph_state.name)),
+            arrays=build_arrays(()),
+        )
         for graph_state in head.graphs
     ]
     async with aclosing(method.answer(trace.question, graphs)) as steps:
@@ -135,24 +143,11 @@ class _ReplayEndpoint(EndpointWrapper):
         )
 
 
-def _create_empty_graph(name: str, prefixes: Mapping[str, str]) -> KnowledgeGraph:
-    """Create an empty graph that rejects queries."""
-    return KnowledgeGraph(
-        name=name,
-        endpoint=_ReplayEndpoint(name),
-        profile=Profile(0, (), ()),
-        names=NameIndex.from_names(()),
-        prefixes=PrefixMap(prefixes),
-        arrays=build_arrays(()),
-    )
-
-
 class _ConsultedMethod:
     """A placeholder for a consulted method; the trace has its outcome."""
 
 
 def _create_method(trace: Trace, head: TraceHead) -> Any:
-    """Create the method with its settings in the trace."""
     plugin: Any = plugins.load("method", trace.method)
     if head.settings.get("model") is None:
         raise SetupError(

@@ -160,7 +160,6 @@ def get_benchmark_name(path: Path) -> str:
 
 
 def _create_unique_names(benchmarks: Sequence[BenchmarkQuestions]) -> list[str]:
-    """Return distinct names of the benchmarks."""
     names: list[str] = []
     for benchmark in benchmarks:
         longer = f"{benchmark.path.absolute().parent.name}-{benchmark.name}"
@@ -194,7 +193,14 @@ def resolve_graph(
     if chosen_graph is not None:
         return chosen_graph
     if question.graph is None:
-        return _get_only_graph(workspace, question, benchmark)
+        graphs = workspace.graphs()
+        if len(graphs) != 1:
+            hint = f"available: {', '.join(graphs)}" if graphs else "add one with: askgraph add"
+            raise SetupError(
+                f"question {question.id!r} of {benchmark} does not say which graph it is about: "
+                f"name one with -g; {hint}"
+            )
+        return next(iter(graphs))
     name = question.graph
     graphs = workspace.graphs()
     graph_name = next(
@@ -213,17 +219,6 @@ def resolve_graph(
             f"askgraph add {Path(name).stem} FILE"
         )
     return graph_file
-
-
-def _get_only_graph(workspace: Workspace, question: GoldQuestion, benchmark: Path) -> str:
-    graphs = workspace.graphs()
-    if len(graphs) != 1:
-        hint = f"available: {', '.join(graphs)}" if graphs else "add one with: askgraph add"
-        raise SetupError(
-            f"question {question.id!r} of {benchmark} does not say which graph it is about: "
-            f"name one with -g; {hint}"
-        )
-    return next(iter(graphs))
 
 
 @dataclass(frozen=True)

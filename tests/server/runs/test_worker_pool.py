@@ -184,7 +184,11 @@ class _OneAtATime(LlmServer):
         return super().honest(request)
 
 
-ERRORS = [one for one in errors.__all__ if issubclass(getattr(errors, one, object), AskgraphError)]
+ERRORS = [
+    name
+    for name, one in vars(errors).items()
+    if isinstance(one, type) and issubclass(one, AskgraphError)
+]
 
 
 @for_each("name", ERRORS)

@@ -277,7 +277,6 @@ class Knowledge:
 
     @cached_property
     def _subclass_cache(self) -> dict[str, Sorts | None]:
-        """A cache of the subclasses."""
         return {}
 
     @cached_property

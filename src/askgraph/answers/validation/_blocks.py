@@ -307,7 +307,6 @@ def _resolve_claims(
 
 
 def _can_overlap(first: Sorts, second: Sorts, knowledge: Knowledge) -> bool:
-    """Return whether a node with one of the first sorts may also have one of the second."""
     return any(
         sort not in knowledge.shared_sorts or knowledge.shared_sorts[sort] & first
         for sort in second
@@ -330,7 +329,14 @@ def _combine_claims(
         if _intersect_claims(remaining_claims)
     ]
     if not culprits:
-        return _resolve_greedily(typed, steps)
+        # Resolve several conflicts on one variable: earlier claims win, and its class before all.
+        sorts, culprits = typed, list[StepConstraint | ClassConstraint]()
+        for claim in steps:
+            if sorts is None or sorts & claim.sorts:
+                sorts = claim.sorts if sorts is None else sorts & claim.sorts
+            elif claim.source is not None:
+                culprits.append(claim.source)
+        return sorts, culprits
     wrong = [claim.source for claim in culprits if isinstance(claim.source, StepConstraint)]
     classes = [claim.source for claim in typings if culprits[0] is all_claims[0]]
     remaining_sorts = _intersect_claims(
@@ -341,19 +347,6 @@ def _combine_claims(
 
 def _intersect_claims(claims: Sequence[_SortClaim]) -> Sorts | None:
     return reduce(frozenset.__and__, (claim.sorts for claim in claims)) if claims else None
-
-
-def _resolve_greedily(
-    typed: Sorts | None, steps: Sequence[_SortClaim]
-) -> tuple[Sorts | None, list[StepConstraint | ClassConstraint]]:
-    """Resolve several conflicts on one variable: earlier claims win, and its class before all."""
-    sorts, culprits = typed, list[StepConstraint | ClassConstraint]()
-    for claim in steps:
-        if sorts is None or sorts & claim.sorts:
-            sorts = claim.sorts if sorts is None else sorts & claim.sorts
-        elif claim.source is not None:
-            culprits.append(claim.source)
-    return sorts, culprits
 
 
 def _is_mismatch(atom: StepConstraint, variable_sorts: VariableSorts, knowledge: Knowledge) -> bool:
@@ -522,7 +515,6 @@ def _add_element(
 
 
 def _list_value_sorts(element: Values | Bind, knowledge: Knowledge | None) -> list[VariableSorts]:
-    """Return the sorts of constants in VALUES or BIND."""
     if knowledge is None:
         return []
     if isinstance(element, Values):

@@ -37,7 +37,6 @@ from askgraph.sparql import (
     Nested,
     Pattern,
     Query,
-    Term,
     Union,
     Values,
     find_variables,
@@ -194,14 +193,13 @@ def _iterate_constants(element: Element) -> Iterator[str]:
         case Pattern() if element.predicate != NamedNode(RDF_TYPE):
             ends = (element.subject, element.object)
             yield from (str(term) for term in ends if isinstance(term, NamedNode))
-            if isinstance(element.subject, NamedNode) or _is_text(element.object):
+            if isinstance(element.subject, NamedNode) or (
+                isinstance(element.object, Literal)
+                and element.object.datatype.value in (XSD_STRING, RDF_LANG_STRING)
+            ):
                 yield _CONSTANT_MARK
         case Values():
             yield _CONSTANT_MARK
-
-
-def _is_text(term: Term) -> bool:
-    return isinstance(term, Literal) and term.datatype.value in (XSD_STRING, RDF_LANG_STRING)
 
 
 def _can_multiply(element: Element) -> bool:

@@ -600,7 +600,6 @@ def _list_variables(part: Group) -> list[Variable]:
 
 
 def _state(pattern: Pattern, names: Names) -> str:
-    """Return a pattern as a statement."""
     subject, value = names.name_term(pattern.subject), names.name_term(pattern.object)
     if pattern.predicate == NamedNode(RDF_TYPE) and isinstance(pattern.object, NamedNode):
         noun = names.name_type(pattern.object.value)

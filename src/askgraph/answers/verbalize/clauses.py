@@ -15,7 +15,6 @@ from askgraph.sparql import Call, Pattern, Predicate, Query, Term, english, find
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _MAX_DEPTH = 12
-_MAX_POSSESSIVES = 1
 _FULL_CLAUSES = ("whose ", "that ", "who ", "whom ")
 _COMPLETE = (*_FULL_CLAUSES, "without ", "for ", "but ", "to ", "from ", "about ")
 _VAGUE_ROLES = frozenset("type kind role status position category".split())

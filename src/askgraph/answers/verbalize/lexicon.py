@@ -362,7 +362,6 @@ class Head:
 
     Attributes:
         is_many: Whether it is in the plural.
-        is_person: Whether it is a person.
         is_vague: Whether it is only "thing".
     """
 

@@ -149,7 +149,6 @@ class Phrases:
     """The phrases of one language.
 
     Attributes:
-        language: The language of the phrases.
         nouns: The language of the labels; empty if unknown.
     """
 
@@ -251,7 +250,16 @@ class Phrases:
         if not noun[-1:].isalpha() or noun.isupper() or not self.nouns:
             return noun
         if self.nouns == "de":
-            return _pluralize_german(noun)
+            *before, word = noun.split(" ")
+            if not word[:1].isupper():
+                return noun
+            endings = load_lexicon("de")["plurals"]
+            cut = next(at for at in range(len(word) + 1) if word[at:].lower() in endings)
+            ending = endings[word[cut:].lower()]
+            plural = ending.capitalize() if cut == 0 else word[:cut] + ending
+            return " ".join(
+                [*(re.sub("(?<=e)[rsnm]$", "", adjective) for adjective in before), plural]
+            )
         if self.nouns == "en":
             return english.pluralize(noun)
         match = re.search(r" (?:de|du|des|del|al|à|en|a) ", noun)
@@ -260,17 +268,6 @@ class Phrases:
         )
         words = [_pluralize_romance(word, self.language) for word in first.split(" ")]
         return " ".join(words) + preposition + rest
-
-
-def _pluralize_german(noun: str) -> str:
-    *before, word = noun.split(" ")
-    if not word[:1].isupper():
-        return noun
-    endings = load_lexicon("de")["plurals"]
-    cut = next(at for at in range(len(word) + 1) if word[at:].lower() in endings)
-    ending = endings[word[cut:].lower()]
-    plural = ending.capitalize() if cut == 0 else word[:cut] + ending
-    return " ".join([*(re.sub("(?<=e)[rsnm]$", "", adjective) for adjective in before), plural])
 
 
 def _pluralize_romance(word: str, language: str) -> str:

@@ -105,7 +105,18 @@ def make_scope(group: Group) -> Scope:
                     scope.filters[number] = Call("=", (right, left))
                 else:
                     scope.filters[number] = Call("=", (left, right))
-    _turn_unbound_optionals(scope)
+    # `OPTIONAL { … ?x } FILTER(!BOUND(?x))` means absence.
+    for condition in list(scope.filters):
+        match condition:
+            case Call(
+                name="!", arguments=(Call(name="BOUND", arguments=(Variable() as missing,)),)
+            ):
+                for inner in list(scope.optional):
+                    if missing.value in inner.list_names():
+                        scope.optional.remove(inner)
+                        scope.without.append(inner)
+                        scope.filters.remove(condition)
+                        break
     return scope
 
 
@@ -199,21 +210,6 @@ def _rename(scope: Scope) -> None:
     if scope.aliases:
         scope.patterns = list(map(rename, scope.patterns))
         scope.filters = list(map(rename, scope.filters))
-
-
-def _turn_unbound_optionals(scope: Scope) -> None:
-    """`OPTIONAL { … ?x } FILTER(!BOUND(?x))` means absence."""
-    for condition in list(scope.filters):
-        match condition:
-            case Call(
-                name="!", arguments=(Call(name="BOUND", arguments=(Variable() as missing,)),)
-            ):
-                for inner in list(scope.optional):
-                    if missing.value in inner.list_names():
-                        scope.optional.remove(inner)
-                        scope.without.append(inner)
-                        scope.filters.remove(condition)
-                        break
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Benchmarks whose records are JSON objects: the keys and conversions of each format."""
 
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,12 +41,16 @@ from askgraph.evaluation.benchmarks._records import (
 from askgraph.evaluation.questions import GoldQuestion
 
 Keys = frozenset[str]
+_FORMATS = tomllib.loads(Path(__file__).with_name("json_formats.toml").read_text("utf-8"))
 
 
 class JsonBenchmark:
     """A format whose records are JSON objects, described by the keys of their fields.
 
+    `json_formats.toml` has the values of the attributes by the names of the classes.
+
     Attributes:
+        title: The name of the benchmark.
         splits: The usual splits of the benchmark.
         signs: Keys that a file of this format must have.
         any_signs: Further keys; a file must have at least one of them.
@@ -58,13 +63,12 @@ class JsonBenchmark:
         paraphrase_keys: Keys of other wordings; the first is asked if there is no text.
         no_texts: Placeholders for a missing text, in lower case.
         query_keys: Keys of the gold query; the first with a query counts.
-        tag_keys: Keys of tags.
         entity_keys: Keys of the entities of the question.
-        predicate_keys: Keys of the predicates.
         language: Default language.
         graph: The graph that the questions are about; None to detect it from their queries.
     """
 
+    title: ClassVar[str] = ""
     splits: ClassVar[tuple[str, ...]] = ()
     required_keys: ClassVar[Keys] = frozenset()
     alternative_keys: ClassVar[Keys] = frozenset()
@@ -82,6 +86,12 @@ class JsonBenchmark:
     predicate_keys: ClassVar[tuple[str, ...]] = ()
     language: ClassVar[str | None] = None
     graph: str | None = None
+
+    def __init_subclass__(cls) -> None:
+        for name, value in _FORMATS.get(cls.__name__, {}).items():
+            setattr(
+                cls, name, type(getattr(cls, name))(value) if isinstance(value, list) else value
+            )
 
     def can_read(self, path: Path, head: str) -> bool:
         """Return whether the keys in the head of a file match this format."""
@@ -159,14 +169,6 @@ class ComplexWebQuestions(JsonBenchmark):
     The program's wording is kept as a paraphrase, the kind of complexity as a tag.
     """
 
-    title: ClassVar[str] = "ComplexWebQuestions"
-    splits: ClassVar[tuple[str, ...]] = ("train", "dev", "test")
-    required_keys = frozenset({"webqsp_ID", "machine_question"})
-    id_key = "ID"
-    paraphrase_keys = ("machine_question",)
-    tag_keys = ("compositionality_type",)
-    graph = "freebase"
-
     def parse_answers(self, record: Record) -> ResultTable | None:
         """Return the stored answers, entities as IRIs."""
         values = [self._parse_answer(answer) for answer in get_objects(record, "answers")]
@@ -191,17 +193,6 @@ class DblpQuad(JsonBenchmark):
     Graph", BIR 2023 (CC BY 4.0).
     """
 
-    title: ClassVar[str] = "DBLP-QuAD"
-    splits: ClassVar[tuple[str, ...]] = ("train", "valid", "test")
-    required_keys = frozenset({"questions", "query_type", "held_out"})
-    key = "questions"
-    query_keys = ("query",)
-    paraphrase_keys = ("paraphrased_question",)
-    tag_keys = ("query_type", "template_id")
-    entity_keys = ("entities",)
-    predicate_keys = ("relations",)
-    graph = "dblp"
-
 
 class SciQa(DblpQuad):
     """SciQA: 2,565 questions over the Open Research Knowledge Graph, by hand and from templates.
@@ -209,11 +200,6 @@ class SciQa(DblpQuad):
     Auer et al., "The SciQA Scientific Question Answering Benchmark for Scholarly Knowledge",
     Scientific Reports 13, 2023 (CC BY 4.0).
     """
-
-    title: ClassVar[str] = "SciQA"
-    required_keys = frozenset({"questions", "query_type"})
-    alternative_keys = frozenset({"query_shape", "auto_generated"})
-    graph = "orkg"
 
 
 class GraspLines(JsonBenchmark):
@@ -223,14 +209,6 @@ class GraspLines(JsonBenchmark):
     2507.08107, section 4 (the licence is that of each benchmark). `info.invalid` marks questions
     whose query the authors could not use; they get the tag `invalid`.
     """
-
-    title: ClassVar[str] = "GRASP's benchmark lines"
-    splits: ClassVar[tuple[str, ...]] = ("train", "val", "dev", "test")
-    required_keys = frozenset({"id", "question", "sparql"})
-    alternative_keys = frozenset({"paraphrases", "info"})
-    first_character = "{"
-    has_lines = True
-    paraphrase_keys = ("paraphrases",)
 
     def build_question(self, record: Record) -> GoldQuestion:
         """Build a question, tagged `invalid` if the authors could not use its query."""
@@ -248,14 +226,6 @@ class LcQuad(JsonBenchmark):
     2017 (GPL 3.0).
     """
 
-    title: ClassVar[str] = "LC-QuAD 1.0"
-    splits: ClassVar[tuple[str, ...]] = ("train", "test")
-    required_keys = frozenset({"corrected_question"})
-    id_key = "_id"
-    text_keys = ("corrected_question",)
-    query_keys = ("sparql_query", "query")  # the key in the files, and the one in the documentation
-    graph = "dbpedia"
-
     def build_question(self, record: Record) -> GoldQuestion:
         """Build a question, tagged with its template."""
         template = record.get("sparql_template_id", record.get("id"))
@@ -270,14 +240,6 @@ class LcQuad2(JsonBenchmark):
     DBpedia", ISWC 2019. If a question is null, its paraphrase is asked.
     """
 
-    title: ClassVar[str] = "LC-QuAD 2.0"
-    splits: ClassVar[tuple[str, ...]] = ("train", "test")
-    required_keys = frozenset({"NNQT_question"})
-    id_key = "uid"
-    paraphrase_keys = ("paraphrased_question",)
-    placeholder_texts = frozenset({"n/a", "na", "nan", "none", "null"})
-    tag_keys = ("subgraph", "template")
-
     def __init__(self, graph: Literal["wikidata", "dbpedia"] = "wikidata") -> None:
         self.graph = graph
         self.query_keys = ("sparql_wikidata" if graph == "wikidata" else "sparql_dbpedia18",)
@@ -290,13 +252,6 @@ class PatQuestions(JsonBenchmark):
     Answering", Findings of ACL 2024. A file covers one snapshot and one number of hops; the stored
     answers hold for that snapshot only. The files hold no queries.
     """
-
-    title: ClassVar[str] = "PAT-Questions"
-    required_keys = frozenset({"text answers", "answer annotations"})
-    id_key = "uniq_id"
-    tag_keys = ("template",)
-    predicate_keys = ("relations",)
-    graph = "wikidata"
 
     def iterate_records(self, path: Path) -> Iterator[tuple[str, Record | str]]:
         """Yield the values of the file's object."""
@@ -343,14 +298,6 @@ class Qald(JsonBenchmark):
     Wikidata version of SimpleQuestions is also published in this format.
     """
 
-    title: ClassVar[str] = "QALD 7, 9, 9-plus, 10"
-    splits: ClassVar[tuple[str, ...]] = ("train", "test")
-    required_keys = frozenset({"questions", "question", "language", "string"})
-    excluded_keys = frozenset({"query_type"})
-    key = "questions"
-    query_keys = ("query",)
-    tag_keys = ("answertype",)
-
     def build_question(self, record: Record) -> GoldQuestion:
         """Build a question with its flags as tags; a question out of scope has no query."""
         question = replace(super().build_question(record), paraphrases=())
@@ -387,17 +334,6 @@ class Rubq(JsonBenchmark):
     tagged `no_answer`.
     """
 
-    title: ClassVar[str] = "RuBQ 1.0, 2.0"
-    splits: ClassVar[tuple[str, ...]] = ("dev", "test")
-    required_keys = frozenset({"uid", "question_text", "question_uris"})
-    id_key = "uid"
-    query_keys = ("query",)
-    tag_keys = ("tags",)
-    entity_keys = ("question_uris",)
-    predicate_keys = ("question_props",)
-    language = "ru"
-    graph = "wikidata"
-
     def build_question(self, record: Record) -> GoldQuestion:
         """Build a question; it is unanswerable if Wikidata holds no answer."""
         question = super().build_question(record)
@@ -421,14 +357,6 @@ class SimpleDbpediaQa(JsonBenchmark):
     Several predicates may express one fact; the query is the union over them.
     """
 
-    title: ClassVar[str] = "SimpleDBpediaQA"
-    splits: ClassVar[tuple[str, ...]] = ("train", "valid", "test")
-    required_keys = frozenset({"Questions", "Subject", "PredicateList"})
-    key = "Questions"
-    id_key = "ID"
-    text_keys = ("Query",)
-    graph = "dbpedia"
-
     def build_question(self, record: Record) -> GoldQuestion:
         """Build a question with a query made from its facts."""
         subject, facts = get_text(record, "Subject") or "", get_objects(record, "PredicateList")
@@ -451,7 +379,6 @@ _IRI = re.compile(r"[a-z]+:[^\x00-\x20<>\"{}|\\^`]+")
 
 
 def _build_fact_pattern(subject: str, fact: Record) -> str:
-    """Return the triple pattern of a fact and its subject."""
     predicate, direction = fact.get("Predicate"), fact.get("Direction")
     class_iri = fact.get("Constraint")
     if not (isinstance(predicate, str) and _IRI.fullmatch(predicate)):
@@ -475,12 +402,6 @@ class Spinach(JsonBenchmark):
     use features of Wikidata's query service only, such as the label service and named subqueries.
     """
 
-    title: ClassVar[str] = "SPINACH"
-    splits: ClassVar[tuple[str, ...]] = ("dev", "test")
-    required_keys = frozenset({"id", "title", "url", "question", "sparql"})
-    first_character = "["
-    graph = "wikidata"
-
 
 class WebQsp(JsonBenchmark):
     """WebQSP: questions that people asked a search engine, with queries and answers over Freebase.
@@ -488,17 +409,6 @@ class WebQsp(JsonBenchmark):
     Yih et al., "The Value of Semantic Parse Labeling for Knowledge Base Question Answering", ACL
     2016. A question may have several parses; the first with a query or answers counts.
     """
-
-    title: ClassVar[str] = "WebQSP"
-    splits: ClassVar[tuple[str, ...]] = ("train", "test")
-    required_keys = frozenset({"Questions", "RawQuestion", "Parses"})
-    key = "Questions"
-    id_key = "QuestionId"
-    text_keys = ("RawQuestion", "ProcessedQuestion")
-    query_keys = ("Sparql",)
-    entity_keys = ("TopicEntityMid",)
-    predicate_keys = ("InferentialChain",)
-    graph = "freebase"
 
     def build_question(self, record: Record) -> GoldQuestion:
         """Build a question with the query and the answers of its first parse."""
@@ -524,15 +434,6 @@ class WikiWebQuestions(JsonBenchmark):
     Xu et al., "Fine-tuned LLMs Know More, Hallucinate Less with Few-Shot Sequence-to-Sequence
     Semantic Parsing over Wikidata", EMNLP 2023.
     """
-
-    title: ClassVar[str] = "WikiWebQuestions"
-    splits: ClassVar[tuple[str, ...]] = ("train", "dev", "test")
-    required_keys = frozenset({"sparql"})
-    alternative_keys = frozenset({"utterance", "results"})
-    excluded_keys = frozenset({"title"})
-    first_character = "["
-    text_keys = ("utterance", "question")
-    graph = "wikidata"
 
     def parse_answers(self, record: Record) -> ResultTable | None:
         """Return the stored results."""

@@ -179,7 +179,6 @@ def _describe_empty(table: ResultTable) -> str:
 
 
 def _has_only_counts(query: str) -> bool:
-    """Return whether all columns of a query are counts or sums."""
     try:
         columns = parse_tree(query).columns
     except QuerySyntaxError:

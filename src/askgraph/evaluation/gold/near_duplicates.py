@@ -71,7 +71,6 @@ def find_near_duplicates(
     questions about different graphs are not duplicates.
 
     Args:
-        questions: The questions.
         min_similarity: Minimum similarity of texts, 0 to 1.
         prefixes: Prefixes that queries may use without declaring them.
     """
@@ -92,12 +91,12 @@ def find_near_duplicates(
             pairs[first, second] = DuplicatePair(first, second, "same question", 1.0)
     for first, second in _pair_equal_keys(list(zip(group_keys, queries, strict=True))):
         if queries[first]:
-            similarity = _compute_similarity(texts[first], texts[second])
+            similarity = fuzz.token_sort_ratio(texts[first], texts[second]) / 100
             pairs.setdefault(
                 (first, second), DuplicatePair(first, second, "same query", similarity)
             )
     for first, second in _pair_similar_texts(list(zip(group_keys, texts, strict=True))):
-        similarity = _compute_similarity(texts[first], texts[second])
+        similarity = fuzz.token_sort_ratio(texts[first], texts[second]) / 100
         if similarity >= min_similarity and _find_number_words(texts[first]) == _find_number_words(
             texts[second]
         ):
@@ -140,10 +139,6 @@ def _pair_equal_keys(keys: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
         first_index = first_indices.setdefault(key, index)
         if first_index != index:
             yield first_index, index
-
-
-def _compute_similarity(first: str, second: str) -> float:
-    return fuzz.token_sort_ratio(first, second) / 100
 
 
 def _find_number_words(text: str) -> set[str]:
@@ -193,7 +188,6 @@ def _pair_similar_texts(keys: Sequence[tuple[Hashable, str]]) -> list[tuple[int,
 
 
 def _hash_trigrams(text: str) -> set[int]:
-    """Return the hashes of the character trigrams of a text with sorted words."""
     padded = " " + " ".join(sorted(text.split())) + " "
     return {
         zlib.crc32(padded[index : index + 3].encode()) for index in range(max(1, len(padded) - 2))
@@ -303,7 +297,6 @@ def split_folds(
     The same questions in any order and the same seed give the same parts.
 
     Args:
-        questions: The questions.
         fold_count: Number of parts, at least 2.
         seed: Seed of the order of groups.
         groups: A label for each question; questions with one label stay in one part. None groups

@@ -3,9 +3,10 @@
 Also the disagreement of metrics on small predictions that are each wrong in one way.
 """
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from pathlib import Path
 from statistics import fmean
 
 from pyoxigraph import Literal, NamedNode
@@ -22,8 +23,9 @@ from askgraph.evaluation.reports.report import (
 )
 from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns
 from askgraph.evaluation.runs import EvaluationRun, Record
+from askgraph.sparql import Term
 from askgraph.sparql import vocabulary as voc
-from askgraph.sparql.results import Row, SelectResult
+from askgraph.sparql.results import SelectResult
 
 SCORE_TOLERANCE = 1e-9
 MAX_NAMED_QUESTIONS = 3  # questions that an error names
@@ -440,85 +442,41 @@ def score_examples(metrics: Sequence[str] | None = None) -> tuple[ScoredExample,
     )
 
 
-def _build_resource(name: str) -> NamedNode:
-    return NamedNode(f"https://example.org/space/{name}")
+_NUMBERED_ROW_COUNT = 1_025
 
 
-def _build_label(text: str) -> Literal:
-    return Literal(text, language="en")
+def _parse_term(cell: str) -> Term:
+    value, _, datatype = cell.partition("^^")
+    if datatype:
+        return Literal(value, datatype=NamedNode(voc.XSD + datatype))
+    value, _, language = cell.partition("@")
+    if language:
+        return Literal(value, language=language)
+    return NamedNode(f"https://example.org/space/{value}")
 
 
-def _build_number(text: str, datatype: str = voc.XSD_INTEGER) -> Literal:
-    return Literal(text, datatype=NamedNode(datatype))
+def _build_table(rows: Sequence[Sequence[str]]) -> ResultTable:
+    variables = tuple(f"v{index}" for index in range(len(rows[0]) if rows else 1))
+    terms = tuple(tuple(map(_parse_term, row)) for row in rows)
+    return ResultTable.from_result(SelectResult(variables, terms))
 
 
-def _build_table(*rows: Row, width: int = 1) -> ResultTable:
-    width = len(rows[0]) if rows else width
-    return ResultTable.from_result(SelectResult(tuple(f"v{index}" for index in range(width)), rows))
+def _read_examples() -> tuple[MetricExample, ...]:
+    content = tomllib.loads(Path(__file__).with_name("metric_examples.toml").read_text("utf-8"))
+    numbers = range(_NUMBERED_ROW_COUNT)
+    rows = content["tables"] | {
+        name: [[cell.format(number=number) for cell in row] for number in numbers]
+        for name, row in content["numbered"].items()
+    }
+    tables: dict[str | bool, ResultTable] = {
+        name: _build_table(table_rows) for name, table_rows in rows.items()
+    }
+    tables |= {value: ResultTable.from_boolean(value) for value in (True, False)}
+    return tuple(
+        MetricExample(name, tables[predicted], tables[gold])
+        for name, predicted, gold in content["examples"]
+    )
 
 
-MOONS = tuple((_build_resource(name),) for name in ("Io", "Europa", "Ganymede", "Callisto"))
-LABELLED = tuple((moon, _build_label(moon.value.rpartition("/")[2])) for (moon,) in MOONS)
-DIAMETERS = (
-    (_build_resource("Io"), _build_number("3643")),
-    (_build_resource("Europa"), _build_number("3122")),
-    (_build_resource("Ganymede"), _build_number("5268")),
-    (_build_resource("Callisto"), _build_number("4821")),
-)
-MISPAIRED_DIAMETERS = tuple(
-    (moon, size)
-    for (moon, _), (_, size) in zip(DIAMETERS, DIAMETERS[1:] + DIAMETERS[:1], strict=True)
-)
-PAIRS = tuple((one, other) for (one,), (other,) in zip(MOONS, MOONS[1:] + MOONS[:1], strict=True))
-DOUBLES = tuple((_build_number(f"{size.value}.0", voc.XSD_DOUBLE),) for _, size in DIAMETERS)
-CRATERS = tuple((_build_resource(f"crater_{at}"),) for at in range(1025))
-FIFTY_VALUE_ROW = tuple(crater for (crater,) in CRATERS[:49]) + MOONS[0]
-LABELLED_CRATERS = tuple(
-    (crater, _build_label(f"crater {at}")) for at, (crater,) in enumerate(CRATERS)
-)
-
-EXAMPLES: tuple[MetricExample, ...] = (
-    MetricExample("right", _build_table(*MOONS), _build_table(*MOONS)),
-    MetricExample("right, and a column of labels", _build_table(*LABELLED), _build_table(*MOONS)),
-    MetricExample(
-        "right, numbers with another datatype",
-        _build_table(*DOUBLES),
-        _build_table(*((size,) for _, size in DIAMETERS)),
-    ),
-    MetricExample("one column of two", _build_table(*MOONS), _build_table(*DIAMETERS)),
-    MetricExample(
-        "one column, where gold has its values twice", _build_table(*MOONS), _build_table(*PAIRS)
-    ),
-    MetricExample(
-        "two columns, paired in the wrong rows",
-        _build_table(*MISPAIRED_DIAMETERS),
-        _build_table(*DIAMETERS),
-    ),
-    MetricExample("each row twice", _build_table(*MOONS, *MOONS), _build_table(*MOONS)),
-    MetricExample("half of the rows", _build_table(*MOONS[:2]), _build_table(*MOONS)),
-    MetricExample(
-        "the rows, and as many wrong ones", _build_table(*MOONS, *CRATERS[:4]), _build_table(*MOONS)
-    ),
-    MetricExample(
-        "one row with everything in it", _build_table(tuple(chain(*MOONS))), _build_table(*MOONS)
-    ),
-    MetricExample(
-        "one row with fifty values, the last one right",
-        _build_table(FIFTY_VALUE_ROW),
-        _build_table(MOONS[0]),
-    ),
-    MetricExample("1,025 rows, right", _build_table(*CRATERS), _build_table(*CRATERS)),
-    MetricExample(
-        "1,025 rows, right, and labels", _build_table(*LABELLED_CRATERS), _build_table(*CRATERS)
-    ),
-    MetricExample(
-        "right, the answer no", ResultTable.from_boolean(False), ResultTable.from_boolean(False)
-    ),
-    MetricExample(
-        "no instead of yes", ResultTable.from_boolean(False), ResultTable.from_boolean(True)
-    ),
-    MetricExample("yes instead of rows", ResultTable.from_boolean(True), _build_table(*MOONS)),
-    MetricExample("right, no rows", _build_table(), _build_table()),
-    MetricExample("no rows instead of four", _build_table(), _build_table(*MOONS)),
-)
+EXAMPLES = _read_examples()
 """The name of each example describes what is right and wrong with its prediction."""

@@ -42,7 +42,6 @@ class Calibration:
         brier: Mean squared distance (Brier, 1950); 0 is best.
         ece: Expected calibration error: the distance of the two means of each bin, weighted by its
             answers (Naeini et al., AAAI 2015).
-        bins: The bins.
     """
 
     n: int
@@ -246,7 +245,10 @@ def _apply_policies(
 ) -> Iterator[tuple[str, list[bool]]]:
     """Yield the name of each policy with its rejections."""
     yield "as answered", [record.status in (*REJECTED_STATUSES, "error") for record in records]
-    failing = [_has_no_result(record) for record in records]
+    # A query is missing, does not run, or has no rows.
+    failing = [
+        record.sparql is None or not record.executed or record.rows == 0 for record in records
+    ]
     yield "execution", failing
     unwritten = [record.sparql is None or record.status == "refusal" for record in records]
     yield (
@@ -276,11 +278,6 @@ def _apply_policies(
         )
     threshold = find_threshold(judged)
     yield "confidence, limit in hindsight", [record.confidence < threshold for record in records]
-
-
-def _has_no_result(record: Record) -> bool:
-    """Return whether a query is missing, does not run, or has no rows."""
-    return record.sparql is None or not record.executed or record.rows == 0
 
 
 def _build_policy_result(

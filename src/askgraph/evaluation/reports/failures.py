@@ -41,7 +41,6 @@ class QueryParts:
     filters, a pattern and its repeat.
 
     Attributes:
-        form: Form of the query.
         columns: Number of columns.
         things: Entities and values in patterns.
         predicates: Predicates in patterns.

@@ -210,7 +210,9 @@ class QueryCollector:
         self.fixed_values[variable] = value
 
     def _collect_call(self, call: Call) -> None:
-        if _is_language_test(call):
+        # A call tests a language tag: LANG(?x) = "en", LANGMATCHES(…).
+        tags = (argument for argument in call.arguments if isinstance(argument, Call))
+        if call.name == "LANGMATCHES" or any(tag.name == "LANG" for tag in tags):
             return
         if call.name != "&&":
             self.operators.append(EQUIVALENT_OPERATORS.get(call.name, call.name))
@@ -263,12 +265,6 @@ def _iterate_conjuncts(condition: Expression) -> Iterator[Expression]:
             yield from _iterate_conjuncts(argument)
     else:
         yield condition
-
-
-def _is_language_test(call: Call) -> bool:
-    """Return whether a call tests a language tag: LANG(?x) = "en", LANGMATCHES(…)."""
-    tags = (argument for argument in call.arguments if isinstance(argument, Call))
-    return call.name == "LANGMATCHES" or any(tag.name == "LANG" for tag in tags)
 
 
 def _iterate_iris(predicate: Predicate) -> Iterator[NamedNode]:

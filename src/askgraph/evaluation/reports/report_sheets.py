@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -123,20 +123,16 @@ def build_score_sheet(runs: Sequence[EvaluationRun], *, metric: str = DEFAULT_ME
             if any(record.gold_links for run in runs for record in run.records)
             else []
         ),
-        *_describe_refusals(groups),
+        *(
+            f"{group.run}, {group.benchmark}, {group.method}: of {count} unanswerable "
+            f"questions {group.report.correct_refusal_count} were refused or asked back; "
+            "they are in no mean."
+            for group in groups
+            if (count := len(group.report.unanswerable))
+        ),
     )
     title = "Scores, INCOMPLETE" if describe_incomplete(runs) else "Scores"
     return Sheet(title, columns, tuple(rows), notes)
-
-
-def _describe_refusals(groups: Sequence[RunGroup]) -> Iterable[str]:
-    for group in groups:
-        if count := len(group.report.unanswerable):
-            yield (
-                f"{group.run}, {group.benchmark}, {group.method}: of {count} unanswerable "
-                f"questions {group.report.correct_refusal_count} were refused or asked back; "
-                "they are in no mean."
-            )
 
 
 def _build_failure_sheet(groups: Sequence[RunGroup]) -> Sheet:

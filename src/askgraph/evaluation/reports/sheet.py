@@ -2,9 +2,11 @@
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from rich import box
@@ -152,23 +154,7 @@ def _escape_markdown(text: str) -> str:
 
 
 _LATEX_ESCAPES = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "{": r"\{",
-        "}": r"\}",
-        "$": r"\$",
-        "&": r"\&",
-        "#": r"\#",
-        "_": r"\_",
-        "%": r"\%",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        '"': r"\textquotedbl{}",
-        "–": "--",
-    }
+    json.loads(Path(__file__).with_name("latex.json").read_text("utf-8"))
 )
 
 

@@ -35,7 +35,6 @@ class Record:
 
     Attributes:
         id: Id of the question.
-        question: Text of the question.
         status: `answer`, `clarification`, `refusal` or `error`.
         confidence: Confidence of the best attempt, 0 to 1.
         scores: Scores by metric. For an unanswerable question all are 1 if it was refused or asked
@@ -251,7 +250,6 @@ class Task:
     """One question for one method.
 
     Attributes:
-        question: The question.
         benchmark: Name of the benchmark.
         graph: Name or path by which a workspace finds the graph.
         method: Label of the method in this run.
@@ -302,7 +300,6 @@ class EvaluationRun:
     """A run read from its folder.
 
     Attributes:
-        name: Name of the run.
         records: Records in the order of the questions.
         settings: Content of `run.json`: `askgraph` (version), `created`, `planned` (number of
             records of the complete run), `benchmarks` (each with `name`, `format`, `path`,

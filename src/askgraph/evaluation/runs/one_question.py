@@ -69,7 +69,6 @@ async def asked(
     """Ask the question of a task and score the answer; gold runs on the same endpoint.
 
     Args:
-        task: The task.
         ask: Answers the question.
         endpoint: Where gold queries and answers run.
         graph: Name of the graph, for the record.
@@ -114,7 +113,6 @@ async def trace_of(
     """Answer one question and return all steps, with what a replay needs.
 
     Args:
-        question: The question.
         method: The method that answers.
         name: Name of the method.
         graphs: The graphs to ask.
@@ -231,15 +229,7 @@ async def _score_attempt(
     scored_answer = await score_answer(task, attempt.status, load_prediction, endpoint, prefixes)
     if scored_answer.gold is None:
         return scored_answer
-    return replace(
-        scored_answer, drafts=await _score_drafts(task, attempt, scored_answer.gold, endpoint)
-    )
-
-
-async def _score_drafts(
-    task: Task, attempt: _AttemptResult, gold: ResultTable, endpoint: Endpoint
-) -> tuple[float, ...]:
-    """Return the F1 of each of the best candidates; a failed one scores 0."""
+    # The F1 of each of the best candidates; a failed one scores 0.
     drafts = [step for step in attempt.steps if isinstance(step, Draft)]
     scores = []
     for draft in sorted(drafts, key=lambda draft: -draft.score)[: task.options.drafts]:
@@ -248,8 +238,8 @@ async def _score_drafts(
         except AskgraphError:
             scores.append(0.0)
         else:
-            scores.append(round(best_column(table, gold).f1, 9))
-    return tuple(scores)
+            scores.append(round(best_column(table, scored_answer.gold).f1, 9))
+    return replace(scored_answer, drafts=tuple(scores))
 
 
 MAX_ROWS = 20
@@ -375,7 +365,6 @@ async def answer_all(
     a refusal that also has an `error`.
 
     Args:
-        questions: The questions.
         answerer: Answers one question.
         output_path: The file of answers.
         concurrency: Number of questions that run at once.

@@ -34,7 +34,6 @@ class RunBudget:
     Attributes:
         calls: Model calls.
         tokens: Input and output tokens.
-        money: Money.
         requests: SPARQL requests.
         seconds: Seconds of answering, summed over questions.
     """

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from math import isnan
+from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Literal
 
@@ -34,30 +35,11 @@ Measure = Literal[
 ]  # fmt: skip
 """The subject of a table; those of the second line ask no questions."""
 
-HEADS_BY_MEASURE: Mapping[str, Mapping[str, str]] = {
-    "cost": {
-        "median seconds": "median seconds", "input": "tokens in", "output": "tokens out",
-        "money": "money",
-    },
-    "rejection": {"caught": "wrong rejected", "lost": "right rejected"},
-    "entities": {"entities": "F1"},
-    "predicates": {"predicates": "F1"},
-    "retrieval": {
-        f"{what} @{limit}": f"{what} @{limit}"
-        for what in ("entities", "predicates")
-        for limit in (10, 100)
-    },
-    "indices": {"items": "items", "bytes": "bytes"},
-    "modifiers": {"queries": "queries"},
-    "hops": {one: one for one in ("multi-hop", "hops", "fewest", "most")},
-}  # fmt: skip
+_TABLES = tomllib.loads(Path(__file__).with_name("measures.toml").read_text("utf-8"))
+HEADS_BY_MEASURE: Mapping[str, Mapping[str, str]] = _TABLES["heads"]
 """The metrics of a table with their heads; tables of answers use the paper's own."""
 
-_KINDS_BY_METRIC: Mapping[str, CellKind] = {
-    "median seconds": "number", "input": "count", "output": "count", "money": "text",
-    "queries": "count", "hops": "number", "fewest": "count", "most": "count", "items": "count",
-    "bytes": "count",
-}  # fmt: skip
+_KINDS_BY_METRIC: Mapping[str, CellKind] = _TABLES["kinds"]
 _MEASURES_WITHOUT_QUESTIONS = ("retrieval", "indices", "modifiers", "hops")
 
 
@@ -393,7 +375,6 @@ def _build_columns(
 def _get_published_benchmarks(
     table: PaperTable, metric: str, shown_benchmarks: Sequence[str]
 ) -> list[str]:
-    """Return the shown benchmarks for which the paper published a metric."""
     published = {name for row in table.rows for name in row.published.get(metric, ())}
     return [name for name in shown_benchmarks if name in published]
 

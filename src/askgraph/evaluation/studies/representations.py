@@ -45,29 +45,6 @@ class Experiment:
         return "-".join(kind for kind in kinds if getattr(self, kind)) or "plain"
 
 
-_OUTGOING, _NEIGHBOURHOOD, _SPECIFIC = (
-    ("outgoing",) * 2,
-    ("neighbourhood",) * 2,
-    ("neighbourhood", "specific"),
-)
-
-EXPERIMENTS: tuple[Experiment, ...] = (
-    Experiment(1, *_OUTGOING),
-    Experiment(2, *_NEIGHBOURHOOD),
-    Experiment(3, "outgoing", "specific"),
-    Experiment(4, *_SPECIFIC),
-    Experiment(5, *_OUTGOING, inverse=True),
-    Experiment(6, *_SPECIFIC, inverse=True),
-    Experiment(7, *_OUTGOING, shortcuts=True),
-    Experiment(8, *_SPECIFIC, shortcuts=True),
-    Experiment(9, *_OUTGOING, inverse=True, shortcuts=True),
-    Experiment(10, *_SPECIFIC, inverse=True, shortcuts=True),
-    Experiment(11, *_OUTGOING, comments=True),
-    Experiment(12, *_SPECIFIC, comments=True),
-    Experiment(13, *_SPECIFIC, inverse=True, shortcuts=True, comments=True),
-)
-"""The thirteen experiments of the paper."""
-
 Figures = tuple[tuple[float, float] | None, ...]
 """The share of exact matches and the mean F1, over all questions, then per tag."""
 
@@ -197,6 +174,10 @@ def _parse_experiment(path: Path, number: int, table: Mapping[str, object]) -> E
                 "true or false"
             )
     return Experiment(number, **table)  # type: ignore[arg-type]
+
+
+EXPERIMENTS = read_experiments(Path(__file__).with_name("representations.toml"))
+"""The thirteen experiments of the paper."""
 
 
 def _compute_means(

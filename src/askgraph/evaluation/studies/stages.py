@@ -5,10 +5,12 @@ end-to-end result (table 4) and rejection (table 6). Our own: the predicates tha
 keeps, the value of each stage after perfect earlier stages, and right answers lost to rejection.
 """
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from hashlib import sha256
 from itertools import groupby
+from pathlib import Path
 from statistics import fmean
 from typing import Literal, cast
 
@@ -25,16 +27,9 @@ from askgraph.methods.shared.index_cache import Bm25Parameters
 ALL_STAGES = "together"
 """The configuration of the rejection study: all stages, and no filter."""
 
-CONFIGURATIONS: Mapping[str, Mapping[str, object]] = {
-    ALL_STAGES: {},
-    "without restriction": {"restrict": False},
-    "matched predicates only": {"near": 0},
-    "matched only, without restriction": {"near": 0, "restrict": False},
-    "one reading": {"readings": 1},
-    "gold entities": {"entities": "given"},
-    "gold predicates": {"predicates": "given", "near": 0},
-    "gold entities and predicates": {"entities": "given", "predicates": "given", "near": 0},
-}
+CONFIGURATIONS: Mapping[str, Mapping[str, object]] = tomllib.loads(
+    Path(__file__).with_name("stages.toml").read_text("utf-8")
+)
 """Settings of the method for each line of the tables; the filter is off in all of them."""
 
 
@@ -415,7 +410,6 @@ def _build_rejection_sheet(grouped: Mapping[str, Sequence[StageCase]], metric: s
 def _group_by_configuration(
     grouped: Mapping[str, Sequence[StageCase]],
 ) -> list[tuple[tuple[str, str], list[StageCase]]]:
-    """Return the cases of each benchmark and configuration that has any."""
     lines = [
         ((benchmark, name), [case for case in cases if case.record.method == name])
         for benchmark, cases in grouped.items()

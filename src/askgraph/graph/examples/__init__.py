@@ -64,12 +64,8 @@ class QueryExample:
     """A question and a query that answers it.
 
     Attributes:
-        question: The question.
-        query: The query.
         language: BCP 47 tag of the question, None if unknown.
         others: Further wordings of the question.
-        iri: IRI of the example.
-        keywords: Keywords.
         targets: Addresses of the endpoints that the query is for.
         federates_with: Endpoints that the query calls by SERVICE.
         origin: How the example came about.

@@ -301,7 +301,6 @@ class ExampleDraft:
     """A drafted question in English.
 
     Attributes:
-        question: The question.
         queries: Possible queries: one returns resources, the other their names.
         kind: Name of the template.
         tie: Query with two rows that differ if the question has a single answer; or empty.

@@ -88,7 +88,6 @@ class ShaclExecutable:
         node: Its IRI or blank node.
         query: The query with all prefixes declared; None if it has none.
         wordings: Its comments without HTML.
-        keywords: Keywords.
         targets: Addresses of the endpoints that the query is for.
         federates_with: Endpoints that the query calls by SERVICE.
         origin: How the example came about.

@@ -221,7 +221,6 @@ class PagedRows:
     """Distinct rows in the order of arrival.
 
     Attributes:
-        rows: The rows.
         is_complete: Whether there are no more.
     """
 

@@ -339,7 +339,6 @@ def _record_ends(
     *,
     is_sampled: bool = False,
 ) -> None:
-    """Replace the recorded ends of the queried predicates."""
     if end == _LITERALS:
         tallies: tuple[Tally, ...] = facts.datatypes, facts.languages
     else:

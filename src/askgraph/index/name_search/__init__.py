@@ -58,7 +58,6 @@ class NamedItem:
     """An item that a name search found.
 
     Attributes:
-        iri: its IRI.
         names: its names as (text, language).
         classes: its classes, if the reply contains them.
         weight: how much it is used; higher values first among items of the same name.
@@ -96,7 +95,6 @@ class NameSearch(Protocol):
 
         Args:
             endpoint: the endpoint to query.
-            texts: the texts.
             languages: the user's languages; names in other languages may be found, too.
             within: classes that restrict the items, if the source knows the classes.
             limit: the maximum number of items for each text.

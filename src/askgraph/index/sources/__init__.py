@@ -62,8 +62,7 @@ def load_query(key: str, graph: str | None = None) -> str:
 
 
 _COLUMNS = ("iri", "label", "score", "synonyms", "infos")
-_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
-_CHARACTER_BY_ESCAPE = {written: sign for sign, written in _ESCAPES.items()}
+_CHARACTER_BY_ESCAPE = {"\\\\": "\\", "\\t": "\t", "\\n": "\n", "\\r": "\r"}
 _ESCAPE_PATTERN = re.compile(r"\\[\\tnr]")
 
 
@@ -88,22 +87,6 @@ def read_tsv(path: Path) -> Iterator[Resource]:
         raise SetupError(f"there is no file {path}") from error
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise SetupError(f"{path} cannot be read: {error}") from error
-
-
-def write_tsv(path: Path, resources: Iterable[Resource]) -> int:
-    """Write resources as a table; return their number."""
-    count = 0
-    with path.open("w", encoding="utf-8", newline="") as file:
-        file.write("\t".join(_COLUMNS) + "\n")
-        for resource in resources:
-            joined_texts = (SEPARATOR.join(resource.synonyms), SEPARATOR.join(resource.infos))
-            cells = (resource.iri, resource.label, repr(resource.score), *joined_texts)
-            escaped = (
-                "".join(_ESCAPES.get(character, character) for character in cell) for cell in cells
-            )
-            file.write("\t".join(escaped) + "\n")
-            count += 1
-    return count
 
 
 def _unescape_cell(cell: str) -> str:

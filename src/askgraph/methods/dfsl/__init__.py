@@ -77,8 +77,6 @@ _FLIPPED_WEIGHT = 0.3  # weight of a query derived from another one
 _FLIPPED_CONFIDENCE_FACTOR = 0.6  # of the belief in an answer, where no model wrote its query
 _MAX_BEAM_TOKENS = 600  # a beam search may continue up to this length, regardless of its best beams
 _TEXTS = load_texts("dfsl")
-PAPER_PRESET = parse_paper_preset(_TEXTS["paper"])
-"""Settings of the paper; its five nearest examples are our default too (4.2, 5.4)."""
 
 
 @apply_presets
@@ -110,7 +108,8 @@ class Dfsl(ModelMethodSettings):
     """
 
     converses: ClassVar[bool] = True
-    published: ClassVar[PaperPreset] = PAPER_PRESET
+    published: ClassVar[PaperPreset] = parse_paper_preset(_TEXTS["paper"])
+    """Settings of the paper; its five nearest examples are our default too (4.2, 5.4)."""
 
     model: LanguageModel
     preset: str = "best"

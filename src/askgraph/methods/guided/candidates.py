@@ -82,7 +82,6 @@ class CandidateSet:
     """The candidates of all graphs of a question.
 
     Attributes:
-        graph_candidates: the candidates of each graph.
         max_candidates: candidates that are numbered at most.
         masker: masks all that a model sees, if set; the contexts here have it too.
     """

@@ -4,7 +4,7 @@ No function here calls a model; doubts are put in words for the model, with the 
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -15,6 +15,7 @@ from askgraph.answers.verbalize import verbalize_query
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph.arrays import GraphArrays
 from askgraph.llm import Choice
+from askgraph.methods import load_texts
 from askgraph.methods.guided.candidates import CandidateSet, NumberedCandidate
 from askgraph.methods.guided.prompt import GuidedReply, parse_reply
 from askgraph.methods.shared.several_graphs import QueryTrials, has_different_values
@@ -36,16 +37,7 @@ _MAX_USUAL_ROWS = 1_000  # fewest rows that make an unseen result suspicious
 _MIN_CONTRADICTION_CONFIDENCE = 0.9  # probability of a candidate that another result contradicts
 _MAX_RESULT_ROWS = 6  # rows of a result that is doubted
 _BIAS_WEIGHT = 0.8
-_WEIGHTS = {
-    "searched": 1.6,
-    "against": -0.8,
-    "said": 1.0,
-    "finding": -1.0,
-    "empty": -2.6,
-    "truncated": -0.4,
-    "misfit": -1.2,
-    "revised": -0.5,
-}
+_WEIGHTS: Mapping[str, float] = load_texts("guided")["weights"]
 _MAX_COUNTED_FINDINGS = 2  # a third finding adds no information
 
 

@@ -94,8 +94,6 @@ _MODEL_WRITERS = ("model", "sparql")  # writers that ask a model
 _LINK_CHOICES = ("linked", "reason", "given", "outside", "proposed")
 _ListedTerms = tuple[ListedTerm, ...]
 _TEXTS = load_texts("multi-stage")
-PAPER_PRESET = parse_paper_preset(_TEXTS["paper"])
-"""Settings of the paper; its ten candidates are our default too (4.1)."""
 
 
 @apply_presets
@@ -132,7 +130,8 @@ class MultiStage(SpendingSettings):
     """
 
     converses: ClassVar[bool] = True
-    published: ClassVar[PaperPreset] = PAPER_PRESET
+    published: ClassVar[PaperPreset] = parse_paper_preset(_TEXTS["paper"])
+    """Settings of the paper; its ten candidates are our default too (4.1)."""
     asks: ClassVar[Mapping[str, tuple[object, ...]]] = {
         "entities": ("reason",),
         "predicates": ("reason",),

@@ -204,12 +204,12 @@ def list_external_predicates(
     }
     iris_by_local_name: dict[str, str] = {}
     for profile in sorted(profiles_by_iri.values(), key=lambda profile: -profile.triples):
-        iris_by_local_name.setdefault(_get_local_name(profile.iri), profile.iri)
+        iris_by_local_name.setdefault(re.split(r"[/#:]", profile.iri)[-1], profile.iri)
     best_spans = _select_best_spans(span for span in spans if span.relation)
     terms_by_iri: dict[str, ListedTerm] = {}
     for iri, span in best_spans.items():
         predicate_iri = (
-            iri if iri in profiles_by_iri else iris_by_local_name.get(_get_local_name(iri))
+            iri if iri in profiles_by_iri else iris_by_local_name.get(re.split(r"[/#:]", iri)[-1])
         )
         if predicate_iri is not None:
             term = to_listed_predicate(profiles_by_iri[predicate_iri], span.score)
@@ -225,10 +225,6 @@ def _select_best_spans(spans: Iterable[EntitySpan]) -> dict[str, EntitySpan]:
     for span in sorted(spans, key=lambda span: -span.score):
         best_spans.setdefault(span.iri, span)
     return best_spans
-
-
-def _get_local_name(iri: str) -> str:
-    return re.split(r"[/#:]", iri)[-1]
 
 
 def _is_iri(text: str) -> bool:

@@ -102,7 +102,6 @@ async def load_nearby_demonstrations(
     cached.
 
     Args:
-        remove_terms: removes terms from a demonstration.
         removal_name: a short name of that removal, for the index.
 
     Raises:

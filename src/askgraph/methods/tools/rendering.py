@@ -23,7 +23,7 @@ from askgraph.graph.names import is_informative_label
 from askgraph.methods.tools import Context, ToolLimits
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import split_local_name
-from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Truncation
+from askgraph.sparql.results import GraphResult, SelectResult, Term, Truncation
 from askgraph.sparql.rewrite import lay_out_query
 from askgraph.trace import Observation
 
@@ -240,13 +240,9 @@ async def render_table(context: Context, result: SelectResult) -> RenderedText:
 async def render_triples(context: Context, result: GraphResult) -> RenderedText:
     """Render the triples of a graph result, one per line; of many, the first and the last."""
     columns = ("subject", "predicate", "object")
-    rows = tuple(_to_row(triple) for triple in result.triples)
+    rows = tuple((triple.subject, triple.predicate, triple.object) for triple in result.triples)
     rendered_table = await render_table(context, SelectResult(columns, rows, result.truncated))
     return replace(rendered_table, text=rendered_table.text.replace(" row", " triple", 1))
-
-
-def _to_row(triple: Triple) -> Row:
-    return triple.subject, triple.predicate, triple.object
 
 
 def _shrink_limits(limits: ToolLimits) -> Iterator[ToolLimits]:
@@ -308,7 +304,7 @@ def _find_iris(rows: Sequence[Sequence[Term | None]]) -> Iterator[str]:
                 case NamedNode():
                     yield term.value
                 case Triple():
-                    yield from _find_iris([_to_row(term)])
+                    yield from _find_iris([(term.subject, term.predicate, term.object)])
 
 
 async def render_examples(context: Context, examples: "Sequence[QueryExample]") -> Observation:

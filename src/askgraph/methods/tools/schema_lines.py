@@ -637,26 +637,23 @@ class SchemaNames:
         for p in predicates:
             main_datatype = p.datatypes[0][0] if p.literal else ""
             numbers, dates = main_datatype in NUMERIC_DATATYPES, main_datatype in DATE_DATATYPES
+            # A property, its label if that adds information, and the classes of its objects.
+            ends = get_end_kinds(p, self.writer.context.graph.profile, inverse=False)
+            object_classes = [
+                iri for iri in ends if p.object_classes and not iri.startswith(SCHEMA_NAMESPACES)
+            ]
+            label = self.writer.labels.get(p.iri, "")
+            shows_label = is_informative_label(
+                label, (p.iri, *object_classes, *(iri for iri, _ in p.subject_classes))
+            )
+            name = self.writer.write_iri(p.iri) if shows_label else self.writer.write_short(p.iri)
+            name += format_variants(self.writer, p.iri, self._variants[p.iri]) + (
+                "+" if p.transitive else ""
+            )
+            target = "|".join(map(self.writer.write_short, object_classes)) or "things"
             names_by_kind["numbers " if numbers else "dates " if dates else ""].append(
-                self._format_property(p)
+                name if p.literal else f"{name} → {target}"
             )
         return "; ".join(
             f"{kind}{', '.join(names)}" for kind, names in names_by_kind.items() if names
         )
-
-    def _format_property(self, p: PredicateProfile) -> str:
-        """Return a property, its label if that adds information, and the classes of its objects."""
-        ends = get_end_kinds(p, self.writer.context.graph.profile, inverse=False)
-        object_classes = [
-            iri for iri in ends if p.object_classes and not iri.startswith(SCHEMA_NAMESPACES)
-        ]
-        label = self.writer.labels.get(p.iri, "")
-        shows_label = is_informative_label(
-            label, (p.iri, *object_classes, *(iri for iri, _ in p.subject_classes))
-        )
-        name = self.writer.write_iri(p.iri) if shows_label else self.writer.write_short(p.iri)
-        name += format_variants(self.writer, p.iri, self._variants[p.iri]) + (
-            "+" if p.transitive else ""
-        )
-        target = "|".join(map(self.writer.write_short, object_classes)) or "things"
-        return name if p.literal else f"{name} → {target}"

@@ -88,9 +88,22 @@ def collect_evidence(
     """Return the evidence on the best of some clusters; the names are in `EVIDENCE`."""
     best = ranked_clusters[0].best
     subject = FaultContext(proposal, best)
+    # How close other results are, and whether those show other columns.
+    first, *lower_ranked = ranked_clusters
+    close = [
+        cluster
+        for cluster in lower_ranked
+        if cluster.score > first.score - _MAX_RIVAL_SCORE_DIFFERENCE
+    ]
     evidence = {
         "score": best.score,
-        **_compare_rivals(ranked_clusters),
+        **{
+            "margin": min(1.0, first.score - lower_ranked[0].score)
+            if lower_ranked
+            else _DEFAULT_MARGIN_SCORE,
+            "rivals": math.log1p(len(close)),
+            "disputed": float(any(cluster.best.shown != first.best.shown for cluster in close)),
+        },
         "faults": float(len(find_faults(subject))),
         **_measure_coverage(subject),
         **_measure_links(subject),
@@ -102,23 +115,6 @@ def collect_evidence(
     return {
         **evidence,
         "blemishes": float(sum(values[name] > maximum for name, maximum in _MAX_EVIDENCE)),
-    }
-
-
-def _compare_rivals(ranked_clusters: Sequence[Cluster]) -> dict[str, float]:
-    """Return how close other results are, and whether those show other columns."""
-    first, *lower_ranked = ranked_clusters
-    close = [
-        cluster
-        for cluster in lower_ranked
-        if cluster.score > first.score - _MAX_RIVAL_SCORE_DIFFERENCE
-    ]
-    return {
-        "margin": min(1.0, first.score - lower_ranked[0].score)
-        if lower_ranked
-        else _DEFAULT_MARGIN_SCORE,
-        "rivals": math.log1p(len(close)),
-        "disputed": float(any(cluster.best.shown != first.best.shown for cluster in close)),
     }
 
 
@@ -229,17 +225,13 @@ def _measure_looseness(subject: FaultContext) -> dict[str, float]:
     """Return evidence of unrequested groups, and of columns from more than one thing."""
     variables = [get_value_variable(item) for item in subject.shown_values]
     owners = {item.subject for item in subject.patterns if item.object in variables}
-    return {
-        "groups": float(_has_unrequested_groups(subject)),
-        "scattered": float(max(0, len(owners) - 1)),
-    }
-
-
-def _has_unrequested_groups(subject: FaultContext) -> bool:
-    """Return whether rows are grouped without "for each", and not for a limit or an order."""
+    # Rows are grouped without "for each", and not for a limit or an order.
     query = subject.tree
     has_count = query.having or any(isinstance(key, Call) for key, _ in list_sort_keys(query))
-    return bool(query.group_by) and not has_count and not subject.expected.is_grouped
+    return {
+        "groups": float(bool(query.group_by) and not has_count and not subject.expected.is_grouped),
+        "scattered": float(max(0, len(owners) - 1)),
+    }
 
 
 def _measure_shape(subject: FaultContext) -> dict[str, float]:
@@ -265,8 +257,6 @@ def find_omitted_words(
     element of the query counts as included.
 
     Args:
-        proposal: the proposal.
-        candidate: the candidate.
         is_query_shown: whether the reader sees the query; then a name in it may also be a form of
             the word ("buses" and `SchoolBus`), or groups and aggregates may represent it
             ("different", "for each", "in total").
@@ -624,7 +614,6 @@ def _count_rows(answer: Answer) -> int:
 
 
 def _count_common_words(texts: Sequence[Sequence[str]]) -> int:
-    """Return the number of words at the start of all texts."""
     count = 0
     for words in zip(*texts, strict=False):
         if len(set(words)) > 1:

@@ -107,7 +107,6 @@ def combine_states(
     Args:
         first: a state.
         second: another state.
-        node: the combined node.
         repeated_weight: the weight of the words that both use.
         shared_penalty: the penalty that both include.
     """

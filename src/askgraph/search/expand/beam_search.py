@@ -74,7 +74,6 @@ class BeamSearch:
 
     Attributes:
         graph: the arrays of the graph.
-        schema: its schema.
         linked: the linked question.
         frame: the operators of the question.
         weights: the weights of the ranking.
@@ -999,9 +998,7 @@ def subtract_states(
     """Yield all of a class without a state's set: of the named class, or else of its own class.
 
     Args:
-        search: the search.
         seeds: the states of the classes that words name.
-        pool: the states to subtract.
     """
     seeds_by_link = {seed.node.cls_link: seed for seed in seeds}
     for state in pool[: search.beam_width]:
@@ -1404,7 +1401,13 @@ def add_appositions(search: BeamSearch, seed: PartialMatch) -> Iterator[PartialM
         and _is_class_beside(search, apposition, link)
         and np.isin(seed.ids, search.schema.get_instances(apposition.target)).all()
     ]
-    if _has_shared_name(search, link):
+    # Other things have the same name.
+    if any(
+        rival.target != link.target
+        and rival.positions == link.positions
+        and abs(rival.score - link.score) < _MAX_NAME_SCORE_DIFFERENCE
+        for rival in search.linked.get_links(ItemKind.ENTITY)
+    ):
         appositions += [
             apposition
             for apposition in search.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
@@ -1428,16 +1431,6 @@ def _is_class_beside(search: BeamSearch, cls: Link, link: Link) -> bool:
     return cls.positions[-1] < link.positions[0] and all(
         reading.tokens[at].folded in of or reading.tokens[at].stem in reading.word_list.naming
         for at in between
-    )
-
-
-def _has_shared_name(search: BeamSearch, link: Link) -> bool:
-    """Return whether other things have the same name."""
-    return any(
-        rival.target != link.target
-        and rival.positions == link.positions
-        and abs(rival.score - link.score) < _MAX_NAME_SCORE_DIFFERENCE
-        for rival in search.linked.get_links(ItemKind.ENTITY)
     )
 
 

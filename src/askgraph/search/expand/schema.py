@@ -103,7 +103,6 @@ class Schema:
 
     Attributes:
         graph: the arrays of the graph.
-        profile: its profile.
         allowed_predicates: the IRIs of the predicates to follow; None for all.
         cache: results by the name of the function that computed them.
     """
@@ -742,7 +741,6 @@ class Schema:
         )
 
     def _iterate_literals(self, node: int, predicates: Iterable[int]) -> Iterator[str]:
-        """Yield the texts of some predicates of a node."""
         nodes = np.array([node], dtype=np.int32)
         for number in predicates:
             for literal in self.graph.step(nodes, number).tolist():

@@ -165,7 +165,6 @@ class LinkedQuestion:
 
     Attributes:
         reading: the tokenized question.
-        links: the links.
         weights: the weight of each token; rare words weigh more, function words 0.
         scales: adjectives known only to the lexicon, with their positions.
         notes: sentences about names that could not be retrieved.

@@ -186,7 +186,6 @@ def _build_incoming_link_queries(values: str, graph: KnowledgeGraph) -> Iterator
 
 
 def _has_shared_word(text: str, entities: Sequence[NamedItem]) -> bool:
-    """Return whether a thing has a name with a word of the text."""
     words = {*split_tokens(text)}
     return any(words & {*split_tokens(name)} for entity in entities for name, _ in entity.names)
 

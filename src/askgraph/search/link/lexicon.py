@@ -14,9 +14,10 @@ graph's own names contain that noun.
 
 import mmap
 import re
+import tomllib
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -42,32 +43,13 @@ LICENCE: Final = Path(__file__).with_name("wordnet-licence.txt")
 """The licence of WordNet, the source of the file."""
 LANGUAGE: Final = "en"  # the language of its words
 
-_RELATIONS: Final = {
-    "s": "synonym",
-    "d": "derivation",
-    "g": "doer",
-    "u": "hypernym",
-    "l": "hyponym",
-    "n": "demonym",
-    "+": "more",
-    "-": "less",
-}
+_TABLES: Final = tomllib.loads(Path(__file__).with_name("relations.toml").read_text("utf-8"))
+_RELATIONS: Final[Mapping[str, str]] = _TABLES["relations"]
 """Relations by letter: `doer` leads from a verb to its agent, `more` and `less` from an adjective
 to the noun of its scale.
 """
 _BASE: Final = "="  # the letter of an irregular form, which leads to the word that it is of
-_ENDINGS: Final = (
-    ("ied", "y"),
-    ("ed", "e"),
-    ("ed", ""),
-    ("ing", "e"),
-    ("ing", ""),
-    ("er", "e"),
-    ("er", ""),
-    ("or", "e"),
-    ("ly", ""),
-    ("e", ""),
-)
+_ENDINGS: Final[Sequence[Sequence[str]]] = _TABLES["endings"]
 """Endings of English words, and their replacements in the base form."""
 _MIN_BASE_LENGTH: Final = 3
 
@@ -170,23 +152,9 @@ SCHEMA_ONLY_MATCHES: Final = frozenset(
 """Relations valid only in names of classes and predicates."""
 UNRELATED_ROOT_MATCHES: Final = frozenset(("synonym", "near", "hypernym", "hyponym"))
 """Relations between words of different roots."""
-_MAX_RELATION_SCORES: Final = {
-    "synonym": 0.74,
-    "derivation": 0.66,
-    "doer": 0.6,
-    "hypernym": 0.6,
-    "hyponym": 0.56,
-    "demonym": 0.85,
-}
+_MAX_RELATION_SCORES: Final[Mapping[str, float]] = _TABLES["max_scores"]
 """Quality of the nearest relatives; `more` and `less` apply to scales, not to names."""
-_MIN_RELATION_WEIGHTS: Final = {
-    "synonym": 0.4,
-    "derivation": 0.4,
-    "doer": 0.4,
-    "hypernym": 0.45,
-    "hyponym": 0.55,
-    "demonym": 0.0,
-}
+_MIN_RELATION_WEIGHTS: Final[Mapping[str, float]] = _TABLES["min_weights"]
 """Minimum weight of relatives."""
 _NAME_RELATIONS: Final = frozenset(("synonym", "derivation", "doer", "hypernym", "hyponym"))
 """Relations by which a word may name a class or predicate."""
@@ -270,11 +238,6 @@ def _collect_schema_words(index: NameIndex) -> tuple[SchemaWords, bool]:
 @cache
 def _load_function_words() -> frozenset[str]:
     return frozenset().union(*get_shared_words().stop_words.values())
-
-
-def is_listed_synonym(word: str) -> bool:
-    """Return whether a word has synonyms in the word lists of any language."""
-    return word in _load_listed_synonyms()
 
 
 @cache
@@ -466,7 +429,7 @@ def _score_abbreviation(word: str, short: str, is_known: bool) -> float:
     is_prefix = word.startswith(short) and len(short) >= 3
     if not is_prefix and (is_known or not _has_letters_in_order(word, short)):
         return 0.0
-    is_known = is_known or is_listed_synonym(short)
+    is_known = is_known or short in _load_listed_synonyms()
     if is_prefix:
         return (_KNOWN_WORD_SCORE if len(short) > 3 else 0.0) if is_known else _PREFIX_SCORE
     if is_known:
@@ -492,7 +455,6 @@ def _has_letters_in_order(word: str, short: str) -> bool:
 
 
 def _remove_double_letters(text: str) -> str:
-    """Remove letters that repeat the previous one."""
     return "".join(b for a, b in zip(" " + text, text, strict=False) if a != b)
 
 
@@ -521,7 +483,7 @@ def find_initials(
             return
         for initialed in {tuple(range(at, end + 1)), tuple(p for p in content if p <= end)}:
             letters = "".join(words[position][0] for position in initialed)
-            if initialed[0] == at and letters in short and not is_listed_synonym(letters):
+            if initialed[0] == at and letters in short and letters not in _load_listed_synonyms():
                 for position in initialed:
                     quality = 1.0 if reading.is_stop(position) else _INITIALS_SCORE
                     yield position, (short[letters], quality, "initials")

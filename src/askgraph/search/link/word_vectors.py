@@ -156,7 +156,6 @@ def is_unknown_word(folded: str, *, compounds: bool = False) -> bool:
     """Return whether a folded word is in the table in no form: a rare name, or misspelt.
 
     Args:
-        folded: the word.
         compounds: whether a compound of two known words counts as known.
     """
     is_known = _find_known(folded) is not None
@@ -254,7 +253,6 @@ def get_name_vectors(index: NameIndex, *, is_of_things: bool = False) -> NameVec
     limit, and starts again at the next question.
 
     Args:
-        index: the names.
         is_of_things: whether to compare things instead of classes, predicates and values.
     """
     known = _name_vectors.setdefault(index, {})

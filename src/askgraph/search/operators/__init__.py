@@ -419,7 +419,11 @@ def show_remaining_slots(query: QueryBuilder) -> None:
     for slot in sorted(query.slots, key=lambda slot: slot.first):
         if slot in query.used_slots:
             continue
-        if _repeats_by_meaning(query, slot):
+        # A word only means what other words name: "published the most *releases*".
+        link = slot.links[0]
+        if "near" in link.how and any(
+            link.target == used.links[0].target for used in query.used_slots
+        ):
             query.consume_slot(slot, slot.links[0])
             continue
         is_asked = query.zones.is_head(slot.first) or _is_list_continuation(
@@ -449,14 +453,6 @@ def show_remaining_slots(query: QueryBuilder) -> None:
             )
         else:
             query.notes.append("required")
-
-
-def _repeats_by_meaning(query: QueryBuilder, slot: Slot) -> bool:
-    """Return whether a word only means what other words name: "published the most *releases*"."""
-    link = slot.links[0]
-    return "near" in link.how and any(
-        link.target == used.links[0].target for used in query.used_slots
-    )
 
 
 def _is_verb(query: QueryBuilder, slot: Slot) -> bool:
@@ -672,7 +668,6 @@ def _iterate_linked_vertices(
 
 
 def _is_listed_beside_root(query: QueryBuilder, vertex: Vertex) -> bool:
-    """Return whether the question asks for a vertex beside the root."""
     if vertex is query.root or not isinstance(vertex.term, Variable):
         return False
     link = vertex.node.cls_link

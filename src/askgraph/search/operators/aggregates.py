@@ -530,7 +530,15 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
     slot, vertex = query.find_next_slot(operator.last), query.find_next_vertex(operator.last)
     if _is_used_by_aggregate(query, operator):
         return True
-    if _is_count_of_first_noun(query, operator):
+    # A count is of what the question begins with: "ships, how many of them". So it is if no noun
+    # follows: "ships, how many are there in all".
+    question, used = query.question, query.operators.mask
+    phrases = question.word_list.follow_up_phrases["of_them"]
+    refers_back = any(question.has_phrase_at(phrase, operator.last + 1) for phrase in phrases)
+    following = range(operator.last + 1, len(question.tokens))
+    is_last = operator.first > 0 and bool(following)
+    is_last = is_last and all(question.is_stop(at) or used >> at & 1 for at in following)
+    if (refers_back or is_last) and operator == query.operators.operators[0]:
         if query.root not in query.find_vertices_before(operator):
             return False
         slot, vertex = None, query.root
@@ -559,24 +567,19 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
     vertex = vertex or query.root
     if not isinstance(vertex.term, Variable) or query.is_statement(vertex):
         return False
-    if _is_numeric_statement(query, vertex):
+    # A vertex is a statement with a number, which is shown and not counted.
+    leading_edges = [edge for edge, _ in vertex.node.edges if edge.inverse]
+    leading_edges += [vertex.edge] if vertex.edge and not vertex.edge.inverse else []
+    values = (
+        query.schema.find_value_predicate(vertex.node.ids, edge.predicate) for edge in leading_edges
+    )
+    if any(
+        predicate is not None and query.schema.get_sort(predicate) is ValueKind.NUMBER
+        for predicate in values
+    ):
         return True
     query.draft.columns.append(build_aggregate("COUNT", vertex.term, distinct=True))
     return True
-
-
-def _is_count_of_first_noun(query: QueryBuilder, operator: Operator) -> bool:
-    """Return whether a count is of what the question begins with: "ships, how many of them".
-
-    So it is if no noun follows: "ships, how many are there in all".
-    """
-    question, used = query.question, query.operators.mask
-    phrases = question.word_list.follow_up_phrases["of_them"]
-    refers_back = any(question.has_phrase_at(phrase, operator.last + 1) for phrase in phrases)
-    following = range(operator.last + 1, len(question.tokens))
-    is_last = operator.first > 0 and bool(following)
-    is_last = is_last and all(question.is_stop(at) or used >> at & 1 for at in following)
-    return (refers_back or is_last) and operator == query.operators.operators[0]
 
 
 def bound_group_count(query: QueryBuilder, quantity: Quantity, sign: str) -> bool:
@@ -681,7 +684,6 @@ def _is_quantity(query: QueryBuilder, attachment: Attachment) -> bool:
 
 
 def _has_plural_name(query: QueryBuilder, attachment: Attachment) -> bool:
-    """Return whether the name of a predicate is a plural."""
     names = [text.split() for text in query.schema.get_folded_names(attachment.predicate)]
     return any(words and stem_word(words[-1]) != words[-1] for words in names)
 
@@ -718,19 +720,6 @@ def _is_asked_per_group(query: QueryBuilder, attachment: Attachment) -> bool:
 
 def _get_classes(query: QueryBuilder, vertex: Vertex) -> tuple[str, ...]:
     return query.schema.get_classes(int(vertex.node.ids[0])) if len(vertex.node.ids) else ()
-
-
-def _is_numeric_statement(query: QueryBuilder, vertex: Vertex) -> bool:
-    """Return whether a vertex is a statement with a number, which is shown and not counted."""
-    leading_edges = [edge for edge, _ in vertex.node.edges if edge.inverse]
-    leading_edges += [vertex.edge] if vertex.edge and not vertex.edge.inverse else []
-    values = (
-        query.schema.find_value_predicate(vertex.node.ids, edge.predicate) for edge in leading_edges
-    )
-    return any(
-        predicate is not None and query.schema.get_sort(predicate) is ValueKind.NUMBER
-        for predicate in values
-    )
 
 
 def _group_by_listed_values(query: QueryBuilder, operator: Operator) -> bool:
@@ -899,7 +888,20 @@ def _find_aggregated_variables(
     for column in query.draft.columns:
         if isinstance(column, Call) and get_function(column) != "COUNT":
             return [get_value_variable(column)]
-    return _find_number_before(query, operator)
+    # The number asked for before the operator: "how old are they on average".
+    for projection in reversed(query.projections):
+        is_numeric = any(
+            query.schema.get_sort(predicate) in NUMERIC_SORTS and not inverse
+            for (_, predicate, inverse), variable in query.draft.edge_variables.items()
+            if variable == projection[1]
+        )
+        if projection[0] < operator.first and is_numeric:
+            query.projections.remove(projection)
+            return [projection[1]]
+    attachment = query.find_attachment(
+        query.find_previous_slot(operator.first, MAX_TOKENS_APART), sorts=NUMERIC_SORTS
+    )
+    return [] if attachment is None else [query.attach_and_consume(attachment)]
 
 
 def _iterate_listed_variables(query: QueryBuilder, first: Slot) -> Iterator[Variable]:
@@ -952,23 +954,6 @@ def _is_list_gap(query: QueryBuilder, gap_positions: range) -> bool:
         or words & question.word_list.conjunctions
     )
     return bool(has_separator) and all(map(question.is_stop, gap_positions))
-
-
-def _find_number_before(query: QueryBuilder, operator: Operator) -> list[Variable]:
-    """Return the number asked for before the operator: "how old are they on average"."""
-    for projection in reversed(query.projections):
-        is_numeric = any(
-            query.schema.get_sort(predicate) in NUMERIC_SORTS and not inverse
-            for (_, predicate, inverse), variable in query.draft.edge_variables.items()
-            if variable == projection[1]
-        )
-        if projection[0] < operator.first and is_numeric:
-            query.projections.remove(projection)
-            return [projection[1]]
-    attachment = query.find_attachment(
-        query.find_previous_slot(operator.first, MAX_TOKENS_APART), sorts=NUMERIC_SORTS
-    )
-    return [] if attachment is None else [query.attach_and_consume(attachment)]
 
 
 def apply_calculation(query: QueryBuilder, candidate: QueryCandidate) -> QueryCandidate:
@@ -1040,7 +1025,6 @@ def _replace_result(
     tree: Query,
     shown: tuple[Value, ...],
 ) -> QueryCandidate:
-    """Return a candidate with a new query that shows the result of an operator."""
     return replace(
         candidate,
         tree=tree,
@@ -1252,7 +1236,6 @@ def _get_shape(group: Group) -> frozenset[object]:
 def _build_whole_query(
     query: QueryBuilder, operator: Operator, counted: Call, apply_operators: ApplyOperators
 ) -> Query | None:
-    """Build the sub-query of the count or sum over the whole."""
     builder = _build_whole(query, operator, counted, apply_operators)
     variable, is_sum = builder.root.term, counted.name != "COUNT DISTINCT"
     if is_sum:

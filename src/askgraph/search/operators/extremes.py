@@ -245,7 +245,16 @@ def _find_measure(
                     else 0.0
                 )
                 return query.attach(measure_attachment), words is measure.date_names
-        return _find_event_start(query, measure)
+        # The start of an event that relates other things: "the first person in space".
+        starts = {start for start, _, life in query.schema.spans if not life}
+        for vertex in query.draft.vertices if measure.date_names and not measure.is_age else ():
+            start_predicates = (
+                starts.intersection(query.list_predicates(vertex)) if query.is_event(vertex) else ()
+            )
+            for number in start_predicates:
+                return query.attach(build_unnamed_attachment(vertex, number)), True
+        date = query.find_event_date() if measure.date_names else None
+        return None if date is None else (query.attach(date), True)
     return None
 
 
@@ -295,19 +304,6 @@ def _find_duration(
     )
     query.consume_tokens((*verb_positions, *measure_positions))
     return bind_duration(query, span)
-
-
-def _find_event_start(query: QueryBuilder, measure: Measure) -> tuple[Variable, bool] | None:
-    """Return the start of an event that relates other things: "the first person in space"."""
-    starts = {start for start, _, life in query.schema.spans if not life}
-    for vertex in query.draft.vertices if measure.date_names and not measure.is_age else ():
-        start_predicates = (
-            starts.intersection(query.list_predicates(vertex)) if query.is_event(vertex) else ()
-        )
-        for number in start_predicates:
-            return query.attach(build_unnamed_attachment(vertex, number)), True
-    date = query.find_event_date() if measure.date_names else None
-    return None if date is None else (query.attach(date), True)
 
 
 def _can_measure(query: QueryBuilder, attachment: Attachment, measure: Measure | None) -> bool:
@@ -497,7 +493,6 @@ def _count_linked_things(
 def _add_count_order(
     query: QueryBuilder, operator: Operator, counted_variable: Variable, descending: bool
 ) -> bool:
-    """Order the groups by a distinct count."""
     query.draft.order.append(
         (build_aggregate("COUNT", counted_variable, distinct=True), descending)
     )

@@ -49,37 +49,33 @@ def keep_ties(query: QueryBuilder) -> None:
         directions = (descending, not descending)[
             : len(draft.order)
         ]  # "the largest and the smallest"
-        _keep_extremes(query, key, directions)
-
-
-def _keep_extremes(query: QueryBuilder, key: Expression, directions: Sequence[bool]) -> None:
-    """Keep everything with the highest or lowest value, or both."""
-    draft, value = query.draft, get_value_variable(key)
-    if query.is_grouped:
-        owner_terms = [
-            term
-            for (term, _, _), variable in query.draft.edge_variables.items()
-            if variable == value
-        ]
-        owner = next(
-            (vertex for vertex in query.draft.vertices if vertex.term in owner_terms), None
-        )
-        is_group_key = value in draft.group_keys  # one value in each group
-        if (
-            "each" in query.notes
-            and owner is not None
-            and not (is_group_key or owner.term in draft.group_keys)
-        ):
-            groups = list(dict.fromkeys(draft.group_keys))
-            _compare_with_extremes(query, value, key, directions, groups)
-            _show_owner(query, owner)
-            group_vertices = [vertex for vertex in draft.vertices if vertex.term in groups]
-            query.shown_words |= to_bit_mask(
-                {position for vertex in group_vertices for position in vertex.name_positions}
+        # Keep everything with the highest or lowest value, or both.
+        draft, value = query.draft, get_value_variable(key)
+        if query.is_grouped:
+            owner_terms = [
+                term
+                for (term, _, _), variable in query.draft.edge_variables.items()
+                if variable == value
+            ]
+            owner = next(
+                (vertex for vertex in query.draft.vertices if vertex.term in owner_terms), None
             )
-            draft.group_keys, query.is_grouped = [], False
-    elif len(directions) > 1 or _has_ties(query, value, directions[0]):
-        _compare_with_extremes(query, value, key, directions, [])
+            is_group_key = value in draft.group_keys  # one value in each group
+            if (
+                "each" in query.notes
+                and owner is not None
+                and not (is_group_key or owner.term in draft.group_keys)
+            ):
+                groups = list(dict.fromkeys(draft.group_keys))
+                _compare_with_extremes(query, value, key, directions, groups)
+                _show_owner(query, owner)
+                group_vertices = [vertex for vertex in draft.vertices if vertex.term in groups]
+                query.shown_words |= to_bit_mask(
+                    {position for vertex in group_vertices for position in vertex.name_positions}
+                )
+                draft.group_keys, query.is_grouped = [], False
+        elif len(directions) > 1 or _has_ties(query, value, directions[0]):
+            _compare_with_extremes(query, value, key, directions, [])
 
 
 def _compare_with_extremes(
@@ -109,7 +105,6 @@ def _compare_with_extremes(
 
 
 def _collect_elements(query: QueryBuilder) -> tuple[Element, ...]:
-    """Return all elements of a draft."""
     draft = query.draft
     return (
         *dict.fromkeys(draft.patterns),
@@ -260,7 +255,6 @@ def _build_counts(
     *,
     kept_variables: tuple[Variable, ...] = (),
 ) -> Query:
-    """Build the sub-query of the distinct count in each group."""
     rename = _build_renamer(query, kept_variables)
     group, counted_variable = rename(group_and_counted[0]), rename(group_and_counted[1])
     assert isinstance(group, Variable) and isinstance(counted_variable, Variable)

@@ -64,7 +64,6 @@ class _SharedProperty:
         number: Number of the predicate.
         values: Values of the two things.
         links: Links that name the property.
-        penalty: Penalty of the property.
     """
 
     number: int

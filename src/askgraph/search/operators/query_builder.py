@@ -122,7 +122,6 @@ class QueryDraft:
         subqueries: Sub-queries that compute aggregates.
         negations: `FILTER NOT EXISTS` groups.
         optionals: Groups of OPTIONAL.
-        value_blocks: VALUES blocks.
         unions: UNION elements.
         bindings: BIND elements.
         columns: Selected columns.
@@ -132,7 +131,6 @@ class QueryDraft:
         order: Sort keys, each with whether it is descending.
         limit: Maximum number of rows; None for all.
         offset: Number of rows to skip.
-        is_ask: Whether the query is an ASK query.
         hints: Words to name each variable from.
         vertices: Vertices of the patterns, the root first.
         edge_variables: Variable at the end of an edge, by (term, predicate, is inverse).
@@ -466,7 +464,6 @@ def _is_entailed(negated: Group, patterns: list[Pattern]) -> bool:
 def _match_patterns(
     unmatched: list[Pattern], patterns: list[Pattern], bindings: Mapping[Term, Term]
 ) -> Iterator[Mapping[Term, Term]]:
-    """Yield the ways to map the unmatched patterns to some of the patterns."""
     if not unmatched:
         yield bindings
         return
@@ -1013,7 +1010,13 @@ class QueryBuilder:
         if not options and not self.allow_distant:
             self.has_skipped_distant = True
         elif not options:
-            options = list(self._find_distant(slot, sorts))
+            # Attachments one or two unnamed steps from the root.
+            options = [
+                (cost, order, Attachment(self.root, number, False, link, path, slot=slot))
+                for cost, order, path, number, link in self.lookups.find_distant(
+                    self.get_vertex_ids(self.root), slot, sorts
+                )
+            ]
         return min(options, key=lambda option: option[:2])[2] if options else None
 
     def get_vertex_ids(self, vertex: Vertex) -> Ids:
@@ -1031,7 +1034,6 @@ class QueryBuilder:
         return self.cached_ids[vertex]
 
     def _narrow_to_predicate(self, vertex: Vertex, predicate: int, inverse: bool) -> None:
-        """Narrow a vertex to the nodes that have a predicate."""
         ids = self.get_vertex_ids(vertex)
         self.narrow_vertex(vertex, filter_by_edge(self.schema, ids, predicate, inverse=inverse))
 
@@ -1110,15 +1112,6 @@ class QueryBuilder:
         if self.schema.is_subject_name(number):
             return False
         return self.schema.is_nary(self.graph.step(ids[:_MAX_NARY_NODES], number, inverse=True))
-
-    def _find_distant(
-        self, slot: Slot, sorts: Sequence[ValueKind]
-    ) -> Iterator[tuple[float, int, Attachment]]:
-        """Yield attachments one or two unnamed steps from the root."""
-        for cost, order, path, number, link in self.lookups.find_distant(
-            self.get_vertex_ids(self.root), slot, sorts
-        ):
-            yield cost, order, Attachment(self.root, number, False, link, path, slot=slot)
 
     def attach(self, attachment: Attachment) -> Variable:
         """Attach a predicate and the steps to it to the draft, and return its variable."""
@@ -1235,7 +1228,6 @@ class QueryBuilder:
         """Group the rows by a shown value.
 
         Args:
-            variable: Variable of the value.
             token: Position of the word that names it.
             is_shown_word: Whether that word asks for the column itself.
         """

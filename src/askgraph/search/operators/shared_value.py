@@ -263,15 +263,7 @@ def exclude_named_things(query: QueryBuilder, operator: Operator) -> bool:
     root = query.root
     if not isinstance(root.term, Variable):
         return False
-    excluded = list(_find_reached_terms(query))
-    if not excluded:
-        return False
-    query.draft.filters += [build_filter(root.term, "!=", term) for term in excluded]
-    return True
-
-
-def _find_reached_terms(query: QueryBuilder) -> list[Term]:
-    """Return the terms of the pattern that the root could be as well."""
+    # The terms of the pattern that the root could be as well.
     terms: list[Term] = []
     ids = query.get_vertex_ids(query.root)
     for match_node in query.state.node.walk():
@@ -283,7 +275,11 @@ def _find_reached_terms(query: QueryBuilder) -> list[Term]:
         is_other_variable = vertex is not query.root and isinstance(vertex.term, Variable)
         if is_other_variable and len(ids) > 1 and len(intersect(ids, query.get_vertex_ids(vertex))):
             terms.append(vertex.term)
-    return terms
+    excluded = list(terms)
+    if not excluded:
+        return False
+    query.draft.filters += [build_filter(root.term, "!=", term) for term in excluded]
+    return True
 
 
 def split_between_two(query: QueryBuilder) -> bool:
@@ -542,7 +538,6 @@ def _add_copy(query: QueryBuilder, link: Link, beside: range) -> bool:
 
 
 def _can_be_end(query: QueryBuilder, triple: Pattern, node_id: int, *, inverse: bool) -> bool:
-    """Return whether a node can be that end of the predicate of a pattern."""
     number = query.schema.get_predicate_number(get_predicate(triple))
     return number is not None and node_id in query.graph.get_ends(number, inverse=not inverse)
 

@@ -57,27 +57,11 @@ _MIN_CANDIDATES = 12  # candidates to return regardless of their scores
 _VALUE_QUESTION_WORDS = ("number", "date", "year")
 """Question words that ask for a sort of values, with which a candidate can agree."""
 
-FEATURES = (
-    "covered",
-    "patterns",
-    "unknown",
-    "spread",
-    "nameless",
-    "asks",
-    "head",
-    "trivial",
-    "obscure",
-    "akin",
-    "shortened",
-    "misfit",
-    "unheld",
-    "unnamed",
-    "disagrees",
-    "ungrouped",
-    "turned",
-    "needless",
-    "unserved",
-    "faulty",
+FEATURES = tuple(
+    (
+        "covered patterns unknown spread nameless asks head trivial obscure akin shortened misfit "
+        "unheld unnamed disagrees ungrouped turned needless unserved faulty"
+    ).split()
 )
 """Names of the features of a candidate; `ranking.toml` has their weights.
 
@@ -162,7 +146,6 @@ class FeatureExtractor:
 
     Attributes:
         fitting: Scorer of the fit between candidates and the question.
-        weights: Weight of each feature.
     """
 
     fitting: FitScorer
@@ -535,7 +518,6 @@ def _format_rows(weights: Mapping[str, float]) -> list[str]:
 
 
 def _quote_key(name: str) -> str:
-    """Quote a name as a TOML key."""
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return (
         '"'
@@ -796,7 +778,6 @@ def _is_row_count_relevant(query: Query) -> bool:
 
 @lru_cache(maxsize=4096)
 def _build_part(kind: str, part: object) -> _QueryPart:
-    """Build a part of a query with a kind."""
     variables: list[int] = []
     return _QueryPart(hash((kind, _get_shape(part, variables))), tuple(variables))
 

@@ -101,7 +101,6 @@ class EdgeDirections:
 
     @cached_property
     def _predicate_links(self) -> Mapping[str, Link]:
-        """Best link to each predicate."""
         return {link.target: link for link in reversed(self.linked.get_links(ItemKind.PREDICATE))}
 
     @cached_property
@@ -134,7 +133,6 @@ class EdgeDirections:
 
 
 def _find_classes(term: Term, patterns: Iterable[Pattern]) -> set[Term]:
-    """Return the classes that patterns state of a term."""
     return {
         triple.object
         for triple in patterns

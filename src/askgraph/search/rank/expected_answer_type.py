@@ -401,7 +401,6 @@ def _build_noun(
 
 
 def _get_last_position(links: Sequence[Link]) -> int:
-    """Return the last position of some links."""
     return max((link.positions[-1] for link in links), default=-1)
 
 

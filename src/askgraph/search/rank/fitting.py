@@ -24,7 +24,7 @@ from askgraph.search.expand.schema import (
     has_kind,
     has_years,
 )
-from askgraph.search.link import Link, LinkedQuestion
+from askgraph.search.link import LinkedQuestion
 from askgraph.search.operators.query_builder import (
     DATE_SORTS,
     LISTED_NOTE,
@@ -97,7 +97,6 @@ class _NounMeaning:
     """A requested noun with its meanings.
 
     Attributes:
-        noun: The noun.
         separate_predicates: Predicates that other words name than those of its classes.
         is_vague: Whether some of its words name neither a class nor a predicate.
         owner_classes: Classes of the things whose property the noun is.
@@ -180,7 +179,6 @@ class FitScorer:
     def _describe_object(
         self, predicate: int, variable: Variable, owner: ColumnContent, patterns: Sequence[Pattern]
     ) -> ColumnContent:
-        """Describe a column of objects of a predicate."""
         schema = self.schema
         sort, owners = schema.get_sort(predicate), owner.classes
         if any(triple.subject == variable for triple in patterns):
@@ -214,7 +212,18 @@ class FitScorer:
                 ValueKind.NONE, kinds, None, "", stated_classes.union(node_classes)
             )
         if not stated_classes and isinstance(term, Variable):
-            stated_classes = self._infer_classes(term, patterns)
+            # The classes that all predicates around a variable have in common.
+            stated_classes: frozenset[str] = frozenset()
+            for triple in patterns:
+                number = self.schema.get_predicate_number(get_predicate(triple))
+                if number is None or term not in (triple.subject, triple.object):
+                    continue
+                profile = self.schema.predicates[number]
+                profile_classes = (
+                    profile.object_classes if triple.object == term else profile.subject_classes
+                )
+                end_classes = frozenset(cls for cls, _ in profile_classes[:_MAX_END_CLASSES])
+                stated_classes = stated_classes & end_classes or stated_classes or end_classes
         elif isinstance(term, NamedNode) and not stated_classes:
             node_id = schema.find_node(term.value)
             stated_classes = (
@@ -227,21 +236,6 @@ class FitScorer:
             "",
             stated_classes,
         )
-
-    def _infer_classes(self, variable: Variable, patterns: Sequence[Pattern]) -> frozenset[str]:
-        """Return the classes that all predicates around a variable have in common."""
-        classes: frozenset[str] = frozenset()
-        for triple in patterns:
-            number = self.schema.get_predicate_number(get_predicate(triple))
-            if number is None or variable not in (triple.subject, triple.object):
-                continue
-            profile = self.schema.predicates[number]
-            profile_classes = (
-                profile.object_classes if triple.object == variable else profile.subject_classes
-            )
-            end_classes = frozenset(cls for cls, _ in profile_classes[:_MAX_END_CLASSES])
-            classes = classes & end_classes or classes or end_classes
-        return classes
 
     def _iterate_kinds(self, classes: frozenset[str]) -> Iterator[Kinds]:
         return (get_class_kinds(self.schema, cls) for cls in classes)
@@ -316,7 +310,6 @@ class FitScorer:
 
     @cached_property
     def _noun_meanings(self) -> list[_NounMeaning]:
-        """The requested nouns with their meanings."""
         links = self.linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
         meanings: list[_NounMeaning] = []
         owner_classes = frozenset[str]()
@@ -329,33 +322,29 @@ class FitScorer:
                 for entry in links
                 if entry.kind is ItemKind.CLASS and positions >= {*entry.positions}
             )
+            noun = self.nouns[count - 1]
+            question = self.linked.reading
+            masks = {link.target: link.mask for link in reversed(links) if link.target in noun.iris}
+            classes = _combine_masks(masks.get(iri, 0) for iri in noun.classes)
+            separate_predicates = {
+                iri for iri in noun.predicates if not masks.get(iri, 0) & classes
+            }
+            naming = to_bit_mask(
+                position
+                for position in noun.positions
+                if question.tokens[position].stem in question.word_list.naming
+            )
+            explained_words = _combine_masks(masks.values()) | naming
+            is_operator_only = bool(noun.operators) and not noun.iris
             meanings.append(
-                self._interpret_noun(
-                    self.nouns[count - 1], links, owner_classes and owner_classes | named_classes
+                _NounMeaning(
+                    noun,
+                    frozenset(separate_predicates),
+                    bool(to_bit_mask(noun.positions) & ~explained_words) and not is_operator_only,
+                    owner_classes and owner_classes | named_classes,
                 )
             )
         return meanings[::-1]
-
-    def _interpret_noun(
-        self, noun: RequestedNoun, links: Sequence[Link], owner_classes: frozenset[str]
-    ) -> _NounMeaning:
-        question = self.linked.reading
-        masks = {link.target: link.mask for link in reversed(links) if link.target in noun.iris}
-        classes = _combine_masks(masks.get(iri, 0) for iri in noun.classes)
-        separate_predicates = {iri for iri in noun.predicates if not masks.get(iri, 0) & classes}
-        naming = to_bit_mask(
-            position
-            for position in noun.positions
-            if question.tokens[position].stem in question.word_list.naming
-        )
-        explained_words = _combine_masks(masks.values()) | naming
-        is_operator_only = bool(noun.operators) and not noun.iris
-        return _NounMeaning(
-            noun,
-            frozenset(separate_predicates),
-            bool(to_bit_mask(noun.positions) & ~explained_words) and not is_operator_only,
-            owner_classes,
-        )
 
     def score_nouns(
         self, columns: Sequence[ColumnContent], candidate: QueryCandidate
@@ -606,7 +595,6 @@ def _combine_masks(masks: Iterable[int]) -> int:
 
 
 def _get_stated_classes(term: Term, patterns: Sequence[Pattern]) -> frozenset[str]:
-    """Return the classes that patterns state for a term."""
     return frozenset(
         triple.object.value
         for triple in patterns

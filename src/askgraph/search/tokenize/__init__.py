@@ -429,7 +429,6 @@ def _parse_digits(word: str, *, points: bool) -> float | None:
     """Parse a number in digits.
 
     Args:
-        word: the digits.
         points: whether the language groups thousands with points.
     """
     if re.fullmatch(r"\d+(?:\.\d+)?e[+-]?\d+", word):
@@ -487,7 +486,6 @@ class TokenizedQuestion:
     """A tokenized question.
 
     Attributes:
-        text: the question.
         tokens: its tokens, at most 120.
         word_list: the word list of its language.
         quantities: its numbers, dates and times.

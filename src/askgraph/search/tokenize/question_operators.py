@@ -191,7 +191,6 @@ class QuestionOperators:
         return None
 
     def _is_followed_by(self, operator: Operator, following: Operator) -> bool:
-        """Return whether one operator directly follows another."""
         between = range(operator.last + 1, following.first)
         joining = self.reading.word_list.conjunctions
         words = self.reading.folded_words[operator.last + 1 : following.first]
@@ -452,7 +451,10 @@ def _detect_operator_at(
             matches.append((len(phrase), rank, Operator(name, at, last)))
             if name in _EXTREMES:
                 matches += _match_after_article(reading, at, last)
-    if _is_text_containment(reading, at):
+    # A word asks for names that contain a text: "contains 'x'".
+    texts, word = reading.word_list.text_words, reading.tokens[at].folded
+    having = word in texts["has"]
+    if (having or word in texts["contains"]) and is_about_text(reading, at, having=having):
         matches.append((1, _TEXT_PRIORITY, Operator("containing", at, at)))
     return max(matches, key=lambda item: item[:2])[2] if matches else None
 
@@ -472,13 +474,6 @@ def _is_name_part(reading: TokenizedQuestion, at: int) -> bool:
 def _is_name_part_word(word: str, noun: int, reading: TokenizedQuestion) -> bool:
     name = word + reading.tokens[noun].stem
     return any(name in part for part in get_shared_words().name_parts.values())
-
-
-def _is_text_containment(reading: TokenizedQuestion, at: int) -> bool:
-    """Return whether a word asks for names that contain a text: "contains 'x'"."""
-    texts, word = reading.word_list.text_words, reading.tokens[at].folded
-    having = word in texts["has"]
-    return (having or word in texts["contains"]) and is_about_text(reading, at, having=having)
 
 
 _MAX_POLITE_WORDS = 3  # words after "can" that may name the addressee

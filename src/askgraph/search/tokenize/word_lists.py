@@ -60,7 +60,6 @@ class WordList:
         ordinals: ordinals with their numbers.
         months: month names with their numbers.
         decades: decade words with their years in a century.
-        time_phrases: phrases of time.
         text_words: words for parts of a text and for having them.
         text_holders: phrases between a text and the noun that contains it.
         measures: adjectives of measure.
@@ -439,7 +438,6 @@ class KindWords:
         head_final_languages: languages in which the last word of a name is its head.
         separators: words that separate the head of a name from its complement.
         identifiers: words for a name or number that stands for a thing.
-        stems: kinds by stem.
         endings: endings of compounds by kind.
         signs: sets of words in predicate names that only things of a kind have.
         generic: words by kind that add nothing to a question word.

@@ -150,7 +150,6 @@ async def _await_outcome(context: Context, access: GraphAccess, request: RunRequ
 async def _answer_reading(
     access: GraphAccess, index: int, clarification: Clarification, graph: str, limit: int
 ) -> AskResult:
-    """Return the answer to the reading that the user chose."""
     async with access.open_graph(resolve_graph_name(access, graph)) as open_graph:
         answer = await answer_option(
             clarification.options[index],

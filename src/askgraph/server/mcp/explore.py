@@ -23,7 +23,7 @@ from askgraph.graph.shapes import Shape, ShapeLine, load_shape
 from askgraph.index import Hit as IndexHit
 from askgraph.index import Resource
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.candidates import BestCandidates, CandidateResult, find_best_candidates
+from askgraph.methods.tools.candidates import find_best_candidates
 from askgraph.methods.tools.describe import describe as describe_in
 from askgraph.methods.tools.hits import SearchHit, format_entities, format_properties
 from askgraph.methods.tools.overview import shape_of
@@ -279,7 +279,20 @@ async def propose_queries(
         ]
         labels = await fetch_term_labels(iris, context.graph, [context.language, "en"])
         proposals = [
-            _build_proposal(candidate, best, labels, context) for candidate in best.candidates
+            ProposedQuery(
+                words=verbalize_query_for_graph(
+                    candidate.query, labels, context.graph, context.language
+                ),
+                query=candidate.query,
+                columns=list(candidate.result.variables),
+                rows=format_rows(candidate.result.rows, _PREVIEW_ROWS),
+                total=1 if candidate.boolean is not None else len(candidate.result.rows),
+                boolean=candidate.boolean,
+                unused_words=list(
+                    find_omitted_words(best.proposal, candidate.cluster.best, is_query_shown=True)
+                ),
+            )
+            for candidate in best.candidates
         ]
         rows = [row for candidate in proposals for row in candidate.rows]
         return ProposedQueriesResult(
@@ -376,19 +389,3 @@ async def execute(
             cut=describe_truncation(result.truncated),
             notes=notes,
         )
-
-
-def _build_proposal(
-    candidate: CandidateResult, best: BestCandidates, labels: dict[str, str], context: Context
-) -> ProposedQuery:
-    return ProposedQuery(
-        words=verbalize_query_for_graph(candidate.query, labels, context.graph, context.language),
-        query=candidate.query,
-        columns=list(candidate.result.variables),
-        rows=format_rows(candidate.result.rows, _PREVIEW_ROWS),
-        total=1 if candidate.boolean is not None else len(candidate.result.rows),
-        boolean=candidate.boolean,
-        unused_words=list(
-            find_omitted_words(best.proposal, candidate.cluster.best, is_query_shown=True)
-        ),
-    )

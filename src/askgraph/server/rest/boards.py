@@ -99,7 +99,25 @@ def _match_changed(
         return {}
     if before.total == after.total == len(lost_indices) == len(new_indices) == 1:
         return {new_indices[0]: lost_indices[0]}
-    key_column = _find_key_column(before.cells, after.cells)
+    # The index of the column that identifies rows: no value repeats; None if none does.
+    width = len(before.cells[0]) if before.cells and after.cells else 0
+
+    def is_key(column: int) -> bool:
+        return all(
+            all(row[column] for row in rows)
+            and len({_to_key(row[column]) for row in rows}) == len(rows)
+            for rows in (before.cells, after.cells)
+        )
+
+    def has_literal(column: int) -> bool:
+        return any(
+            cell is not None and cell.type != "iri"
+            for cell in (before.cells[0][column], after.cells[0][column])
+        )
+
+    key_column = next(
+        (column for column in sorted(range(width), key=has_literal) if is_key(column)), None
+    )
     if key_column is None:
         return {}
     old_by_key = defaultdict(list)
@@ -110,28 +128,6 @@ def _match_changed(
         if candidates := old_by_key[_to_key(after.cells[index][key_column])]:
             matches[index] = candidates.pop()
     return matches
-
-
-def _find_key_column(before: Sequence[_RowCells], after: Sequence[_RowCells]) -> int | None:
-    """Return the index of the column that identifies rows: no value repeats; None if none does."""
-    width = len(before[0]) if before and after else 0
-
-    def is_key(column: int) -> bool:
-        return all(
-            all(row[column] for row in rows)
-            and len({_to_key(row[column]) for row in rows}) == len(rows)
-            for rows in (before, after)
-        )
-
-    def has_literal(column: int) -> bool:
-        return any(
-            cell is not None and cell.type != "iri"
-            for cell in (before[0][column], after[0][column])
-        )
-
-    return next(
-        (column for column in sorted(range(width), key=has_literal) if is_key(column)), None
-    )
 
 
 def _to_key(cell: CellView | None) -> tuple[object, ...] | None:
@@ -429,7 +425,6 @@ async def _load_board(hub: Hub, id: str, caller: Principal, *, must_own: bool = 
 
 
 async def _load_pins(hub: Hub, board: BoardRow, caller: Principal) -> list[PinRow]:
-    """Load the pins of a board whose graphs the caller may see."""
     return [pin for pin in await hub.store.list_pins(board.id) if caller.can_see(pin.graph)]
 
 

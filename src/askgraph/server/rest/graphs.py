@@ -1,7 +1,9 @@
 """Graphs: list, starter questions, examples, glossaries; jobs that add and remove graphs."""
 
 import asyncio
+import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -143,27 +145,9 @@ async def list_examples(
 
 _MAX_FILES = 100
 _RESOLVE_TIMEOUT_SECONDS = 10.0  # seconds
-_UPLOAD_FORM: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["name", "files"],
-                    "properties": {
-                        "name": {"type": "string", "maxLength": 64},
-                        "files": {
-                            "type": "array",
-                            "items": {"type": "string", "format": "binary"},
-                            "description": "RDF in any format, compressed or not.",
-                        },
-                    },
-                }
-            }
-        },
-    }
-}
+_UPLOAD_FORM: dict[str, Any] = json.loads(
+    Path(__file__).with_name("upload.json").read_text("utf-8")
+)
 
 
 class AddBody(RequestBody):

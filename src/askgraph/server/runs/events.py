@@ -120,7 +120,6 @@ def describe_step(step: Step) -> str:
 
 
 def _remove_prefixes(query: str) -> str:
-    """Remove the PREFIX lines of a query."""
     return " ".join(line for line in query.splitlines() if not line.startswith("PREFIX "))
 
 

@@ -635,7 +635,6 @@ class RunRegistry:
 
 
 def _build_final_event(view: RunView) -> dict[str, Any]:
-    """Build the event that ends a run."""
     match view.state:
         case "done":
             return {"event": "outcome", "run": view.model_dump()}

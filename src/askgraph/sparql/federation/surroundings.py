@@ -303,7 +303,7 @@ def _find_components(pieces: list[_PatternPiece]) -> list[list[_PatternPiece]]:
     filters = [piece for piece in pieces if piece.order == _FILTER_ORDER]
     return [
         [
-            *_sort_pieces(component),
+            *sorted(component, key=lambda piece: piece.order),
             *(
                 other_piece
                 for other_piece in filters
@@ -316,10 +316,6 @@ def _find_components(pieces: list[_PatternPiece]) -> list[list[_PatternPiece]]:
 
 def _is_linked(component: list[_PatternPiece], piece: _PatternPiece) -> bool:
     return any(piece.linked & member.linked for member in component)
-
-
-def _sort_pieces(pieces: list[_PatternPiece]) -> list[_PatternPiece]:
-    return sorted(pieces, key=lambda piece: piece.order)
 
 
 def _get_bound_variables(pieces: list[_PatternPiece]) -> frozenset[str]:
@@ -356,7 +352,7 @@ def _join_pieces(pieces: list[_PatternPiece]) -> _PatternPiece:
     patterns = [piece for piece in pieces if piece.order != _FILTER_ORDER]
     bound = _get_bound_variables(patterns)
     ordered = [
-        *_sort_pieces(patterns),
+        *sorted(patterns, key=lambda piece: piece.order),
         *(
             filter_piece
             for filter_piece in pieces

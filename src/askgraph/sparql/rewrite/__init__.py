@@ -273,7 +273,11 @@ def _build_column_edits(
         name_index = index + is_open
         end = (
             find_closing_bracket(tokens, name_index + 1)
-            if _is_aggregate_call(tokens, name_index)
+            if (
+                name_index + 1 < len(tokens)
+                and is_word(tokens[name_index], *AGGREGATE_NAMES)
+                and tokens[name_index + 1].text == "("
+            )
             else None
         )
         if end is not None:
@@ -282,14 +286,6 @@ def _build_column_edits(
         elif is_open:
             index = find_closing_bracket(tokens, index) or len(tokens)
         index += 1
-
-
-def _is_aggregate_call(tokens: Sequence[Token], index: int) -> bool:
-    return (
-        index + 1 < len(tokens)
-        and is_word(tokens[index], *AGGREGATE_NAMES)
-        and tokens[index + 1].text == "("
-    )
 
 
 def _complete_column(

@@ -89,7 +89,6 @@ def _sort_elements(group: Group) -> tuple[Element, ...]:
 
 
 def _mask_variables(element: Element) -> str:
-    """Return the text of an element with all variables masked."""
     return VARIABLE_PATTERN.sub("?", to_text(element))
 
 

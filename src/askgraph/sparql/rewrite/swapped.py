@@ -154,12 +154,10 @@ def _write_value(query: str, occurrence: TermOccurrence, value: str) -> Edit:
     return (
         occurrence.start,
         occurrence.end,
-        value if _is_unquoted(value) else f"{value.rstrip('.')}.0",
+        value
+        if (value in ("true", "false") or bool(_UNQUOTED_NUMBER.fullmatch(value)))
+        else f"{value.rstrip('.')}.0",
     )
-
-
-def _is_unquoted(value: str) -> bool:
-    return value in ("true", "false") or bool(_UNQUOTED_NUMBER.fullmatch(value))
 
 
 _MAX_REVERSIBLE_TRIPLES = 12  # patterns with more triples are not flipped
@@ -371,15 +369,12 @@ def _find_conditions(query: Query) -> Iterator[tuple[object, ColumnCondition]]:
             continue
         comparison = next((node for node in _COMPARISON_OPERATORS if node == test.name), None)
         if test.name == "CONTAINS":
-            comparison, compared = "contains", _unwrap_text_functions(compared)
+            expression = compared
+            while isinstance(expression, Call) and expression.name in ("LCASE", "STR"):
+                expression = expression.arguments[0]
+            comparison, compared = "contains", expression
         if comparison and compared in names:
             yield node, ColumnCondition(names[compared], comparison, value)
-
-
-def _unwrap_text_functions(expression: Expression) -> Expression:
-    while isinstance(expression, Call) and expression.name in ("LCASE", "STR"):
-        expression = expression.arguments[0]
-    return expression
 
 
 def create_literal(text: str, datatype: str | None) -> Literal:
