@@ -312,7 +312,6 @@ async def _count_terms(
 
 
 def _iterate_patterns(group: Group) -> Iterator[Pattern]:
-    """Iterate over the patterns whose variables are in scope in a group."""
     return (node for node in walk(group, into=_list_visible_parts) if isinstance(node, Pattern))
 
 

@@ -120,7 +120,6 @@ async def _build_changed_queries(
 
 
 def _build_count_query(tree: Query) -> Query:
-    """Build a query that counts the values of the first column."""
     column = tree.columns[0][0]
     name = Variable(f"number_of_{column.value}")
     is_plain = not (tree.group_by or tree.limit or tree.having)
@@ -171,7 +170,6 @@ def _find_named_variable(first: Variable, tree: Query, before: SelectResult) -> 
 
 
 def _create_variable(tree: Query, words: str) -> Variable:
-    """Return an unused variable named by these words."""
     name = "_".join(split_tokens(words)) or "value"
     used_names = {variable.value for variable in find_variables((tree.columns, tree.where))}
     while name in used_names:

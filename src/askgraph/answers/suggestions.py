@@ -72,7 +72,6 @@ def _find_similar_names(word: str, names: NameIndex) -> Iterator[str]:
 def _list_predicate_labels(
     word: str, proposal: RankedCandidates, graph: KnowledgeGraph
 ) -> Iterator[str]:
-    """Yield labels of the predicates of the resource or class that the word asks about."""
     reading = proposal.question
     position = next((n for n, token in enumerate(reading.tokens) if token.text == word), None)
     if position is None or position + 1 >= len(reading.tokens):

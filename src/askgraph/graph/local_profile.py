@@ -441,6 +441,5 @@ def detect_own_types(graph: GraphArrays) -> OwnPredicates:
 
 
 def _select_at_ends(graph: GraphArrays, order: int, nodes: Ids) -> Ids:
-    """Return the nodes that occur at either end of a predicate."""
     ends = (graph.get_ends(order), graph.get_ends(order, inverse=True))
     return reduce(np.union1d, (intersect(nodes, end_nodes) for end_nodes in ends))

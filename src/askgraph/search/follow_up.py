@@ -386,7 +386,6 @@ def _find_plural_pronoun(reading: TokenizedQuestion) -> tuple[bool, tuple[int, i
 
 
 def _find_bare_operator(reading: TokenizedQuestion, content: range) -> Operator | None:
-    """Return the operator of a question that names nothing for it to apply to."""
     operators = [
         operator
         for operator in detect_operators(reading).operators

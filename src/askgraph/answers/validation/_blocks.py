@@ -330,13 +330,13 @@ def _combine_claims(
     ]
     if not culprits:
         # Resolve several conflicts on one variable: earlier claims win, and its class before all.
-        sorts, culprits = typed, list[StepConstraint | ClassConstraint]()
+        sorts, sources = typed, list[StepConstraint | ClassConstraint]()
         for claim in steps:
             if sorts is None or sorts & claim.sorts:
                 sorts = claim.sorts if sorts is None else sorts & claim.sorts
             elif claim.source is not None:
-                culprits.append(claim.source)
-        return sorts, culprits
+                sources.append(claim.source)
+        return sorts, sources
     wrong = [claim.source for claim in culprits if isinstance(claim.source, StepConstraint)]
     classes = [claim.source for claim in typings if culprits[0] is all_claims[0]]
     remaining_sorts = _intersect_claims(

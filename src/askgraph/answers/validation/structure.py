@@ -100,7 +100,6 @@ def structure(subject: CheckInput, /) -> Iterator[Finding]:
 
 
 def _list_bound_names(part: object) -> set[str]:
-    """Return the names of the variables that a part may bind."""
     return {name.value for name in find_variables_in_scope(part)}
 
 

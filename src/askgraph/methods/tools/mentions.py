@@ -136,7 +136,6 @@ def _build_mention(
 
 
 def _describe_further_names(context: Context, link: Link, words: str) -> str:
-    """Describe how many other entities have the same words in their names."""
     index, search_tokens, link_tokens = (
         context.graph.names,
         set(stem_name(words)),

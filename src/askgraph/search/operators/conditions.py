@@ -776,7 +776,6 @@ def add_bound(
 
 
 def _find_date_datatypes(query: QueryBuilder, attachment: Attachment) -> Set[str]:
-    """Return the datatypes of the dates among a predicate's values at a vertex."""
     profile_datatypes = query.schema.predicates[attachment.predicate].datatypes
     if len(profile_datatypes) < 2 or attachment.path:
         return {query.schema.get_datatype(attachment.predicate)}

@@ -253,7 +253,6 @@ def _build_candidate(
     entities: tuple[int, int],
     shared_property: _SharedProperty,
 ) -> QueryCandidate:
-    """Build the candidate of two things and a property of theirs."""
     is_time = is_time_value(search.schema, shared_property.number, comparison.measure)
     used, gain = 0, GainWeight.OPERATOR * len(comparison.operators)
     for link in (*entity_links, *shared_property.links):

@@ -557,7 +557,6 @@ def _pair_terms(siblings: Iterable[Pattern]) -> Iterator[tuple[Term, Term]]:
 def _can_merge(
     variable: Term, target: Term, patterns: list[Pattern], pattern_set: set[Pattern]
 ) -> bool:
-    """Return whether every pattern of a variable also holds of another term."""
     occurrences = [triple for triple in patterns if variable in (triple.subject, triple.object)]
     return all(
         Pattern(

@@ -249,7 +249,6 @@ def _has_owner_preposition(gap_positions: range, question: TokenizedQuestion) ->
 
 
 def _find_sentence_start(runs: Sequence[ContentRun], question: TokenizedQuestion) -> int:
-    """Return the first token of the sentence that contains the runs."""
     position = runs[0].start if runs else 0
     while position > 0 and not question.has_sentence_break(position - 1, position):
         position -= 1

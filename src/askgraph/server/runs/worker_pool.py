@@ -292,7 +292,6 @@ class _WorkerProcess:
             await self._reader_task
 
     async def _read_messages(self, process: asyncio.subprocess.Process) -> None:
-        """Dispatch the messages of a process until it ends."""
         assert process.stdout
         with suppress(asyncio.IncompleteReadError):
             while True:

@@ -87,7 +87,6 @@ class BaseStore:
         return await self._database.read(lambda connection: connection.execute(statement).first())
 
     async def _execute(self, statement: UpdateBase) -> int:
-        """Execute a statement and return the number of affected rows."""
         return await self._database.write(lambda connection: connection.execute(statement).rowcount)
 
     async def update_row(self, table: Table, id: str, **values: object) -> bool:
