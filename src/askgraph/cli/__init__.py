@@ -30,16 +30,7 @@ from askgraph.plugins import EXTRAS, explain_removal, to_missing_extra_error
 
 NO_ANSWER_EXIT_CODE = 1
 
-EXIT_CODES_HELP = """\b
-Exit codes:
-  0    an answer, or success
-  1    no answer: a refusal, or a question back
-  2    wrong usage, or a problem that you can fix (a name, a file, a package)
-  3    the query is not valid or not allowed
-  4    the endpoint or the model's server failed: down, too slow, overloaded,
-       not authorised
-  5    a bug in askgraph
-  130  stopped with Ctrl-C"""
+EXIT_CODES_HELP = Path(__file__).with_name("exit_codes.txt").read_text("utf-8").rstrip()
 
 Command = TypeVar("Command", bound=Callable[..., None])
 

@@ -12,7 +12,7 @@ from askgraph.cli.figures import OutputFormat, WorkerOptions
 from askgraph.cli.output import CommonOptions, show_progress
 from askgraph.errors import ServiceError, SetupError
 from askgraph.evaluation.reports.failures import has_failed
-from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns
+from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns, parse_columns
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies import (
     MeasuredRow,
@@ -314,12 +314,7 @@ def _plan_representation_study(workspace: Workspace, planned_study: Study) -> Sh
         )
         run_names |= set() if missing_parts else {run}
     rows.append(("all", "", question_count * len(run_names), ""))
-    columns = (
-        SheetColumn("no."),
-        SheetColumn("run"),
-        SheetColumn("questions", "count"),
-        SheetColumn("needs"),
-    )
+    columns = parse_columns("no., run; questions: count; needs")
     notes = (
         "graf-von-data makes one to ten calls a question; other methods have their own bounds.",
     )

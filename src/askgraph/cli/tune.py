@@ -5,7 +5,7 @@ from dataclasses import replace
 from askgraph.cli import CommandGroup
 from askgraph.cli.figures import OutputFormat, ReadOptions
 from askgraph.cli.output import CommonOptions, show_progress
-from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn
+from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, parse_columns
 from askgraph.workspace.run_sync import run_coroutine
 from askgraph.workspace.selection import Selection, select_benchmarks
 from askgraph.workspace.stages import TunedIndex, store_tuned, tune_bm25
@@ -58,11 +58,7 @@ def search_bm25_parameters(
 def _build_sheet(tuned_indices: tuple[TunedIndex, ...], source_text: str) -> Sheet:
     limits = [limit for limit, _ in tuned_indices[0].tuned.recall_before.shares_by_limit]
     columns = (
-        SheetColumn("index"),
-        SheetColumn("questions"),
-        SheetColumn("k1", "number"),
-        SheetColumn("b", "number"),
-        SheetColumn("n", "count"),
+        *parse_columns("index, questions; k1, b: number; n: count"),
         *(SheetColumn(f"recall@{limit}", "share") for limit in limits),
     )
     rows: list[tuple[Cell, ...]] = []

@@ -6,10 +6,11 @@ terms of schema.org are built in, with its http and its https namespace.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape, unescape
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 from askgraph.errors import SetupError
@@ -18,15 +19,9 @@ from askgraph.sparql import vocabulary as v
 _SPACES = (v.SCHEMA, v.SCHEMA_HTTPS, "schema:", "sdo:")
 _TYPES = ("Dataset", "DataCatalog", "WebAPI", "SoftwareApplication", "WebSite", "WebPage")
 _MAX_DEPTH = 20
-_PROPERTIES_BY_FIELD = {
-    "name": ("name", "headline", "title"),
-    "description": ("description",),
-    "publisher": ("publisher", "provider", "creator"),
-    "license": ("license",),
-    "url": ("url",),
-    "version": ("version",),
-    "modified": ("dateModified",),
-}
+_PROPERTIES_BY_FIELD: Mapping[str, Sequence[str]] = json.loads(
+    Path(__file__).with_name("descriptions.json").read_text("utf-8")
+)
 """The schema.org properties of each field, the usual one first."""
 
 

@@ -244,14 +244,11 @@ def write_trace(path: Path, trace: Trace, head: TraceHead | None = None) -> None
         SetupError: the file cannot be written.
     """
     try:
-        write_text_atomically(path, serialize_trace(trace, head))
+        write_text_atomically(
+            path, join_lines((encode_head(trace, head), *map(encode_step, trace.steps)))
+        )
     except OSError as error:
         raise SetupError(f"cannot write the trace {path}: {error.strerror or error}") from error
-
-
-def serialize_trace(trace: Trace, head: TraceHead | None = None) -> str:
-    """Return a trace as the lines of its file."""
-    return join_lines((encode_head(trace, head), *map(encode_step, trace.steps)))
 
 
 def encode_head(trace: Trace, head: TraceHead | None = None) -> dict[str, object]:

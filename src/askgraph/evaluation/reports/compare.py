@@ -21,7 +21,7 @@ from askgraph.evaluation.reports.report import (
     get_slice_sort_key,
     strip_prefixes,
 )
-from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns
+from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns, parse_columns
 from askgraph.evaluation.runs import EvaluationRun, Record
 from askgraph.sparql import Term
 from askgraph.sparql import vocabulary as voc
@@ -330,12 +330,7 @@ def _build_part_sheet(comparison: Comparison, slicing: str) -> Sheet:
         (part.name, *_build_cells(part.difference), part.difference.p, part.p_corrected)
         for part in comparison.parts[slicing]
     ]
-    columns = (
-        SheetColumn(slicing),
-        *_build_columns(),
-        SheetColumn("p", "p"),
-        SheetColumn("p (Holm)", "p"),
-    )
+    columns = (SheetColumn(slicing), *_build_columns(), *parse_columns("p, p (Holm): p"))
     return Sheet(f"B against A by {slicing}, {comparison.metric}", columns, tuple(rows))
 
 

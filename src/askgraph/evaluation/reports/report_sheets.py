@@ -43,7 +43,7 @@ from askgraph.evaluation.reports.report import (
     group_runs,
     strip_prefixes,
 )
-from askgraph.evaluation.reports.sheet import Sheet, SheetColumn, build_columns
+from askgraph.evaluation.reports.sheet import Sheet, SheetColumn, build_columns, parse_columns
 from askgraph.evaluation.runs import GOLD_LINKS_MARK, EvaluationRun, QuestionDetail, Record
 from askgraph.evaluation.runs.scores import JUDGE_METRIC
 
@@ -170,12 +170,7 @@ def _build_error_sheet(groups: Sequence[RunGroup]) -> Sheet:
         for group in groups
         for error, ids in group_errors(group.report.records).items()
     ]
-    columns = (
-        *LABEL_COLUMNS,
-        SheetColumn("error"),
-        SheetColumn("questions", "count"),
-        SheetColumn("ids"),
-    )
+    columns = (*LABEL_COLUMNS, *parse_columns("error; questions: count; ids"))
     return Sheet("Errors, each a score of 0 unless gold is stored", columns, tuple(rows))
 
 
@@ -300,11 +295,9 @@ def _build_oracle_sheet(groups: Sequence[RunGroup], metric: str) -> Sheet:
             row = ("best_column", len(group.report.answerable), score, None, None, baseline)
             rows.append((group.benchmark, description, *row))
     columns = (
-        *build_columns("text", "benchmark", "chosen by looking at gold", "metric"),
-        SheetColumn("n", "count"),
-        SheetColumn("score", "share"),
+        *parse_columns("benchmark, chosen by looking at gold, metric; n: count; score: share"),
         *INTERVAL_COLUMNS,
-        SheetColumn("without the oracle", "share"),
+        *parse_columns("without the oracle: share"),
     )
     return Sheet("Oracle (not a system)", columns, tuple(rows))
 
@@ -404,9 +397,7 @@ def _build_metric_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
             )
     columns = (
         *LABEL_COLUMNS,
-        SheetColumn("metric"),
-        SheetColumn("questions", "count"),
-        *build_columns("share", "precision", "recall", "F1"),
+        *parse_columns("metric; questions: count; precision, recall, F1: share"),
         *INTERVAL_COLUMNS,
         *((SheetColumn("sd", "share"),) if is_repeated else ()),
     )
@@ -463,13 +454,11 @@ def _build_rejection_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
                 row: Row = (policy.name, min_score, policy.wrong, *caught, policy.right, *lost)
                 rows.append((*build_label(group), *row))
     columns = (
-        *(*LABEL_COLUMNS, SheetColumn("rejected by"), SheetColumn("right from", "share")),
-        *(
-            SheetColumn("wrong", "count"),
-            SheetColumn("caught", "share"),
-            *_build_named_ends("caught"),
-        ),
-        *(SheetColumn("right", "count"), SheetColumn("lost", "share"), *_build_named_ends("lost")),
+        *LABEL_COLUMNS,
+        *parse_columns("rejected by; right from: share; wrong: count; caught: share"),
+        *_build_named_ends("caught"),
+        *parse_columns("right: count; lost: share"),
+        *_build_named_ends("lost"),
     )
     return Sheet("Rejection", columns, tuple(rows), (*describe_incomplete(runs), FITTED_NOTE))
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from rich import box
 from rich.cells import cell_len, chop_cells
@@ -41,6 +41,16 @@ class SheetColumn:
 def build_columns(kind: CellKind, *heads: str) -> tuple[SheetColumn, ...]:
     """Build columns of one kind."""
     return tuple(SheetColumn(head, kind) for head in heads)
+
+
+def parse_columns(text: str) -> tuple[SheetColumn, ...]:
+    """Parse columns by kind: `metric; questions, right: count; kappa: number`."""
+    parts = (part.partition(":") for part in text.split(";"))
+    return tuple(
+        SheetColumn(head.strip(), cast("CellKind", kind.strip() or "text"))
+        for heads, _, kind in parts
+        for head in heads.split(",")
+    )
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from askgraph.evaluation import Score
 from askgraph.evaluation.metrics import QueryLinks, compare_links
 from askgraph.evaluation.reports.confidence import MAX_LOST_SHARE, find_threshold
 from askgraph.evaluation.reports.failures import RejectionCounts, count_rejections, is_right
-from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns
+from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns, parse_columns
 from askgraph.evaluation.runs import QuestionDetail, Record
 from askgraph.index import Resource, SearchIndex
 from askgraph.methods.shared.cooccurrence import REACH_TEXTS, is_refused
@@ -326,9 +326,7 @@ def _build_linking_sheet(
 ) -> Sheet:
     columns = (
         _BENCHMARK_COLUMN,
-        SheetColumn("configuration"),
-        SheetColumn("questions", "count"),
-        *build_columns("share", "precision", "recall", "F1"),
+        *parse_columns("configuration; questions: count; precision, recall, F1: share"),
     )
     rows: list[tuple[Cell, ...]] = []
     for name, cases in _group_by_configuration(grouped):
@@ -359,9 +357,7 @@ def _build_writer_sheet(grouped: Mapping[str, Sequence[StageCase]]) -> Sheet:
 def _build_end_to_end_sheet(grouped: Mapping[str, Sequence[StageCase]], metric: str) -> Sheet:
     columns = (
         _BENCHMARK_COLUMN,
-        SheetColumn("configuration"),
-        SheetColumn("questions", "count"),
-        SheetColumn("answered", "share"),
+        *parse_columns("configuration; questions: count; answered: share"),
         *build_columns("share", f"F1 ({metric})", "exact match"),
     )
     rows = tuple(
@@ -380,11 +376,9 @@ def _build_end_to_end_sheet(grouped: Mapping[str, Sequence[StageCase]], metric: 
 def _build_rejection_sheet(grouped: Mapping[str, Sequence[StageCase]], metric: str) -> Sheet:
     columns = (
         _BENCHMARK_COLUMN,
-        SheetColumn("policy"),
-        SheetColumn("wrong", "count"),
-        SheetColumn("wrong caught", "share"),
-        SheetColumn("right", "count"),
-        SheetColumn("right lost", "share"),
+        *parse_columns(
+            "policy; wrong: count; wrong caught: share; right: count; right lost: share"
+        ),
     )
     rows = tuple(
         (

@@ -224,7 +224,23 @@ class VotingPanel(Panel):
         async with aclosing(self._gather_opinions(opinions)) as steps:
             async for step in steps:
                 yield step
-        self._summarize_verdicts(len(opinions))
+        # Set the verdict of most replies: a question back, a refusal, or the first with an answer.
+        # A refusal needs more replies than there are `opinions`, including those of consulted
+        # methods. The order of the voices counts, not the order of replies.
+        verdicts = [
+            verdict
+            for voice in self.voices
+            for verdict in self._verdicts_by_voice.get(voice.name, ())
+        ]
+        clarifications = [verdict for verdict in verdicts if verdict.reply.ask]
+        refusals = [verdict for verdict in verdicts if verdict.is_refusal]
+        if 2 * len(clarifications) > len(verdicts):
+            self.verdict = clarifications[0]
+        elif len(refusals) > len(opinions):
+            self.verdict, self.refusal_reason = refusals[0], refusals[0].reply.thought
+        else:
+            answering = [verdict for verdict in verdicts if verdict not in clarifications]
+            self.verdict = next((verdict for verdict in answering if verdict.answer), None)
         if not opinions and not self._verdicts_by_voice and self._failure is not None:
             raise self._failure
         if self.refusal_reason:
@@ -303,27 +319,6 @@ class VotingPanel(Panel):
                 yield Opinion(voice.source, verdict.answer, verdict.confidence)
             elif verdict.doubts:
                 yield Thought(f"{voice.name}: {self.unmask_text(verdict.doubts[0])}")
-
-    def _summarize_verdicts(self, opinions: int) -> None:
-        """Set the verdict of most replies: a question back, a refusal, or the first with an answer.
-
-        A refusal needs more replies than there are `opinions`, including those of consulted
-        methods. The order of the voices counts, not the order of replies.
-        """
-        verdicts = [
-            verdict
-            for voice in self.voices
-            for verdict in self._verdicts_by_voice.get(voice.name, ())
-        ]
-        clarifications = [verdict for verdict in verdicts if verdict.reply.ask]
-        refusals = [verdict for verdict in verdicts if verdict.is_refusal]
-        if 2 * len(clarifications) > len(verdicts):
-            self.verdict = clarifications[0]
-        elif len(refusals) > opinions:
-            self.verdict, self.refusal_reason = refusals[0], refusals[0].reply.thought
-        else:
-            answering = [verdict for verdict in verdicts if verdict not in clarifications]
-            self.verdict = next((verdict for verdict in answering if verdict.answer), None)
 
     def _set_answer(self, vote: VoteResult | None) -> None:
         if vote is not None:

@@ -498,7 +498,42 @@ def _compare_with_reference(query: QueryBuilder, operator: Operator, sign: str |
         None,
     )
     if next_aggregate is not None and next_aggregate.name != "sum":
-        return _compare_with_aggregate(query, operator, next_aggregate, sign)
+        slots = (
+            query.find_next_slot(next_aggregate.last, MAX_TOKENS_BESIDE),
+            query.find_previous_slot(operator.first, MAX_TOKENS_APART),
+        )
+        attachments = [
+            candidate
+            for slot in slots
+            if (candidate := query.find_attachment(slot, sorts=NUMERIC_SORTS))
+        ]
+        attachment = attachments[0] if attachments else None
+        if attachment is not None:
+            for candidate in attachments:
+                if (
+                    candidate.predicate == attachment.predicate
+                ):  # "a height below the average height"
+                    query.consume_attachment(candidate)
+        elif operator.measure is not None:
+            attachment = query.find_by_words(operator.measure.property_names, NUMERIC_SORTS)
+        if attachment is None:
+            return False
+        variable = query.attach(attachment)
+        member_value = query.draft.create_variable(query.draft.hints[variable])
+        member = query.draft.create_variable("other")
+        iri = query.graph.get_predicate_iri(attachment.predicate)
+        members: tuple[Pattern, ...] = (build_pattern(member, iri, member_value),)
+        if attachment.vertex.node.cls is not None:
+            members = (query.draft.build_type_pattern(member, attachment.vertex.node.cls), *members)
+        function = AGGREGATE_FUNCTIONS.get(next_aggregate.name) or (
+            "MAX" if next_aggregate.measure and next_aggregate.measure.is_upward else "MIN"
+        )
+        cast = get_cast(query, variable)
+        subquery = build_aggregate_query(member_value, members, function, cast=cast)
+        query.draft.subqueries.append(subquery)
+        query.draft.filters.append(build_filter(variable, sign, get_alias(subquery), cast=cast))
+        query.consume_words(next_aggregate.mask, query.search.sum_weights(next_aggregate.mask))
+        return True
     return _compare_with_property(query, operator, sign) or any(
         _compare_with_entity(query, operator, link, sign)
         for link in query.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
@@ -541,45 +576,6 @@ def _compare_with_property(query: QueryBuilder, operator: Operator, sign: str) -
 
 
 _REVERSED_SIGNS = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
-
-
-def _compare_with_aggregate(
-    query: QueryBuilder, operator: Operator, aggregate_operator: Operator, sign: str
-) -> bool:
-    slots = (
-        query.find_next_slot(aggregate_operator.last, MAX_TOKENS_BESIDE),
-        query.find_previous_slot(operator.first, MAX_TOKENS_APART),
-    )
-    attachments = [
-        candidate
-        for slot in slots
-        if (candidate := query.find_attachment(slot, sorts=NUMERIC_SORTS))
-    ]
-    attachment = attachments[0] if attachments else None
-    if attachment is not None:
-        for candidate in attachments:
-            if candidate.predicate == attachment.predicate:  # "a height below the average height"
-                query.consume_attachment(candidate)
-    elif operator.measure is not None:
-        attachment = query.find_by_words(operator.measure.property_names, NUMERIC_SORTS)
-    if attachment is None:
-        return False
-    variable = query.attach(attachment)
-    member_value = query.draft.create_variable(query.draft.hints[variable])
-    member = query.draft.create_variable("other")
-    iri = query.graph.get_predicate_iri(attachment.predicate)
-    members: tuple[Pattern, ...] = (build_pattern(member, iri, member_value),)
-    if attachment.vertex.node.cls is not None:
-        members = (query.draft.build_type_pattern(member, attachment.vertex.node.cls), *members)
-    function = AGGREGATE_FUNCTIONS.get(aggregate_operator.name) or (
-        "MAX" if aggregate_operator.measure and aggregate_operator.measure.is_upward else "MIN"
-    )
-    cast = get_cast(query, variable)
-    subquery = build_aggregate_query(member_value, members, function, cast=cast)
-    query.draft.subqueries.append(subquery)
-    query.draft.filters.append(build_filter(variable, sign, get_alias(subquery), cast=cast))
-    query.consume_words(aggregate_operator.mask, query.search.sum_weights(aggregate_operator.mask))
-    return True
 
 
 def _compare_with_entity(query: QueryBuilder, operator: Operator, link: Link, sign: str) -> bool:

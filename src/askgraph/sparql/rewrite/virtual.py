@@ -126,7 +126,7 @@ class VirtualPatternExpander:
         variables = find_variables_in_scope(node.where)
         names = dict.fromkeys(variable for variable in variables if variable.value in self.names)
         columns = tuple((name, None) for name in names)
-        if has_count_distinct_all(node):
+        if Call("COUNT DISTINCT") in _find_aggregates(node):
             return replace(node, where=Group((Query("SELECT", node.where, columns),)))
         is_star = node.form == "SELECT" and not node.columns
         return replace(node, columns=columns) if is_star else node
@@ -334,11 +334,6 @@ _SET_AGGREGATES = frozenset(["MIN", "MAX", "SAMPLE"])
 def is_sensitive_to_duplicates(tree: Query) -> bool:
     """Return whether a duplicate row would change the result of a query or of its sub-selects."""
     return any(_is_duplicate_sensitive(node) for node in walk(tree) if isinstance(node, Query))
-
-
-def has_count_distinct_all(query: Query) -> bool:
-    """Return whether a query has `COUNT(DISTINCT *)`, which depends on all variables."""
-    return Call("COUNT DISTINCT") in _find_aggregates(query)
 
 
 def _is_duplicate_sensitive(query: Query) -> bool:
