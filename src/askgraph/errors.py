@@ -21,6 +21,26 @@
 A result cut off by a row cap is not an error: see `SelectResult.truncated`.
 """
 
+__all__ = [
+    "AskgraphError",
+    "BudgetSpent",
+    "ErrorReply",
+    "ForbiddenQuery",
+    "MalformedReply",
+    "NoModel",
+    "NoSpace",
+    "NotPublic",
+    "Overloaded",
+    "PromptTooLong",
+    "QueryError",
+    "QuerySyntaxError",
+    "ServiceError",
+    "SetupError",
+    "TimedOut",
+    "Unauthorised",
+    "Unreachable",
+]
+
 
 class AskgraphError(Exception):
     """Base class of all askgraph errors; the message names the fault and the remedy."""

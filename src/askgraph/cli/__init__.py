@@ -30,7 +30,7 @@ from askgraph.plugins import EXTRAS, explain_removal, to_missing_extra_error
 
 NO_ANSWER_EXIT_CODE = 1
 
-EXIT_CODES_HELP = Path(__file__).with_name("exit_codes.txt").read_text("utf-8").rstrip()
+EXIT_CODES_HELP = "\b\n" + Path(__file__).with_name("exit_codes.txt").read_text("utf-8").rstrip()
 
 Command = TypeVar("Command", bound=Callable[..., None])
 

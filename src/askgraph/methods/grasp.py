@@ -52,7 +52,7 @@ _PAPER_RULES: str = _TEXTS["paper_rules"]
 PAPER_INSTRUCTION: str = _TEXTS["paper_instruction"].replace("{paper_rules}", _PAPER_RULES)
 
 _NOTE_INSTRUCTION: str = _TEXTS["note_instruction"]
-_HEADINGS: Mapping[str, str] = _TEXTS["headings"]
+_HEADINGS: dict[str, str] = _TEXTS["headings"]
 _NO_CALL = "You called nothing. Give the final query with `answer`, or `cancel`."
 _MAX_IDLE_TURNS = 2  # turns on end without a call
 _FEEDBACK_MODES = ("always", "never", "risk")

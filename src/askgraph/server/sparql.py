@@ -309,17 +309,7 @@ async def _answer_request(graph: str, request: Request, hub: Hub, caller: Princi
                 raise _NotAcceptable(str(problem)) from problem
             return Response(content, media_type=result_format.media_type, headers=headers)
     except AskgraphError as error:
-        # An error as plain text, or as problem JSON if the client does not accept text.
-        problem = to_problem(error)
-        if isinstance(error, _NotAcceptable):
-            problem = problem.model_copy(update={"status": 406})
-        elif isinstance(error, UnsupportedMediaType):
-            problem = problem.model_copy(update={"status": 415})
-        error_format = choose_format(request.headers.get("accept", ""), _ERROR_FORMATS)
-        if error_format is not None and error_format.name == "problem":
-            return to_problem_response(problem)
-        headers = {"Retry-After": str(round(problem.retry_after))} if problem.retry_after else {}
-        return PlainTextResponse(problem.detail + "\n", problem.status, headers)
+        return _to_error_response(error, request)
 
 
 @router.options("/{graph}")
@@ -348,6 +338,20 @@ def _select_format(
         media_types = ", ".join(result_format.accepted[0] for result_format in formats)
         raise _NotAcceptable(f"the result is available as {media_types}: accept one of these")
     return chosen
+
+
+def _to_error_response(error: AskgraphError, request: Request) -> Response:
+    """Return an error as plain text, or as problem JSON if the client does not accept text."""
+    problem = to_problem(error)
+    if isinstance(error, _NotAcceptable):
+        problem = problem.model_copy(update={"status": 406})
+    elif isinstance(error, UnsupportedMediaType):
+        problem = problem.model_copy(update={"status": 415})
+    error_format = choose_format(request.headers.get("accept", ""), _ERROR_FORMATS)
+    if error_format is not None and error_format.name == "problem":
+        return to_problem_response(problem)
+    headers = {"Retry-After": str(round(problem.retry_after))} if problem.retry_after else {}
+    return PlainTextResponse(problem.detail + "\n", problem.status, headers)
 
 
 def _describe_service(graph: KnowledgeGraph, endpoint: NamedNode) -> Iterator[Triple]:

@@ -184,11 +184,7 @@ class _OneAtATime(LlmServer):
         return super().honest(request)
 
 
-ERRORS = [
-    name
-    for name, one in vars(errors).items()
-    if isinstance(one, type) and issubclass(one, AskgraphError)
-]
+ERRORS = [one for one in errors.__all__ if issubclass(getattr(errors, one, object), AskgraphError)]
 
 
 @for_each("name", ERRORS)

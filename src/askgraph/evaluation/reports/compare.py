@@ -23,7 +23,6 @@ from askgraph.evaluation.reports.report import (
 )
 from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns, parse_columns
 from askgraph.evaluation.runs import EvaluationRun, Record
-from askgraph.sparql import Term
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.results import SelectResult
 
@@ -440,7 +439,7 @@ def score_examples(metrics: Sequence[str] | None = None) -> tuple[ScoredExample,
 _NUMBERED_ROW_COUNT = 1_025
 
 
-def _parse_term(cell: str) -> Term:
+def _parse_term(cell: str) -> NamedNode | Literal:
     value, _, datatype = cell.partition("^^")
     if datatype:
         return Literal(value, datatype=NamedNode(voc.XSD + datatype))

@@ -93,6 +93,7 @@ def plot_lines(
     """Plot a line for each system, y between 0 and 1; a point has `system`, `x`, `y`.
 
     Args:
+        points: The points.
         systems: Names of the systems.
         x: Title of the x axis.
         y: Title of the y axis.
@@ -119,12 +120,7 @@ def plot_lines(
         point_layer = chart.mark_point(filled=True, size=60, opacity=1)
         layers.append(point_layer.encode(shape=_encode_shape(systems)))
     if has_diagonal:
-        ends = alt.InlineData(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])
-        line: alt.Chart = alt.Chart(ends).mark_line(
-            color="currentColor", opacity=0.4, strokeDash=[2, 3], strokeWidth=1
-        )
-        chart: alt.Chart = line.encode(x="x:Q", y="y:Q")
-        layers.insert(0, chart)
+        layers.insert(0, _build_diagonal())
     return _to_spec(alt.LayerChart(layer=layers, height=PLOT_HEIGHT_SIZE))
 
 
@@ -162,6 +158,15 @@ def _build_number_axis(*, is_logarithmic: bool = False) -> alt.Axis:
     if is_logarithmic:
         return alt.Axis(format="~r", tickCount=5, grid=False)
     return alt.Axis(format="%", tickCount=5)
+
+
+def _build_diagonal() -> alt.Chart:
+    ends = alt.InlineData(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])
+    line: alt.Chart = alt.Chart(ends).mark_line(
+        color="currentColor", opacity=0.4, strokeDash=[2, 3], strokeWidth=1
+    )
+    chart: alt.Chart = line.encode(x="x:Q", y="y:Q")
+    return chart
 
 
 def _encode_colour(systems: Sequence[str]) -> alt.Color:
@@ -244,14 +249,7 @@ def build_sections(
     columns = (*LABEL_COLUMNS, SheetColumn("failure"), SheetColumn("answers", "count"))
     sheets["failures"] = Sheet("What went wrong", columns, tuple(rows))
     if with_times:
-        rows = [
-            (*build_label(group), share, compute_percentile(seconds, share))
-            for group in groups
-            for seconds in [[record.seconds for record in group.report.records]]
-            for share in TIME_SHARES
-        ]
-        columns = (*LABEL_COLUMNS, SheetColumn("done", "share"), SheetColumn("seconds", "number"))
-        sheets["times"] = Sheet("Time", columns, tuple(rows))
+        sheets["times"] = _build_time_sheet(groups)
     benchmarks = dict.fromkeys(group.benchmark for group in groups)
     tables = tuple(
         ReportFigure(sheet.title, "", sheet.move_context_to_title(), folded=False)
@@ -433,6 +431,17 @@ def _select_benchmark(sheet: Sheet, benchmark: str) -> Sheet:
     column_index = [column.head for column in sheet.columns].index("benchmark")
     rows = tuple(row for row in sheet.rows if row[column_index] == benchmark)
     return Sheet(sheet.title, sheet.columns, rows)
+
+
+def _build_time_sheet(groups: Sequence[RunGroup]) -> Sheet:
+    rows = [
+        (*build_label(group), share, compute_percentile(seconds, share))
+        for group in groups
+        for seconds in [[record.seconds for record in group.report.records]]
+        for share in TIME_SHARES
+    ]
+    columns = (*LABEL_COLUMNS, SheetColumn("done", "share"), SheetColumn("seconds", "number"))
+    return Sheet("Time", columns, tuple(rows))
 
 
 def _to_float(cell: Cell) -> float:

@@ -329,7 +329,16 @@ async def collect_wikibase_types(session: QuerySession, facts: SurveyFacts) -> N
     forms = await session.select("the properties behind predicates", _FORMS_QUERY)
     for property_, _, predicate in forms.rows if forms else ():
         facts.properties[to_plain_value(predicate) or ""] = to_plain_value(property_) or ""
-    # The predicates for types and for superclasses in a sample of entities, or None.
+    type_predicates = await _detect_type_predicates(session)
+    if type_predicates is None:
+        return
+    facts.types = dict(zip((v.RDF_TYPE, v.RDFS_SUB_CLASS_OF), type_predicates, strict=True))
+    session.own_types = facts.types
+    facts.count_own_types()
+
+
+async def _detect_type_predicates(session: QuerySession) -> tuple[str, str] | None:
+    """Return the predicates for types and for superclasses in a sample of entities, or None."""
     sample = await session.select("some things", _ENTITIES_QUERY)
     statements = await _fetch_direct_statements(session, sample.rows if sample else ())
     starts, ends = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
@@ -360,17 +369,13 @@ async def collect_wikibase_types(session: QuerySession, facts: SurveyFacts) -> N
         if order != kind
         and len(ordered_classes[order] & ends[kind]) >= _MIN_TYPED_SHARE * len(ends[kind])
     ]
-    type_predicates = max(candidates)[2:] if candidates else None
-    if type_predicates is None:
-        return
-    facts.types = dict(zip((v.RDF_TYPE, v.RDFS_SUB_CLASS_OF), type_predicates, strict=True))
-    session.own_types = facts.types
-    facts.count_own_types()
+    return max(candidates)[2:] if candidates else None
 
 
 async def _fetch_direct_statements(
     session: QuerySession, nodes: Iterable[Row | str]
 ) -> list[tuple[str, str, str]]:
+    """Return the direct statements of some nodes that lead to IRIs."""
     names = sorted(
         {node if isinstance(node, str) else to_plain_value(node[0]) or "" for node in nodes}
     )

@@ -214,8 +214,10 @@ async def run_lookup_turns(
         answer = final_uses[0].observation.answer if final_uses else None
         is_answer = answer is not None and final_uses[0].observation.ends == "answer"
         lookups = [use for use in uses if not use.observation.ends]
-        for item in [*lookups, *final_uses, *([answer] if is_answer and answer else [])]:
-            yield item
+        for use in (*lookups, *final_uses):
+            yield use
+        if is_answer and answer:
+            yield answer
         if turn.choice.calls:
             conversation.send_observations(uses)
         else:

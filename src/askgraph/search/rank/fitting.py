@@ -213,7 +213,7 @@ class FitScorer:
             )
         if not stated_classes and isinstance(term, Variable):
             # The classes that all predicates around a variable have in common.
-            stated_classes: frozenset[str] = frozenset()
+            stated_classes = frozenset()
             for triple in patterns:
                 number = self.schema.get_predicate_number(get_predicate(triple))
                 if number is None or term not in (triple.subject, triple.object):

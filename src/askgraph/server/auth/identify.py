@@ -185,20 +185,7 @@ class CallerAccounts:
         if name := self._get_proxy_user(credentials):
             scopes = frozenset(self._settings.proxy_scopes)
             return Principal(f"user:{name}", name, scopes, limits=self._limits)
-        settings = self._settings
-        # Bound to this machine but behind a proxy: the caller may be anyone.
-        is_default = settings.is_on_loopback and settings.anonymous is None
-        scopes: Sequence[Scope] = settings.anonymous_scopes
-        if is_default and credentials.is_forwarded:
-            scopes = ()
-        is_unlimited = settings.is_on_loopback and not credentials.is_forwarded
-        return Principal(
-            get_visitor_id(credentials.cookies.get(VISITOR_COOKIE, "")) or ANONYMOUS,
-            "anonymous",
-            frozenset(scopes),
-            limits=CallerLimits() if is_unlimited else self._limits,
-            counted_as=f"address:{get_counted_address(credentials.client)}",
-        )
+        return self._create_anonymous(credentials)
 
     async def admit(self, caller: Principal) -> None:
         """Count a request.
@@ -265,6 +252,22 @@ class CallerAccounts:
         if len(name) > _MAX_NAME_CHARACTERS or not name.isprintable():
             raise NotAllowedError(f"the proxy's header {header!r} is not a user name", status=401)
         return name or None
+
+    def _create_anonymous(self, credentials: RequestCredentials) -> Principal:
+        settings = self._settings
+        # Bound to this machine but behind a proxy: the caller may be anyone.
+        is_default = settings.is_on_loopback and settings.anonymous is None
+        scopes: Sequence[Scope] = settings.anonymous_scopes
+        if is_default and credentials.is_forwarded:
+            scopes = ()
+        is_unlimited = settings.is_on_loopback and not credentials.is_forwarded
+        return Principal(
+            get_visitor_id(credentials.cookies.get(VISITOR_COOKIE, "")) or ANONYMOUS,
+            "anonymous",
+            frozenset(scopes),
+            limits=CallerLimits() if is_unlimited else self._limits,
+            counted_as=f"address:{get_counted_address(credentials.client)}",
+        )
 
 
 def check_access_rules(settings: ServeSettings) -> None:
