@@ -53,14 +53,6 @@ def test_batch_stopped_with_ctrl_c_leaves_whole_lines_and_goes_on(
     assert [(line["id"], len(line["rows"])) for line in read(out)] == [("a", 1), ("b", 2)]
 
 
-def test_batch_again_asks_nothing_twice(run: Run, tmp_path: Path) -> None:
-    install(tmp_path, {"Mars?": MARS})
-    path = questions(tmp_path, {"id": "a", "question": "Mars?"})
-    run("batch", path, "-g", "moons", "--out", "out.jsonl")
-    run("batch", path, "-g", "moons", "--out", "out.jsonl")
-    assert (tmp_path / "asked").read_text() == "Mars?\n"
-
-
 def test_batch_says_that_questions_failed_and_tries_them_again(run: Run, tmp_path: Path) -> None:
     install(tmp_path, {"Mars?": "bug", "Jupiter?": JUPITER})
     path = questions(

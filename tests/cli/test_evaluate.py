@@ -59,16 +59,6 @@ def test_evaluating_and_going_on(run: Run, tmp_path: Path) -> None:
     assert unknown.returncode == 2 and "'other.ttl'" in unknown.stderr
 
 
-def test_evaluate_goes_on_where_it_stopped(run: Run, tmp_path: Path) -> None:
-    install(tmp_path, {"Jupiter?": JUPITER, "Mars?": MARS})
-    path = questions(tmp_path, *GOLD)
-    run("evaluate", path, "--json", "--out", "kept", "--limit", 1)
-    assert group(run("evaluate", path, "--json", "--out", "kept"))["f1"] == 1
-    assert (tmp_path / "asked").read_text() == "Jupiter?\nMars?\nSun?\n"
-    other = run("evaluate", path, "--json", "--out", "kept", "--abstain")
-    assert other.returncode == 2 and "other settings" in other.stderr
-
-
 def test_a_worker_that_dies_ends_the_run_and_the_same_call_goes_on(
     run: Run, tmp_path: Path
 ) -> None:

@@ -29,20 +29,12 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("add", "fleet", "fleet.ttl").exit_code == 0
 
 
-def test_teaching_a_word_and_a_file() -> None:
-    # A taught word is listed and answers.
+def test_a_taught_word_is_listed_and_answers() -> None:
     assert run("teach", "fleet", "vehicles", "car", "lorry").exit_code == 0
     run("teach", "fleet", "boats", "--same-as", "ship")
     listed = run("teach", "fleet").stdout
     assert "vehicles" in listed and "o:Car or o:Lorry" in listed and "the same as 'ship'" in listed
     assert "“vehicles” means cars and lorries (taught)" in run("ask", "How many vehicles?").stdout
-    # Turtle of ones own is imported and answers.
-    Path("words.ttl").write_text(
-        f"@prefix o: <{ONTO}> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
-        'o:Car skos:altLabel "vehicle"@en . o:Lorry skos:altLabel "vehicle"@en .'
-    )
-    assert run("teach", "fleet", "--import", "words.ttl").exit_code == 0
-    assert "“vehicle” means cars and lorries (taught)" in run("ask", "How many vehicles?").stdout
 
 
 def test_a_file_is_imported_with_names_and_listed_as_json() -> None:

@@ -31,13 +31,6 @@ async def test_all_are_done_and_never_more_than_allowed_at_once() -> None:
     assert sorted(results) == list(range(20)) and most == 3
 
 
-async def test_one_at_a_time_keeps_the_order() -> None:
-    async def work(item: int) -> int:
-        return item
-
-    assert [r async for r in run_concurrently(range(5), work, concurrency=1)] == [0, 1, 2, 3, 4]
-
-
 async def test_leaving_early_cancels_the_rest() -> None:
     cancelled = []
 
@@ -55,16 +48,6 @@ async def test_leaving_early_cancels_the_rest() -> None:
             break
 
     assert sorted(cancelled) == [1, 2]
-
-
-async def test_an_error_comes_through() -> None:
-    async def work(item: int) -> int:
-        raise ValueError(item)
-
-    with pytest.raises(ValueError, match="0"):
-        async with aclosing(run_concurrently(range(3), work, concurrency=1)) as stream:
-            async for _ in stream:
-                pass
 
 
 async def test_what_is_finished_beside_an_error_comes_before_it() -> None:

@@ -1,31 +1,12 @@
 """Words that no name spells are linked by meaning, in four languages."""
 
-from pathlib import Path
-
 import pytest
 from tests.each import for_each
 
 from askgraph.index.names import IndexedName, ItemKind, NameIndex
-from askgraph.methods.graph_search import GraphSearch
 from askgraph.plugins import explain_removal
 from askgraph.search.pipeline import link_text
-from askgraph.trace import Answer, Outcome, Question
-from askgraph.workspace import Workspace
 
-CLINIC = """
-@prefix : <http://clinic.example/> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-:Physician a rdfs:Class ; rdfs:label "Physician"@en .
-:Patient a rdfs:Class ; rdfs:label "Patient"@en .
-:salary rdfs:label "salary"@en .
-:treatedBy rdfs:label "treated by"@en .
-:birthDate rdfs:label "date of birth"@en .
-:Orla a :Physician ; rdfs:label "Orla Quinn" ; :salary 5200 ; :birthDate "1970-02-03"^^xsd:date .
-:Tiago a :Physician ; rdfs:label "Tiago Reis" ; :salary 4100 ; :birthDate "1981-05-06"^^xsd:date .
-:Maja a :Patient ; rdfs:label "Maja Holm" ; :treatedBy :Orla ; :birthDate "1999-09-09"^^xsd:date .
-:Ben a :Patient ; rdfs:label "Ben Okoro" ; :treatedBy :Tiago ; :birthDate "2001-01-01"^^xsd:date .
-"""
 NAMES = NameIndex.from_names(
     [
         IndexedName("salary", "http://x/salary", ItemKind.PREDICATE),
@@ -70,31 +51,6 @@ def test_links_by_meaning_can_be_left_out() -> None:
 
     assert link_text(question, "de", NAMES).links
     assert not link_text(question, "de", NAMES, without=["vectors"]).links
-
-
-async def test_a_question_in_another_language_is_answered(tmp_path: Path) -> None:
-    path = tmp_path / "clinic.ttl"
-    path.write_text(CLINIC, "utf-8")
-    workspace = Workspace(tmp_path / "workspace")
-    workspace.add("clinic", [path])
-    graph = workspace.find("clinic")
-    answers = {
-        "What is the wage of Orla Quinn?": "5200",
-        "Was ist das Gehalt von Orla Quinn?": "5200",
-        "¿Cuál es el sueldo de Tiago Reis?": "4100",
-    }
-    for question, expected in answers.items():
-        steps = [step async for step in GraphSearch().answer(Question(question), [graph])]
-        outcome = steps[-1]
-        assert isinstance(outcome, Answer), question
-        assert expected in str(outcome.result), question
-        assert outcome.confidence < 1
-    refused = [
-        step async for step in GraphSearch().answer(Question("Which recipes use basil?"), [graph])
-    ][-1]
-    assert isinstance(refused, Outcome)
-    assert not isinstance(refused, Answer)
-    await graph.endpoint.close()
 
 
 @pytest.mark.parametrize("method", ["graph-search", "guided"])

@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.each import for_each
 from tests.search.asking import Known
+from tests.search.question_files import turtle_of
 
 import askgraph
 from askgraph.search.rank import cluster_candidates
@@ -162,67 +163,6 @@ def test_a_clarification_says_by_what_namesakes_differ(tmp_path: Path) -> None:
     assert all(("France" in words) != ("Texas" in words) for words in offered)
 
 
-FREIGHT = """
-@prefix : <https://freight.example/> .
-:b1 a :Barge ; :name "Nora" ; :port "Riga" . :b2 a :Barge ; :name "Nora" ; :port "Riga" .
-:b3 a :Barge ; :name "Vega" ; :port "Oslo" . :b4 a :Barge ; :port "Oslo" ; :bargeFolderName "f4" .
-:b5 a :Barge ; :name "Luna" ; :port "Kiel" ; :bargeFolderName "f5" ; :owner :o1 .
-:b6 a :Barge ; :name "Juno" ; :port "Kiel" ; :bargeFolderName "f6" ; :owner :o1 .
-:b7 a :Barge ; :name "Iris" ; :port "Kiel" ; :owner :o2 .
-:o1 a :Company ; :name "Skipper" . :o2 a :Company ; :name "Skipper" .
-"""
-
-
-@for_each(
-    ("question", "things", "said"),
-    [
-        ("Which barges are there?", {*"1234567"}, "Barges."),
-        ("Which barges have the port Riga?", {"1", "2"}, "Barges whose port is “Riga”."),
-        ("Which barges do not have the port Kiel?", {*"1234"}, ""),
-        ("Which company is the owner of the most barges?", {"1"}, ""),
-    ],
-)
-def test_a_name_neither_drops_things_without_one_nor_merges_namesakes(
-    question: str, things: set[str], said: str, tmp_path: Path
-) -> None:
-    found = asked(question, tmp_path, FREIGHT)
-    shown = {row[0].removeprefix("https://freight.example/")[1:] for row in found["rows"]}
-    assert shown == things
-    assert said in ("", found["words"])
-
-
-CLUBS = "\n".join(
-    [
-        "@prefix : <https://clubs.example/> .",
-        *(
-            f":c{n} a :Club ; :name '{name}' ; :coach 'Coach {n}' ."
-            for n, name in enumerate(
-                (
-                    *("Union Hamm", "Union Soest", "Union Lippe (handball)", "Union Ahlen"),
-                    *("Union Werl", "Union Beckum", "Union Unna", "Union Kamen", "Union Marl"),
-                    *("Union Rhede", "The Harriers", "North Road Rowers (NRR)"),
-                )
-            )
-        ),
-    ]
-)
-
-
-@for_each(
-    ("question", "coach"),
-    [
-        ("Who is the coach of Soest?", "Coach 1"),
-        ("Who is the coach of Union Lippe?", "Coach 2"),
-        ("Who is the coach of the Harriers?", "Coach 10"),
-        ("Who is the coach of NRR?", "Coach 11"),
-    ],
-)
-def test_a_graphs_own_names_are_found_without_article_qualifier_or_common_word(
-    question: str, coach: str, tmp_path: Path
-) -> None:
-    assert asked(question, tmp_path, CLUBS)["rows"] == [[coach]]
-
-
 PAPERS = "\n".join(
     [
         "@prefix : <https://papers.example/> .",
@@ -251,3 +191,31 @@ def test_things_without_names_are_listed_without_a_join_that_no_word_names(
     assert found["status"] == "answer"
     assert len(found["rows"]) == count
     assert "cheme" not in found["sparql"] and "scan" not in found["sparql"]
+
+
+@for_each(
+    ("question", "status"),
+    [
+        ("What is the most common material among them?", "answer"),
+        ("Which maker has the most of these works?", "answer"),
+        ("which of them is the largest?", "refusal"),
+    ],
+)
+def test_a_first_question_of_its_own_needs_no_result_before(
+    question: str, status: str, tmp_path: Path
+) -> None:
+    found = asked(question, tmp_path, turtle_of("museum"))
+    assert ("no result before" in str(found.get("reason", ""))) is (status == "refusal")
+
+
+@for_each(
+    ("question", "said"),
+    [
+        ("Which barges are there?", "Barges."),
+        ("Which barges have the port Riga?", "Barges whose port is “Riga”."),
+    ],
+)
+def test_names_shown_beside_things_are_no_part_of_what_is_said(
+    question: str, said: str, tmp_path: Path
+) -> None:
+    assert asked(question, tmp_path, turtle_of("freight"))["words"] == said

@@ -227,16 +227,6 @@ class TestUploads:
         [
             ("bomb.nt", gzip.compress(bytes(100 * 2**20)), "larger than 2 MB, unpacked"),
             (
-                "laughs.rdf",
-                b'<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><r>&b;</r>',
-                "defines the entity 'b' by other entities",
-            ),
-            (
-                "outside.rdf",
-                b'<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><r>&x;</r>',
-                "by a file",
-            ),
-            (
                 "context.jsonld",
                 b'{"@context": "http://127.0.0.1:1/context", "@id": "http://e.org/a", "p": "x"}',
                 "remote context",

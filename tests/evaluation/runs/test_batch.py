@@ -43,23 +43,6 @@ async def test_answers_of_a_batch(answer_with: AnswerWith, tmp_path: Path) -> No
     assert told == [(1, 2), (2, 2)]
 
 
-async def test_the_same_call_again_changes_nothing(answer_with: AnswerWith, tmp_path: Path) -> None:
-    out = tmp_path / "out.jsonl"
-    await answer_all(asked("a"), answer_with({"a": MARS}), out)
-    before = out.read_bytes()
-    await answer_all(asked("a"), answer_with({}), out)
-    assert out.read_bytes() == before
-
-
-async def test_all_steps_are_kept_and_the_stream_is_closed(
-    answer_with: AnswerWith, tmp_path: Path
-) -> None:
-    method = Scripted(Thought("hm"), Refusal("no"))
-    steps: list[Step] = []
-    await collect_steps(Question("?"), steps, method=method, graphs=[])
-    assert steps == [Thought("hm"), Refusal("no")] and method.closed
-
-
 async def test_a_failed_question_is_a_refusal_that_is_tried_again(
     answer_with: AnswerWith, tmp_path: Path
 ) -> None:

@@ -15,12 +15,11 @@ from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods import Method
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
-from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import Guided
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
-from askgraph.trace import Answer, Prompt, Question
+from askgraph.trace import Prompt, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import run_coroutine
 
@@ -90,16 +89,6 @@ def test_every_method_is_told_or_links_by_what_was_taught() -> None:
     with_model = {type(one).__module__.split(".")[2] for one in METHODS.values()}
     without = {"nearest_example", "direct"}  # a file of pairs alone, a model without the graph
     assert with_model | {"graph_search"} | without == {*plugins.list_names("method")}
-
-
-async def test_graph_search_links_by_what_was_taught(fleet: KnowledgeGraph) -> None:
-    steps = GraphSearch().answer(Question("Which vehicles have the depot top yard?"), [fleet])
-    async with aclosing(steps) as found:  # type: ignore[type-var]
-        answer = [step async for step in found][-1]
-    assert isinstance(answer, Answer)
-    names = {answer.labels.get(row[0].value) for row in answer.result.rows}  # type: ignore[union-attr]
-    assert names == {"Comet", "Mule"}
-    assert "“vehicles” means cars and lorries (taught)" in answer.words
 
 
 async def test_a_synonym_comes_with_what_it_stands_for(fleet: KnowledgeGraph) -> None:

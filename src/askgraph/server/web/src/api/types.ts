@@ -17,10 +17,7 @@ interface Mention {
   readonly kind: string;
   readonly target: string;
   readonly label: string;
-  readonly score: number;
 }
-
-type StepUsage = api.UsageView & { readonly seconds: number };
 
 export type Step =
   | {
@@ -34,17 +31,15 @@ export type Step =
       readonly score: number;
       readonly words: string;
     }
-  | { readonly step: "thought"; readonly text: string; readonly usage: StepUsage }
+  | { readonly step: "thought"; readonly text: string }
   | {
       readonly step: "prompt";
       readonly purpose: string;
       readonly messages: readonly unknown[];
-      readonly tools: readonly unknown[];
     }
   | {
       readonly step: "model_turn";
       readonly choice: { readonly text?: string | null; readonly calls?: readonly unknown[] };
-      readonly usage: StepUsage;
       readonly model: string;
     }
   | {
@@ -54,7 +49,6 @@ export type Step =
       readonly observation: {
         readonly text: string;
         readonly failed?: boolean;
-        readonly query?: string | null;
         readonly rows?: number | null;
       };
       readonly seconds: number;
@@ -62,13 +56,7 @@ export type Step =
 
 /** The events of a run, in order; the last is an outcome, a problem, cancelled or handed back. */
 export type RunEvent = { readonly seq: number; readonly id: string } & (
-  | {
-      readonly event: "run";
-      readonly session: string;
-      readonly question: string;
-      readonly graphs: readonly string[];
-      readonly method: string;
-    }
+  | { readonly event: "run"; readonly session: string }
   | { readonly event: "queued"; readonly ahead: number }
   | { readonly event: "step"; readonly step: Step }
   | { readonly event: "outcome"; readonly run: api.RunView }

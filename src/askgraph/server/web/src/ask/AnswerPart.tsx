@@ -57,7 +57,8 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   const graph = answer.graph ?? run.graphs[0] ?? "";
   const standing = useStanding(graph, answer.confirmed);
   const read = readerOf(graph, run);
-  const written = run.changes === null ? null : sparql;
+  const original = run.changes; // the run that this one is another reading of
+  const written = original === null ? null : sparql;
   const findings = useFetched(`${graph} ${written}`, async () =>
     written === null ? null : checkQuery(graph, written),
   );
@@ -84,7 +85,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
       {problem && <Faulty problem={problem} back={() => setProblem(null)} />}
       {isShown && (
         <>
-          {status !== "answer" && <p class="best-effort">{say.bestEffort}</p>}
+          {status !== "answer" && <p class="best-effort muted">{say.bestEffort}</p>}
           <HeadlineView answer={answer} graph={graph} />
           {answer.interpretation && (
             <p class="measure large" dir="auto">
@@ -105,8 +106,15 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
               <bdi>{answer.unused_words.join(", ")}</bdi>
             </p>
           )}
-          {run.changes !== null && <Chosen original={run.changes} />}
-          {run.changes === null && answer.confidence !== null && (
+          {original !== null && (
+            <p class="row small chosen-reading">
+              <span class="chip">{say.chosen}</span>
+              <Button look="quiet small" icon="undo" onClick={() => showRun(original)}>
+                {say.back}
+              </Button>
+            </p>
+          )}
+          {original === null && answer.confidence !== null && (
             <Confidence value={answer.confidence} />
           )}
           <Notes {...{ answer, turn, standing }} findings={findings.value?.findings ?? []} />
@@ -202,18 +210,6 @@ function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
         <Button onClick={back}>{say.backToAnswer}</Button>
       </p>
     </div>
-  );
-}
-
-/** Notes that a person chose the reading, with a button back to the previous one. */
-function Chosen({ original }: { original: string }) {
-  return (
-    <p class="row small chosen-reading">
-      <span class="chip">{say.chosen}</span>
-      <Button look="quiet small" icon="undo" onClick={() => showRun(original)}>
-        {say.back}
-      </Button>
-    </p>
   );
 }
 

@@ -28,7 +28,11 @@ export function AskPage({ run }: { run: string | null }) {
     knownMe.need();
     preload(results);
     preload(arranging);
-    return onEscape(stopRunning);
+    return onEscape(() => {
+      const running = turns.value.filter((turn) => turn.isRunning);
+      for (const turn of running) void stop(turn);
+      return running.length > 0;
+    });
   }, []);
   useEffect(() => {
     if (run === null) leave();
@@ -150,12 +154,6 @@ async function askNow(question: string, wanted: readonly string[]): Promise<void
   put({ question, graphs, ...method, ...model });
 }
 
-function stopRunning(): boolean {
-  const running = turns.value.filter((turn) => turn.isRunning);
-  for (const turn of running) void stop(turn);
-  return running.length > 0;
-}
-
 // Questions to start with, of the chosen graphs, and earlier questions.
 
 const SHOWN = 6;
@@ -195,7 +193,7 @@ function StarterList({ title, links }: { title: string; links: readonly Componen
   if (links.length === 0) return null;
   return (
     <section aria-label={title}>
-      <h2 class="list-title">{title}</h2>
+      <h2 class="list-title faint">{title}</h2>
       <ul class="ruled">
         {links.map((link, at) => (
           <li key={at}>{link}</li>

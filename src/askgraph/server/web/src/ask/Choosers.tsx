@@ -5,7 +5,6 @@ import type { MethodView } from "../api/types.ts";
 import { graphTitle, knownGraphs, knownMethods } from "../app/known.ts";
 import { graphAddress } from "../app/router.ts";
 import { formatSeconds, language } from "../i18n/index.ts";
-import { Icon } from "../parts/Icon.tsx";
 import { methodTitle, methodWords, missingWords } from "../parts/methods.ts";
 import { Popover } from "../parts/Popover.tsx";
 import { Button, Choice, joinWithDots, Select } from "../parts/parts.tsx";
@@ -32,14 +31,12 @@ export function MethodChooser() {
     <Popover
       title={say.chooseMethod}
       icon="sliders"
+      arrow
       label={
-        <>
-          <span class="chooser-label clip">
-            {methodTitle(chosen.name)}
-            {chosenModel.value && <bdi class="muted"> · {chosenModel.value}</bdi>}
-          </span>
-          <Icon name="down" size={12} />
-        </>
+        <span class="chooser-label clip">
+          {methodTitle(chosen.name)}
+          {chosenModel.value && <bdi class="muted"> · {chosenModel.value}</bdi>}
+        </span>
       }
     >
       {() => (
@@ -92,7 +89,7 @@ function NotSetUp({ methods }: { methods: readonly MethodView[] }) {
         {methods.map((method) => (
           <li key={method.name}>
             <span class="choice-name">{methodTitle(method.name)}</span>
-            <span class="choice-more">{methodWords(method)}</span>
+            <span class="choice-more muted small">{methodWords(method)}</span>
           </li>
         ))}
       </ul>
@@ -137,13 +134,11 @@ export function GraphChooser() {
     <Popover
       title={say.chooseGraphs}
       icon="graph"
+      arrow
       label={
-        <>
-          <bdi class={isAtHand ? "chooser-label clip narrow-only" : "chooser-label clip"}>
-            {label}
-          </bdi>
-          <Icon name="down" size={12} />
-        </>
+        <bdi class={isAtHand ? "chooser-label clip narrow-only" : "chooser-label clip"}>
+          {label}
+        </bdi>
       }
     >
       {() => (

@@ -6,7 +6,7 @@ import { locale } from "../i18n/index.ts";
 import { Named } from "../parts/parts.tsx";
 import { headingOf } from "../results/columns.ts";
 import { textOf } from "../results/texts.ts";
-import { placeOf } from "../results/values.ts";
+import { answerColumns, placeOf } from "../results/values.ts";
 import { say } from "./words.ts";
 
 const LOOKS = { boolean: "value", nothing: "nothing", table: "count" };
@@ -124,14 +124,6 @@ export function piecesOf(answer: AnswerView): readonly (string | CellView)[] {
     rest = rest.slice(at + cell.label.length);
   }
   return [...pieces, rest];
-}
-
-/** Returns the positions of the columns that answer; of all if none is marked. */
-function answerColumns(answer: AnswerView): number[] {
-  const found = answer.answer_columns
-    .map((name) => answer.columns.indexOf(name))
-    .filter((at) => at >= 0);
-  return found.length > 0 ? found : answer.columns.map((_, at) => at);
 }
 
 // Questions that a map answers.

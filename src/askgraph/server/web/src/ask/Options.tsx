@@ -90,14 +90,9 @@ function Instead({ answer, run }: { answer: AnswerView; run: RunView }) {
       <section key={words} class="row small" aria-label={say.insteadOf(words)}>
         <bdi>{say.insteadOf(words)}:</bdi>
         {names.map((name) => (
-          <button
-            key={name}
-            type="button"
-            class="button small"
-            onClick={() => ask(run.question.replace(words, () => name))}
-          >
+          <Button key={name} onClick={() => ask(run.question.replace(words, () => name))}>
             <bdi>{name}</bdi>
-          </button>
+          </Button>
         ))}
       </section>
     ));

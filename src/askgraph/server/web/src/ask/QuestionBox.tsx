@@ -142,8 +142,9 @@ function useSuggestions(graphs: readonly string[]) {
   const [round, setRound] = useState(0); // replies of earlier rounds are dropped
   const wanted = useSettled(isCompletable(before) ? before : "", PAUSE);
   const { value } = useFetched(`${round} ${graphs.join("\n")} ${wanted}`, async () => {
-    const lists =
-      wanted && (await Promise.all(graphs.slice(0, 4).map((one) => listOf(one, wanted))));
+    const failed = (): CompletionView[] => []; // typing continues
+    const listOf = (one: string) => complete(one, wanted).then((it) => it.completions, failed);
+    const lists = wanted && (await Promise.all(graphs.slice(0, 4).map(listOf)));
     return { round, list: lists ? mergeCompletions(lists, SHOWN) : [] };
   });
   useEffect(() => setAt(-1), [value]);
@@ -157,15 +158,6 @@ function useSuggestions(graphs: readonly string[]) {
     setRound(round + 1);
   };
   return { found, at, look, move, close };
-}
-
-/** Returns the completions of a graph; none on failure, so that typing continues. */
-async function listOf(graph: string, before: string): Promise<readonly CompletionView[]> {
-  try {
-    return (await complete(graph, before)).completions;
-  } catch {
-    return [];
-  }
 }
 
 // Completing names while a question is typed.

@@ -113,7 +113,7 @@ function FindingsStep({ step }: { step: Extract<Step, { step: "findings" }> }) {
           <li key={`${mention.words} ${mention.target}`}>
             <bdi>“{mention.words}”</bdi> <span class="muted">{stepSay.meant}</span>{" "}
             <bdi title={mention.target}>{mention.label}</bdi>{" "}
-            <span class="chip">{kindWord(mention.kind)}</span>
+            <span class="chip">{stepSay.kinds[KINDS.indexOf(mention.kind)] ?? mention.kind}</span>
           </li>
         ))}
       </ul>
@@ -160,11 +160,6 @@ export const stepSay = texts("ask/stepWords", words);
 
 const KINDS = ["entity", "class", "predicate", "value", "operator"];
 const LONGEST = 140;
-
-/** The word for a kind of mention. */
-function kindWord(kind: string): string {
-  return stepSay.kinds[KINDS.indexOf(kind)] ?? kind;
-}
 
 /** A step in one line. */
 export function stepTitle(step: Step): string {

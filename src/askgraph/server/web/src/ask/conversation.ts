@@ -145,7 +145,9 @@ export async function show(id: string): Promise<void> {
   try {
     const run = await runOf(id);
     if (turns.value[0] !== turn) return;
-    const found = new Turn(run.question, run.graphs, askedBy(run));
+    const { question, graphs, method, model, language } = run;
+    const said = { ...(model && { model }), ...(language && { language }) };
+    const found = new Turn(question, graphs, { question, graphs, method, ...said });
     found.settle(run);
     turns.value = [found];
     if (found.isRunning) await follow(found, () => watch(id, found.leaving.signal));
@@ -189,15 +191,6 @@ export async function follow(
   } catch (error) {
     if (!turn.leaving.signal.aborted) turn.fail(problemFrom(error));
   }
-}
-
-/** What a run was asked with. */
-function askedBy({ question, graphs, method, model, language }: RunView): Asking {
-  return {
-    ...{ question, graphs, method },
-    ...(model ? { model } : {}),
-    ...(language ? { language } : {}),
-  };
 }
 
 /** Replaces the shown run of a question by one with another reading. */

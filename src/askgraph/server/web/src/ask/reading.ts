@@ -15,7 +15,10 @@ export function readerOf(graph: string, run: RunView): Reader {
   return (query) => {
     const told = spokenBy(run);
     const key = JSON.stringify([graph, told, query]);
-    const found = known.get(key) ?? read(graph, query, told, run.question);
+    const asked = { query, language: told, question: run.question, alternatives: false };
+    const found =
+      known.get(key) ??
+      parts(graph, asked).then(({ pieces }) => pieces.map((piece) => piece.text).join(""));
     if (known.size >= MOST) known.clear();
     known.set(key, found);
     return found.catch(() => {
@@ -28,11 +31,6 @@ export function readerOf(graph: string, run: RunView): Reader {
 /** Returns the language for words about a run: that of its question, if it is known. */
 export function spokenBy(run: RunView): string {
   return run.language ?? language.value;
-}
-
-async function read(graph: string, query: string, told: string, question: string): Promise<string> {
-  const found = await parts(graph, { query, language: told, question, alternatives: false });
-  return found.pieces.map((piece) => piece.text).join("");
 }
 
 /** A query that was considered. */

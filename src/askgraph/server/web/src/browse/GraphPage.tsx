@@ -11,7 +11,7 @@ import { Button, Facts, joinWithDots, Named, ProblemNote, SearchField } from "..
 import { TaughtWords } from "../teach/TaughtWords.tsx";
 import { ClassPicture } from "./ClassPicture.tsx";
 import { Counts } from "./GraphList.tsx";
-import { ofClass, ofPredicate, rankHits, TermList } from "./TermList.tsx";
+import { rankHits, TermList } from "./TermList.tsx";
 import { Path } from "./TermPages.tsx";
 import { say } from "./words.ts";
 
@@ -54,26 +54,8 @@ export function GraphPage({ graph }: { graph: string }) {
       {holds.busy && !holds.value && <p class="muted">{say.loading}</p>}
       {holds.value && (
         <div class="tiles term-lists">
-          <TermList
-            title={say.classesTitle}
-            filterLabel={say.filterClasses}
-            terms={holds.value.classes.map(ofClass)}
-            total={holds.value.total_classes}
-            find={async (text, signal) => (await profile(graph, text, signal)).classes.map(ofClass)}
-            graph={graph}
-            address={(iri) => classAddress(graph, iri)}
-          />
-          <TermList
-            title={say.predicatesTitle}
-            filterLabel={say.filterPredicates}
-            terms={holds.value.predicates.map(ofPredicate)}
-            total={holds.value.total_predicates}
-            find={async (text, signal) =>
-              (await profile(graph, text, signal)).predicates.map(ofPredicate)
-            }
-            graph={graph}
-            address={(iri) => propertyAddress(graph, iri)}
-          />
+          <TermList kind="classes" graph={graph} holds={holds.value} />
+          <TermList kind="predicates" graph={graph} holds={holds.value} />
         </div>
       )}
     </div>

@@ -1,7 +1,9 @@
 // Classes or predicates of a graph: filtered, sorted by name or by how often they occur, in pages.
 
 import { useMemo, useState } from "preact/hooks";
-import type { ClassView, PredicateView, SearchHitView, CellView as Term } from "../api/types.ts";
+import { profile } from "../api/graphs.ts";
+import type { ProfileView, SearchHitView, CellView as Term } from "../api/types.ts";
+import { classAddress, propertyAddress } from "../app/router.ts";
 import { formatNumber, locale, named } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { Named, SearchField } from "../parts/parts.tsx";
@@ -14,25 +16,27 @@ import { say } from "./words.ts";
 const PAGE = 15;
 const FEW = 8;
 
+type Kind = "classes" | "predicates";
+
 interface Props {
-  readonly title: string;
-  readonly filterLabel: string;
-  readonly terms: readonly Listed[];
-  /** The number of all terms; `terms` may hold only the most used. */
-  readonly total: number;
-  /** Finds terms by name among all of them. */
-  readonly find: (search: string, signal: AbortSignal) => Promise<readonly Listed[]>;
+  readonly kind: Kind;
   readonly graph: string;
-  readonly address: (iri: string) => string;
+  /** May hold only the most used terms, and the number of all. */
+  readonly holds: ProfileView;
 }
 
-export function TermList({ title, filterLabel, terms, total, find, graph, address }: Props) {
+export function TermList({ kind, graph, holds }: Props) {
+  const [title, filterLabel, total, address] =
+    kind === "classes"
+      ? [say.classesTitle, say.filterClasses, holds.total_classes, classAddress]
+      : [say.predicatesTitle, say.filterPredicates, holds.total_predicates, propertyAddress];
+  const terms = termsOf(holds, kind);
   const [filter, setFilter] = useState("");
   const [order, setOrder] = useState<TermOrder>("count");
   const [page, setPage] = useState(0);
   const wanted = total > terms.length ? filter.trim() : "";
   const others = useFetched(`${graph} ${wanted}`, async (signal) =>
-    wanted === "" ? null : await find(wanted, signal),
+    wanted === "" ? null : termsOf(await profile(graph, wanted, signal), kind),
   );
   const all = wanted === "" ? terms : (others.value ?? terms);
   const found = useMemo(
@@ -79,7 +83,7 @@ export function TermList({ title, filterLabel, terms, total, find, graph, addres
             {found.slice(at * PAGE, (at + 1) * PAGE).map((term) => (
               <tr key={term.iri}>
                 <td>
-                  <Named href={address(term.iri)} title={term.iri}>
+                  <Named href={address(graph, term.iri)} title={term.iri}>
                     {stripControls(term.label)}
                   </Named>
                   {(term.examples.length > 0 || term.example !== null) && (
@@ -123,12 +127,10 @@ interface Listed {
 
 type TermOrder = "name" | "count";
 
-export function ofClass({ iri, label, instances, examples }: ClassView): Listed {
-  return { iri, label, count: instances, examples, example: null };
-}
-
-export function ofPredicate({ iri, label, triples, example }: PredicateView): Listed {
-  return { iri, label, count: triples, examples: [], example };
+function termsOf({ classes, predicates }: ProfileView, kind: Kind): Listed[] {
+  return kind === "classes"
+    ? classes.map((one) => ({ ...one, count: one.instances, example: null }))
+    : predicates.map((one) => ({ ...one, count: one.triples, examples: [] }));
 }
 
 /** The terms whose name or IRI has the text, by name or the most frequent first. */

@@ -2,11 +2,7 @@
 // links where there is room.
 
 import { type Area, areaOf, meet, within } from "../results/labels.ts";
-
-interface Spot {
-  readonly x: number;
-  readonly y: number;
-}
+import type { Spot } from "../results/projection.ts";
 
 export interface Box {
   readonly id: string;
@@ -89,7 +85,8 @@ export function layOut(
       node.x += (x / long) * Math.min(long, heat);
       node.y += (y / long) * Math.min(long, heat);
     });
-    for (let pass = 0; pass < passesIn(round); pass++) separateAll(nodes);
+    const passes = round === ROUNDS - 1 ? 60 : round > ROUNDS / 2 ? 3 : 0;
+    for (let pass = 0; pass < passes; pass++) separateAll(nodes);
     for (const node of nodes) {
       const half = node.wide / 2;
       node.x = Math.min(Math.max(node.x, half), width - half);
@@ -100,15 +97,8 @@ export function layOut(
   return [nodes, drawn(nodes, known, numbers, width, height)];
 }
 
-/** The number of passes that separate things: none in the first rounds, most in the last. */
-function passesIn(round: number): number {
-  return round === ROUNDS - 1 ? 60 : round > ROUNDS / 2 ? 3 : 0;
-}
-
-type Moved = { -readonly [Key in keyof Node]: Node[Key] };
-
 /** Separates overlapping things, in the direction of the shorter move. */
-function separateAll(nodes: readonly Moved[]): void {
+function separateAll(nodes: readonly Node[]): void {
   nodes.forEach((one, at) => {
     for (const other of nodes.slice(0, at)) {
       const [a, b] = [boxOf(one), boxOf(other)];

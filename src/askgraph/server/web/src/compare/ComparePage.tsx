@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { cancel } from "../api/ask.ts";
-import type { MethodsView, MethodView } from "../api/types.ts";
+import type { MethodsView } from "../api/types.ts";
 import type { PageProps } from "../app/App.tsx";
 import { knownGraphs, knownMethods, knownServer } from "../app/known.ts";
 import { navigate } from "../app/router.ts";
@@ -94,14 +94,14 @@ function Summary({ turns }: { turns: readonly Turn[] }) {
   };
   return (
     <div class="summary large row">
-      <p role="status">{running.length > 0 ? progress(turns) : verdict(turns)}</p>
+      <p role="status">
+        {running.length > 0
+          ? say.running(turns.length - running.length, turns.length)
+          : verdict(turns)}
+      </p>
       {running.length > 0 && <Button onClick={stopAll}>{say.stopAll}</Button>}
     </div>
   );
-}
-
-function progress(turns: readonly Turn[]): string {
-  return say.running(turns.filter((turn) => !turn.isRunning).length, turns.length);
 }
 
 function verdict(turns: readonly Turn[]): string {
@@ -135,6 +135,7 @@ function CompareForm({ asked, methods, onAsk }: Props) {
   const needsModel = methods.methods.some(
     (method) => method.needs_model && chosen.includes(method.name),
   );
+  const usableFirst = methods.methods.toSorted((a, b) => Number(b.usable) - Number(a.usable));
   const ready = question.trim() !== "" && chosen.length >= 2;
   const toggle = (name: string, on: boolean) => {
     const next = on ? [...chosen, name] : chosen.filter((one) => one !== name);
@@ -157,7 +158,7 @@ function CompareForm({ asked, methods, onAsk }: Props) {
       <fieldset>
         <legend class="label">{say.methods}</legend>
         <div class="tiles method-choices">
-          {inOrder(methods.methods).map((method) => (
+          {usableFirst.map((method) => (
             <Choice
               key={method.name}
               name={methodTitle(method.name)}
@@ -192,11 +193,6 @@ function CompareForm({ asked, methods, onAsk }: Props) {
       </div>
     </Form>
   );
-}
-
-/** Sorts available methods first. */
-function inOrder(methods: readonly MethodView[]): MethodView[] {
-  return [...methods].sort((one, other) => Number(other.usable) - Number(one.usable));
 }
 
 /** The methods of the address; else the default one and the next available one. */

@@ -99,12 +99,11 @@ function Answered({ run, answer, against }: AnsweredProps) {
 
 function Numbers({ run, answer }: { run: RunView; answer: AnswerView }) {
   const { usage } = answer;
-  const tokens = usage.input_tokens + usage.output_tokens;
   const numbers: readonly (readonly [string, string])[] = [
     [say.time, formatSeconds(run.seconds ?? answer.seconds)],
     [say.sure, say.percent(Math.round((answer.confidence ?? 1) * 100))],
     [say.queries, formatNumber(usage.requests)],
-    [say.tokens, formatNumber(tokens)],
+    [say.tokens, formatNumber(usage.input_tokens + usage.output_tokens)],
     [say.money, usage.money === 0 ? "0" : usage.money.toFixed(4)],
   ];
   return <Facts class="facts-row row numbers number" facts={numbers} />;

@@ -1,6 +1,7 @@
 // Groups of equal answers: by their results, not by their queries.
 
 import type { AnswerView, CellView, RunView } from "../api/types.ts";
+import { answerColumns } from "../results/values.ts";
 
 /** Runs with one and the same result, the largest group first. */
 interface Group {
@@ -29,10 +30,7 @@ export function groups(runs: readonly RunView[]): Group[] {
  */
 export function resultKey(answer: AnswerView): string {
   if (answer.boolean !== null) return `boolean ${answer.boolean}`;
-  const chosen = answer.columns.flatMap((name, index) =>
-    answer.answer_columns.includes(name) ? [index] : [],
-  );
-  const columns = chosen.length > 0 ? chosen : answer.columns.map((_, index) => index);
+  const columns = answerColumns(answer);
   const rows = answer.cells.map((row) =>
     JSON.stringify(columns.map((index) => cellKey(row[index] ?? null)).sort()),
   );

@@ -108,7 +108,8 @@ async function diagnostics(view: EditorView, wishes: EditorWishes): Promise<Diag
   const found = await wishes.validate(text);
   if (!found || view.state.doc.toString() !== text) return [];
   const { repaired } = found;
-  return found.findings.filter(hasPlace).map((finding) => ({
+  const placed = found.findings.filter(({ start, line }) => start !== null || line !== null);
+  return placed.map((finding) => ({
     ...spanOf(view.state.doc, finding),
     severity: finding.severity,
     message: finding.message,
@@ -193,11 +194,6 @@ const theme = EditorView.theme({
 
 // The place of a finding in the text of an editor.
 
-/** Whether a finding is about a place in the text. */
-function hasPlace(finding: FindingView): boolean {
-  return finding.start !== null || finding.line !== null;
-}
-
 /** The span to mark, at least a character, and within a text that may be shorter by now. */
 export function spanOf(doc: Text, finding: FindingView): { from: number; to: number } {
   const last = Math.max(0, doc.length - 1);
@@ -214,13 +210,16 @@ export function spanOf(doc: Text, finding: FindingView): { from: number; to: num
 
 // Completing a query: names of the graph by their labels, its variables, the words of SPARQL.
 
+/** The rest of an IRI that a prefixed name may end with. */
+const LOCAL = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_-])?$/u;
+
 /** An IRI as a prefixed name, by the longest namespace; else in angle brackets. */
 export function compact(iri: string, prefixes: Readonly<Record<string, string>>): string {
   let best = "";
   let name = `<${iri}>`;
   for (const [prefix, namespace] of Object.entries(prefixes)) {
     const rest = iri.slice(namespace.length);
-    if (namespace.length > best.length && iri.startsWith(namespace) && isLocal(rest)) {
+    if (namespace.length > best.length && iri.startsWith(namespace) && LOCAL.test(rest)) {
       best = namespace;
       name = `${prefix}:${rest}`;
     }
@@ -234,7 +233,11 @@ export function options(
   query: string,
   vocabulary: VocabularyView | null,
 ): readonly Completion[] {
-  if (/^[?$]/.test(typed)) return variables(query, typed);
+  if (/^[?$]/.test(typed)) {
+    const all = new Set(query.match(/[?$][\p{L}\p{N}_]+/gu) ?? []);
+    all.delete(typed);
+    return [...all].map((label) => ({ label, type: "variable", boost: 30 }));
+  }
   const names = vocabulary ? named(typed.toLowerCase(), vocabulary) : [];
   if (typed.includes(":")) return names;
   const lower = typed.toLowerCase();
@@ -261,16 +264,6 @@ function named(typed: string, vocabulary: VocabularyView): Completion[] {
   );
 }
 
-function variables(query: string, typed: string): Completion[] {
-  const all = new Set(query.match(/[?$][\p{L}\p{N}_]+/gu) ?? []);
-  all.delete(typed);
-  return [...all].map((label) => ({ label, type: "variable", boost: 30 }));
-}
-
 function wordOption(word: string, type: "keyword" | "function"): Completion {
   return { label: word.toUpperCase(), type, boost: -20 };
-}
-
-function isLocal(rest: string): boolean {
-  return /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_-])?$/u.test(rest);
 }

@@ -32,7 +32,7 @@ export function HistoryPage({ query }: PageProps) {
       )}
       {byDay(found ?? []).map(([day, list]) => (
         <section key={day}>
-          <h2 class="list-title">{dayWords(day)}</h2>
+          <h2 class="list-title faint">{dayWords(day)}</h2>
           <ul class="history-list ruled">
             {list.map((run) => (
               <HistoryRow key={run.id} run={run} drop={() => void drop(run.id)} />
@@ -76,7 +76,7 @@ function HistoryRow({ run, drop }: { run: RunSummary; drop: () => void }) {
   return (
     <li class="row">
       <a href={`/run/${run.id}`}>
-        <bdi class="history-question">{run.question}</bdi>
+        <bdi class="history-question broken">{run.question}</bdi>
         <span class="faint">{joinWithDots(...about, stateWords(run))}</span>
       </a>
       <Button

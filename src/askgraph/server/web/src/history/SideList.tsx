@@ -14,7 +14,7 @@ export function SideList({ shown, changed }: { shown: string | null; changed: st
   if (recent.value.length === 0) return null;
   return (
     <nav class="side-list" aria-label={say.recent}>
-      <h2 class="list-title">{say.recent}</h2>
+      <h2 class="list-title faint">{say.recent}</h2>
       <ul>
         {recent.value.slice(0, SHOWN).map((run) => (
           <li key={run.id}>

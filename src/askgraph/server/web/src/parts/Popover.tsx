@@ -10,13 +10,15 @@ interface PopoverProps {
   readonly icon?: IconName;
   /** An explanation of the button, if its label is not enough. */
   readonly title?: string;
+  /** Whether an arrow after the label shows that something opens. */
+  readonly arrow?: boolean;
   readonly class?: string;
   readonly panelClass?: string;
   readonly children: (close: () => void) => ComponentChildren;
   readonly onOpen?: () => void;
 }
 
-export function Popover({ label, icon, title, children, onOpen, ...classes }: PopoverProps) {
+export function Popover({ label, icon, title, arrow, children, onOpen, ...more }: PopoverProps) {
   const [open, setOpen] = useState(false);
   const id = useId();
   const root = useRef<HTMLSpanElement>(null);
@@ -62,7 +64,7 @@ export function Popover({ label, icon, title, children, onOpen, ...classes }: Po
       <button
         type="button"
         ref={button}
-        class={classes.class ?? "button quiet small"}
+        class={more.class ?? "button quiet small"}
         title={title}
         aria-expanded={open}
         aria-controls={open ? id : undefined}
@@ -70,9 +72,10 @@ export function Popover({ label, icon, title, children, onOpen, ...classes }: Po
       >
         {icon && <Icon name={icon} />}
         {label}
+        {arrow && <Icon name="down" size={12} />}
       </button>
       {open && (
-        <div id={id} class={`popover raised ${classes.panelClass ?? ""}`} ref={panel}>
+        <div id={id} class={`popover raised ${more.panelClass ?? ""}`} ref={panel}>
           {children(close)}
         </div>
       )}

@@ -163,7 +163,7 @@ export function Choice({ name, more, group, title, onChange, children, ...input 
       />
       <span>
         <span class={more ? "choice-name" : undefined}>{name}</span>
-        {more && <span class="choice-more">{more}</span>}
+        {more && <span class="choice-more muted small">{more}</span>}
         {children}
       </span>
     </label>
@@ -190,7 +190,7 @@ export function Offers({ offers, label }: { offers: readonly Offer[]; label?: st
               <bdi>{name}</bdi>
               {hint && <span class="muted small">{hint}</span>}
             </span>
-            {more && <bdi class="alternative-more">{more}</bdi>}
+            {more && <bdi class="alternative-more muted small">{more}</bdi>}
           </button>
         </li>
       ))}

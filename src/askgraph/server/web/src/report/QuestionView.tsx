@@ -227,19 +227,16 @@ function Scores({ answers }: { answers: readonly Answer[] }) {
       {index.metrics.map((name) => (
         <tr key={name}>
           <th scope="row">{name}</th>
-          {answers.map(({ system, scores }) => {
-            const [precision = 0, recall = 0, f1 = 0] = scores[name] ?? [];
-            return (
-              <td key={system}>
-                {scores[name] ? <ScoreTag score={f1} /> : "–"}
-                {scores[name] && (
-                  <span class="sides muted small">
-                    precision {percent(precision)}, recall {percent(recall)}
-                  </span>
-                )}
-              </td>
-            );
-          })}
+          {answers.map(({ system, scores: { [name]: score } }) => (
+            <td key={system}>
+              {score ? <ScoreTag score={score[2]} /> : "–"}
+              {score && (
+                <span class="sides muted small">
+                  precision {percent(score[0])}, recall {percent(score[1])}
+                </span>
+              )}
+            </td>
+          ))}
         </tr>
       ))}
     </Table>

@@ -40,7 +40,10 @@ export const listed = computed<readonly Listed[]>(() => {
         words.every((word) => searchable(question).includes(word)),
     )
     .map((question) => ({ question, answers: question.answers.filter((a) => answerFits(a, made)) }))
-    .filter(({ answers }) => answers.length > 0 && (made.score !== "differ" || differ(answers)));
+    .filter(({ answers }) => {
+      const scores = new Set(answers.map((answer) => percent(mainScore(answer))));
+      return scores.size > (made.score === "differ" ? 1 : 0);
+    });
   return ordered(found, made);
 });
 
@@ -51,10 +54,6 @@ function answerFits(answer: Answer, made: Choice): boolean {
     (!made.status || answer.status === made.status) &&
     (!made.score || made.score === "differ" || gradeOf(mainScore(answer)) === made.score)
   );
-}
-
-function differ(answers: readonly Answer[]): boolean {
-  return new Set(answers.map((answer) => percent(mainScore(answer)))).size > 1;
 }
 
 const searched = new Map<Question, string>();

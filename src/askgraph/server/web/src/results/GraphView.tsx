@@ -8,7 +8,7 @@ import { onThemeChange } from "../app/theme.ts";
 import { formatNumber, locale } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Button, Named, ProblemNote } from "../parts/parts.tsx";
-import { choose, createCanvas, fitDrawing, recolour, redraw, zoomBy } from "./canvas.ts";
+import { buildStyles, createCanvas, fitDrawing, redraw, zoomBy } from "./canvas.ts";
 import { ZoomButtons } from "./controls.tsx";
 import { type Drawing, drawAround, joinDrawings, type Node } from "./evidence.ts";
 import { say } from "./words.ts";
@@ -32,7 +32,7 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
     if (!frame.current) return;
     const made = createCanvas(frame.current, setChosen, (id) => growing.current(id));
     core.current = made;
-    const stop = onThemeChange(() => recolour(made));
+    const stop = onThemeChange(() => made.style(buildStyles()));
     return () => {
       stop();
       made.destroy();
@@ -45,7 +45,8 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
     if (core.current) redraw(core.current, whole, { anew: more.length === 0, added });
   }, [whole]);
   useEffect(() => {
-    if (core.current) choose(core.current, chosen);
+    core.current?.elements().unselect();
+    if (chosen !== null) core.current?.getElementById(chosen).select();
   }, [chosen, whole]);
   const node = whole.nodes.find(({ id }) => id === chosen) ?? null;
   const expand = (iri: string) =>
@@ -91,17 +92,17 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
 
 function Legend({ drawing }: { drawing: Drawing }) {
   const words = { thing: say.legendThing, class: say.legendClass, value: say.legendValue };
-  const kinds = new Set(drawing.nodes.map(({ kind }) => kind));
+  const kinds = Object.entries(words).filter(([kind]) =>
+    drawing.nodes.some((n) => n.kind === kind),
+  );
   return (
     <ul class="legend row loose muted small">
-      {(["thing", "class", "value"] as const)
-        .filter((kind) => kinds.has(kind))
-        .map((kind) => (
-          <li key={kind}>
-            <span class={`swatch ${kind}`} />
-            {words[kind]}
-          </li>
-        ))}
+      {kinds.map(([kind, word]) => (
+        <li key={kind}>
+          <span class={`swatch ${kind}`} />
+          {word}
+        </li>
+      ))}
     </ul>
   );
 }

@@ -118,7 +118,9 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
         {chosen && <Card pin={chosen} pins={pins} graph={graph} />}
       </div>
       <div class="row spread">
-        <p class="muted small">{tiles && say.source(hostOf(tiles))}</p>
+        <p class="muted small">
+          {tiles && say.source(URL.canParse(tiles) ? new URL(tiles).hostname : tiles)}
+        </p>
         {/* A picture may not hold tiles of another host. */}
         {!tiles && (
           <Pictures
@@ -150,10 +152,6 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
       </details>
     </>
   );
-}
-
-function hostOf(template: string): string {
-  return URL.canParse(template) ? new URL(template).hostname : template;
 }
 
 interface Layer {

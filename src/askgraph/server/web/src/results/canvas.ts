@@ -9,6 +9,7 @@ import cytoscape, {
 import { colour, pixels } from "../app/theme.ts";
 import type { Drawing } from "./evidence.ts";
 import { lineOf, measureRoom, widthOf } from "./measure.ts";
+import type { Spot } from "./projection.ts";
 
 const PADDING = 24;
 
@@ -27,7 +28,7 @@ export function createCanvas(
   allowNoStyleElement();
   const core = cytoscape({
     container: element,
-    style: styles(),
+    style: buildStyles(),
     minZoom: 0.2,
     maxZoom: 3,
     selectionType: "single",
@@ -109,17 +110,6 @@ function middleOf(core: Core): Spot {
   return { x: core.width() / 2, y: core.height() / 2 };
 }
 
-/** Draws in the colours of the theme that is shown now. */
-export function recolour(core: Core): void {
-  core.style(styles());
-}
-
-/** Marks one thing as chosen. */
-export function choose(core: Core, id: string | null): void {
-  core.elements().unselect();
-  if (id !== null) core.getElementById(id).select();
-}
-
 function elementsOf({ nodes, edges }: Drawing, added: ReadonlySet<string>): ElementDefinition[] {
   return [
     ...nodes.map(({ id, label, kind }) => ({
@@ -134,7 +124,8 @@ function elementsOf({ nodes, edges }: Drawing, added: ReadonlySet<string>): Elem
   ];
 }
 
-function styles(): StylesheetJson {
+/** The styles of a drawing, in the colours of the theme that is shown now. */
+export function buildStyles(): StylesheetJson {
   const font = getComputedStyle(document.body).fontFamily;
   const line = colour("line-strong");
   const text = { label: "data(label)", "font-family": font };
@@ -221,11 +212,6 @@ function shortenText(label: string): string {
 }
 
 // Things around one in the middle, as wide as there is room.
-
-interface Spot {
-  readonly x: number;
-  readonly y: number;
-}
 
 /** With more things than this, there are two rings. */
 const ONE_RING = 12;

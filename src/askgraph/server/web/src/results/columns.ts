@@ -97,9 +97,8 @@ function kindOf(name: string, cells: readonly (CellView | null)[]): Kind {
   if (kinds.size > 1)
     return kinds.has("picture") && kinds.has("thing") && kinds.size === 2 ? "thing" : "mixed";
   const [kind] = kinds;
-  return kind === "number" && YEAR_NAME.test(name) && cells.every(isYear)
-    ? "time"
-    : (kind ?? "mixed");
+  const areYears = cells.every((cell) => cell === null || /^-?\d{1,4}$/.test(cell.value));
+  return kind === "number" && YEAR_NAME.test(name) && areYears ? "time" : (kind ?? "mixed");
 }
 
 function kindOfCell(cell: CellView): Kind {
@@ -109,10 +108,6 @@ function kindOfCell(cell: CellView): Kind {
   if (momentOf(cell)) return "time";
   if (placeOf(cell)) return "place";
   return cell.datatype?.endsWith("#boolean") ? "boolean" : "text";
-}
-
-function isYear(cell: CellView | null): boolean {
-  return cell === null || /^-?\d{1,4}$/.test(cell.value);
 }
 
 /** The classes of a column's cells. */
@@ -179,9 +174,9 @@ export interface Pin {
 
 /** The rows that have a place: a point in well-known text, or a pair of degrees. */
 export function pinsOf(columns: readonly Column[], rows: readonly Row[], locale: string): Pin[] {
-  const place = placer(columns, rows);
-  if (!place) return [];
+  const point = columns.find(({ kind }) => kind === "place");
   const degrees = degreesOf(columns, rows);
+  if (!point && !degrees) return [];
   const named = columns.filter(
     (column) =>
       (column.kind === "thing" || column.kind === "text" || column.kind === "mixed") &&
@@ -189,7 +184,7 @@ export function pinsOf(columns: readonly Column[], rows: readonly Row[], locale:
       column !== degrees?.longitude,
   );
   return rows.flatMap((row, number) => {
-    const at = place(row);
+    const at = point ? placeOf(row[point.index] ?? null) : degrees && placeIn(row, degrees);
     if (!at) return [];
     const cell = named.map(({ index }) => row[index]).find((found) => found);
     const name = cell ? textOf(cell, locale) : formatDegrees(at, locale);
@@ -204,15 +199,4 @@ export function formatDegrees({ latitude, longitude }: Place, locale: string): s
     return `${number}° ${value < 0 ? signs[1] : signs[0]}`;
   };
   return `${degrees(latitude, "NS")}, ${degrees(longitude, locale.startsWith("de") ? "OW" : "EW")}`;
-}
-
-function placer(
-  columns: readonly Column[],
-  rows: readonly Row[],
-): ((row: Row) => Place | null) | null {
-  const point = columns.find(({ kind }) => kind === "place");
-  if (point) return (row) => placeOf(row[point.index] ?? null);
-  const degrees = degreesOf(columns, rows);
-  if (!degrees) return null;
-  return (row) => placeIn(row, degrees);
 }

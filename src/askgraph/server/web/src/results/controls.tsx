@@ -1,6 +1,6 @@
 // Controls of result views: tabs, pages and zoom buttons.
 
-import { Button } from "../parts/parts.tsx";
+import { Button, Select } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 // Tabs by the ARIA pattern: one is in the tab order, the arrow keys reach the others.
@@ -83,20 +83,15 @@ export function Pager({ page, pages, onPage, size, onSize }: PagerProps) {
         </>
       )}
       {onSize && (
-        <label class="row at-end">
-          {say.perPage}
-          <select
-            class="field slim"
-            value={size}
-            onChange={(event) => onSize(Number(event.currentTarget.value))}
-          >
-            {SIZES.map((choice) => (
-              <option key={choice} value={choice}>
-                {choice}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select
+          class="row at-end"
+          label={say.perPage}
+          labelled="small"
+          slim
+          value={size ?? ""}
+          options={SIZES.map((choice) => [choice, `${choice}`])}
+          onChoose={(chosen) => onSize(Number(chosen))}
+        />
       )}
     </div>
   );

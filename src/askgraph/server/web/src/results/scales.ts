@@ -38,7 +38,7 @@ export function binBounds(values: readonly number[]): number[] {
 export function yearBounds(times: readonly number[]): number[] {
   const [low, high] = extent(times.map(yearOf));
   const most = Math.min(wantedBins(times), high + 1 - low);
-  return niceBounds(low, high + 1, most).map(startOfYear);
+  return niceBounds(low, high + 1, most).map((year) => new Date(0).setUTCFullYear(year, 0, 1));
 }
 
 /** A scale over times in milliseconds with marks at the beginnings of years, months or days. */
@@ -58,10 +58,6 @@ export function timeAxis(times: readonly number[], count: number): TimeAxis {
 /** The calendar year of a time in milliseconds. */
 export function yearOf(time: number): number {
   return new Date(time).getUTCFullYear();
-}
-
-function startOfYear(year: number): number {
-  return new Date(0).setUTCFullYear(year, 0, 1);
 }
 
 function extent(values: readonly number[]): [number, number] {

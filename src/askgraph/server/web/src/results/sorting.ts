@@ -47,9 +47,8 @@ export function filterRows(
   const words = foldText(search).split(/\s+/).filter(Boolean);
   if (words.length === 0) return [...rows];
   return rows.filter(({ row }) => {
-    const text = foldText(
-      columns.map(({ index }) => searchable(row[index] ?? null, locale)).join("\n"),
-    );
+    const cells = columns.flatMap(({ index }) => row[index] ?? []);
+    const text = foldText(cells.map((cell) => `${textOf(cell, locale)}\n${cell.value}`).join("\n"));
     return words.every((word) => text.includes(word));
   });
 }
@@ -57,10 +56,6 @@ export function filterRows(
 /** A text without accents, in small letters. */
 export function foldText(text: string): string {
   return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
-}
-
-function searchable(cell: CellView | null, locale: string): string {
-  return cell ? `${textOf(cell, locale)}\n${cell.value}` : "";
 }
 
 type Key =

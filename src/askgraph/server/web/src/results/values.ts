@@ -1,6 +1,6 @@
 // Values of cells beyond their text: a number, a time, a place, a picture.
 
-import type { CellView } from "../api/types.ts";
+import type { AnswerView, CellView } from "../api/types.ts";
 
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 const NUMERIC = new Set(
@@ -35,6 +35,12 @@ export interface Place {
   latitude: number;
 }
 
+/** The positions of the columns that answer; of all if none is marked. */
+export function answerColumns({ columns, answer_columns: answering }: AnswerView): number[] {
+  const found = answering.map((name) => columns.indexOf(name)).filter((at) => at >= 0);
+  return found.length > 0 ? found : [...columns.keys()];
+}
+
 /** The finite number that a literal of a numeric datatype holds, else null. */
 export function numberOf(cell: CellView | null): number | null {
   if (cell?.type !== "literal" || !cell.datatype || !NUMERIC.has(cell.datatype)) return null;
@@ -65,7 +71,7 @@ export function parseMoment(text: string): Moment | null {
 
 /** The place that a point in well-known text names, else null; points off Earth are none. */
 export function placeOf(cell: CellView | null): Place | null {
-  if (cell?.type !== "literal" || (cell.datatype && cell.datatype !== WKT && !isPlain(cell)))
+  if (cell?.type !== "literal" || ![WKT, `${XSD}string`].includes(cell.datatype || WKT))
     return null;
   const found = POINT.exec(cell.value);
   if (!found) return null;
@@ -95,10 +101,6 @@ export function linkOf(value: string): string | null {
   if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return null;
   const address = new URL(value);
   return address.username || address.password ? null : address.href;
-}
-
-function isPlain(cell: CellView): boolean {
-  return cell.datatype === `${XSD}string`;
 }
 
 function minutesOf(zone: string | undefined): number {
