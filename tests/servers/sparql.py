@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import hashlib
+import ssl
 import threading
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable
@@ -9,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 from urllib.parse import parse_qs, urlsplit
+from urllib.request import parse_http_list, parse_keqv_list
 
 from pyoxigraph import NamedNode, QueryBoolean, QueryResultsFormat, QuerySolutions, RdfFormat, Store
 
-__all__ = ["Fault", "Reply", "Request", "SparqlServer", "becomes_true", "held_open"]
+__all__ = ["Fault", "Habits", "Reply", "Request", "SparqlServer", "becomes_true", "held_open"]
 
 
 async def becomes_true(condition: Callable[[], bool]) -> None:
@@ -43,11 +46,52 @@ class Request:
 
     @property
     def parameters(self) -> dict[str, list[str]]:
-        """All parameters, of the address and of the form."""
+        """All parameters, of the address and of the body."""
         given = parse_qs(urlsplit(self.target).query)
+        if self.way == "body":
+            given["query"] = [self.body.decode()]
         if self.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
             given |= parse_qs(self.body.decode())
         return given
+
+    @property
+    def way(self) -> str:
+        """How the query came: GET, or as the form or the body of a POST."""
+        is_body = self.headers.get("content-type", "").startswith("application/sparql-query")
+        return "GET" if self.method == "GET" else "body" if is_body else "form"
+
+
+@dataclass(frozen=True)
+class Habits:
+    """What a server does differently: the ways it takes, its only format, its authentication."""
+
+    ways: tuple[str, ...] = ("GET", "form", "body")
+    refusal: int = 405
+    format: QueryResultsFormat = QueryResultsFormat.JSON
+    digest: tuple[str, str] = ("", "")  # user and password
+
+    def refuse(self, request: Request) -> "Reply | None":
+        """Return the reply to a request that the server does not take as it is."""
+        if request.way not in self.ways:
+            return Reply(self.refusal, {"Content-Type": "text/plain"}, b"not in this way")
+        accepts = request.headers.get("accept", "*/*")
+        if self.format.media_type not in accepts and "json" in accepts and "*/*" not in accepts:
+            return Reply(406, {}, b"")
+        user, password = self.digest
+        if not user:
+            return None
+
+        def hash_text(*parts: str) -> str:
+            return hashlib.md5(":".join(parts).encode(), usedforsecurity=False).hexdigest()
+
+        given = parse_keqv_list(
+            parse_http_list(request.headers.get("authorization", "").partition(" ")[2])
+        )
+        secret = hash_text(user, "graphs", password)
+        proof = hash_text(secret, "once", hash_text(request.method, request.target))
+        if given.get("response") == proof:
+            return None
+        return Reply(401, {"WWW-Authenticate": 'Digest realm="graphs", nonce="once"'}, b"")
 
 
 @dataclass(frozen=True)
@@ -80,11 +124,18 @@ class SparqlServer:
     """
 
     def __init__(
-        self, store: Store, *, headers: dict[str, str] | None = None, union: bool = True
+        self,
+        store: Store,
+        *,
+        headers: dict[str, str] | None = None,
+        union: bool = True,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.store = store
         self.union = union
+        self.tls = tls
         self.headers = headers or {}
+        self.habits = Habits()
         self.acts: deque[Fault] = deque()
         self.always: Fault | None = None
         self.requests: list[Request] = []
@@ -103,7 +154,9 @@ class SparqlServer:
         self._thread.join()
 
     def honest(self, request: Request) -> Reply:
-        """The right reply to a request."""
+        """The right reply to a request, as the habits of the server allow."""
+        if refusal := self.habits.refuse(request):
+            return refusal
         given = request.parameters
         query = given["query"][0]
         named = "default-graph-uri" in given or "FROM <" in query
@@ -118,7 +171,7 @@ class SparqlServer:
             return Reply(400, {"Content-Type": "text/plain"}, str(problem).encode())
         kind: RdfFormat | QueryResultsFormat
         if isinstance(result, QuerySolutions | QueryBoolean):
-            kind = QueryResultsFormat.JSON
+            kind = self.habits.format
             body = result.serialize(format=kind)
         else:
             turtle = request.headers.get("accept", "").startswith("text/turtle")
@@ -135,9 +188,9 @@ class SparqlServer:
     async def _serve(self) -> None:
         self._stop = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
-        server = await asyncio.start_server(self._connection, "127.0.0.1", 0)
+        server = await asyncio.start_server(self._connection, "127.0.0.1", 0, ssl=self.tls)
         host, port = server.sockets[0].getsockname()[:2]
-        self.url = f"http://{host}:{port}/sparql"
+        self.url = f"http{'s' if self.tls else ''}://{host}:{port}/sparql"
         self._ready.set()
         await self._stop.wait()
         for listening in server.sockets:  # a socket accepted while the server closes stays open

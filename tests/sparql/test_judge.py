@@ -132,15 +132,16 @@ def test_services_within_an_exists_in_another_are_seen() -> None:
         check_query(query)
 
 
-def test_allowed_services_pass_and_are_listed() -> None:
+def test_allowed_services_pass_and_only_a_similar_one_is_named() -> None:
     query = "SELECT * { SERVICE <http://ok.example/> { ?s ?p ?o } SERVICE <a:b> { ?s ?q ?r } }"
     both = frozenset({"http://ok.example/", "a:b"})
     assert sorted(check_query(query, allowed_services=both).services) == [
         "a:b",
         "http://ok.example/",
     ]
-    with pytest.raises(ForbiddenQuery, match=r"<a:b> is not allowed.*allowed: http"):
+    with pytest.raises(ForbiddenQuery, match=r"<a:b> is not allowed") as raised:
         check_query(query, allowed_services=frozenset({"http://ok.example/"}))
+    assert "ok.example" not in str(raised.value)
 
 
 def test_all_services_that_are_missing_are_named_with_how_to_add_one() -> None:

@@ -2,8 +2,10 @@
 
 import html
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 
 from askgraph.errors import SetupError
 from askgraph.sparql import vocabulary as voc
@@ -53,22 +55,20 @@ class ServerDialect:
         return None
 
 
-DIALECTS = {
-    dialect.name: dialect
-    for dialect in (
-        ServerDialect("generic", r"(?!)", caps=(10_000,)),
-        ServerDialect(
-            "virtuoso", r"virtuoso|x-sparql-|x-sql-", caps=(1_000, 10_000, 100_000, 1_000_000)
-        ),
-        ServerDialect("qlever", r"qlever", timeout=("timeout", "{seconds}s")),
-        ServerDialect("graphdb", r"graphdb|rdf4j|owlim", timeout=("timeout", "{seconds}")),
-        ServerDialect(
-            "blazegraph", r"blazegraph|bigdata|wdqs|wikidata", timeout=("timeout", "{seconds}")
-        ),
-        ServerDialect("fuseki", r"fuseki|jena", timeout=("timeout", "{seconds}")),
-        ServerDialect("oxigraph", r"oxigraph"),
-    )
-}
+def _load_dialects() -> dict[str, ServerDialect]:
+    text = files("askgraph.endpoint").joinpath("dialects.toml").read_text(encoding="utf-8")
+    return {
+        name: ServerDialect(
+            name,
+            table["signs"],
+            (table["timeout_parameter"], table["timeout"]) if "timeout" in table else None,
+            tuple(table.get("caps", ())),
+        )
+        for name, table in tomllib.loads(text).items()
+    }
+
+
+DIALECTS = _load_dialects()
 
 
 def get_dialect(name: str) -> ServerDialect:

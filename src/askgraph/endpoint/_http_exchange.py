@@ -5,9 +5,11 @@ import base64
 import itertools
 import os
 import random
+import re
+import ssl
 import time
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -31,13 +33,19 @@ from askgraph.errors import (
     Unreachable,
 )
 
+AUTH_KINDS = ("none", "basic", "digest", "bearer", "header")
+
 
 @dataclass(frozen=True)
 class EndpointCredentials:
-    """The header that authenticates, and the secrets, which must not appear in messages."""
+    """The header or digest that authenticates, and the secrets, which no message may contain."""
 
     headers: dict[str, str] = field(default_factory=dict, repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    digest: httpx2.DigestAuth | None = field(default=None, repr=False)
+
+    def __bool__(self) -> bool:
+        return bool(self.headers or self.digest)
 
     @classmethod
     def from_settings(
@@ -49,7 +57,7 @@ class EndpointCredentials:
         header: str | None,
         header_env: str | None,
     ) -> "EndpointCredentials":
-        """Read the environment variables that `auth` (none, basic, bearer, header) needs.
+        """Read the environment variables that `auth` (one of `AUTH_KINDS`) needs.
 
         Raises:
             SetupError: a setting or variable is missing.
@@ -57,9 +65,11 @@ class EndpointCredentials:
         match auth:
             case "none":
                 return cls()
-            case "basic":
+            case "basic" | "digest":
                 user = _read_variable("user_env", user_env)
                 password = _read_variable("password_env", password_env)
+                if auth == "digest":
+                    return cls(secrets=(password,), digest=httpx2.DigestAuth(user, password))
                 token = base64.b64encode(f"{user}:{password}".encode()).decode()
                 return cls({"Authorization": f"Basic {token}"}, (password, token))
             case "bearer":
@@ -71,7 +81,7 @@ class EndpointCredentials:
                 value = _read_variable("header_env", header_env)
                 return cls({header: value}, (value,))
             case _:
-                raise SetupError(f"auth must be none, basic, bearer or header, not {auth!r}")
+                raise SetupError(f"auth must be one of {', '.join(AUTH_KINDS)}, not {auth!r}")
 
     def redact(self, text: str) -> str:
         """Return a text without the secrets, which a server may repeat in an error."""
@@ -98,6 +108,12 @@ MAX_REDIRECTS_COUNT = 5
 FIRST_DELAY_SECONDS, MAX_DELAY_SECONDS = 0.5, 8.0  # seconds
 
 _BUSY_STATUSES = (429, 502, 503, 504)
+_WRONG_WAY_STATUSES = (405, 411, 413, 414, 415, 501)
+_WAYS = ("GET", "form", "body")  # how to send a query, best first: the last two are a POST
+_FURTHER_ACCEPT = (
+    ", application/sparql-results+xml;q=0.6, text/tab-separated-values;q=0.5, text/csv;q=0.4,"
+    " */*;q=0.1"
+)  # only for a server that has no format which is asked for first
 _MINUTE_SECONDS = 60.0
 
 
@@ -132,6 +148,18 @@ def parse_url(url: str) -> httpx2.URL:
     return parsed
 
 
+def _create_ssl_context(ca_file: str) -> ssl.SSLContext:
+    """Return a context that trusts the certificates in a file beside the usual ones."""
+    context = ssl.create_default_context()
+    try:
+        context.load_verify_locations(ca_file)
+    except OSError as problem:
+        raise SetupError(
+            f"the certificates {ca_file!r} (setting `ca_file`) cannot be read: {problem}"
+        ) from problem
+    return context
+
+
 class HttpExchange:
     """Sends queries to one address; usable from several event loops in turn."""
 
@@ -143,6 +171,7 @@ class HttpExchange:
         retries: int,
         guard: AddressGuard | None,
         requests_per_minute: int,
+        ca_file: str | None = None,
     ) -> None:
         self.url = url
         self.address = str(url.copy_with(query=None, fragment=None))
@@ -151,6 +180,9 @@ class HttpExchange:
         self._retries = retries
         self._guard = guard
         self._requests_per_minute = requests_per_minute
+        self._verify = _create_ssl_context(ca_file) if ca_file else True
+        self._refused_ways: set[str] = set()  # remembered, so that each costs one request
+        self._further_accept = ""
         self._request_times: deque[float] = deque()  # when requests of the last minute were
         self._earliest_time = 0.0  # no request before this time, as the server asked
         self._client: httpx2.AsyncClient | None = None
@@ -254,26 +286,59 @@ class HttpExchange:
         )
 
     async def _send(self, parameters: list[tuple[str, str]], accept: str) -> httpx2.Response:
-        url, method, data = self.url, "POST", defaultdict[str, list[str]](list)
-        for name, value in parameters:
-            data[name].append(value)
-        if sum(len(value) for _, value in parameters) <= MAX_GET_LENGTH:
-            all_parameters = httpx2.QueryParams([*url.params.multi_items(), *parameters])
-            if len(str(get_url := url.copy_merge_params(all_parameters))) <= MAX_GET_LENGTH:
-                url, method = get_url, "GET"
-        headers = {"Accept": accept, **self._credentials.headers}
+        """Send a query in the ways that the server takes; return the last reply."""
+        ways = list(_WAYS)
+        if (
+            sum(len(value) for _, value in parameters) > MAX_GET_LENGTH
+            or len(str(self._build_get_url(parameters))) > MAX_GET_LENGTH
+        ):
+            ways = ["form", "body", "GET"]
+        ways = [way for way in ways if way not in self._refused_ways] or ways
+        while True:
+            response = await self._send_as(ways[0], parameters, accept)
+            if response.status_code in _WRONG_WAY_STATUSES and len(ways) > 1:
+                if response.status_code not in (413, 414):  # a shorter query may pass
+                    self._refused_ways.add(ways[0])
+                del ways[0]
+            elif response.status_code == 406 and not self._further_accept:
+                self._further_accept = _FURTHER_ACCEPT
+            else:
+                return response
+            await response.aclose()
+
+    def _build_get_url(self, parameters: Sequence[tuple[str, str]]) -> httpx2.URL:
+        all_parameters = httpx2.QueryParams([*self.url.params.multi_items(), *parameters])
+        return self.url.copy_merge_params(all_parameters)
+
+    async def _send_as(
+        self, way: str, parameters: list[tuple[str, str]], accept: str
+    ) -> httpx2.Response:
+        url, method, form, body = self.url, "POST", None, None
+        headers = {"Accept": accept + self._further_accept, **self._credentials.headers}
+        if way == "GET":
+            url, method = self._build_get_url(parameters), "GET"
+        elif way == "form":
+            form = defaultdict[str, list[str]](list)
+            for name, value in parameters:
+                form[name].append(value)
+        else:
+            body = dict(parameters)["query"].encode()
+            headers["Content-Type"] = "application/sparql-query"
+            url = self._build_get_url([item for item in parameters if item[0] != "query"])
         for _ in range(MAX_REDIRECTS_COUNT):
             loop = asyncio.get_running_loop()
             if self._client is None or self._loop is not loop:
                 self._client = httpx2.AsyncClient(
                     headers={"User-Agent": USER_AGENT},
                     timeout=self._timeouts,
-                    transport=self._guard.create_transport() if self._guard else None,
+                    verify=self._verify,
+                    transport=self._guard.create_transport(self._verify) if self._guard else None,
                 )
                 self._loop = loop
-            client, form = self._client, data if method == "POST" else None
-            request = client.build_request(method, url, data=form, headers=headers)
-            response = await client.send(request, stream=True)
+            request = self._client.build_request(
+                method, url, data=form, content=body, headers=headers
+            )
+            response = await self._client.send(request, auth=self._credentials.digest, stream=True)
             if not response.has_redirect_location:
                 return response
             await response.aclose()
@@ -281,14 +346,14 @@ class HttpExchange:
             self._check_redirect(url, target)
             url = target
             if response.status_code == 303:
-                method = "GET"
+                method, form, body = "GET", None, None
         raise ErrorReply(f"{self.address} redirects in a loop")
 
     def _check_redirect(self, source: httpx2.URL, target: httpx2.URL) -> None:
         if has_same_origin(source, target):
             return
         message = f"{self.address} redirects to {target.scheme}://{target.netloc.decode()}"
-        if self._credentials.headers:
+        if self._credentials:
             raise ErrorReply(
                 f"{message}, where credentials are not sent: if the new address is right, "
                 "set it as the graph's url"
@@ -304,7 +369,16 @@ class HttpExchange:
             case httpx2.TimeoutException():
                 return _ExchangeFailure(TimedOut(f"{self.address} sent nothing in time"))
             case httpx2.ConnectError() | httpx2.UnsupportedProtocol() | httpx2.ProxyError():
-                return _ExchangeFailure(Unreachable(f"{self.address} cannot be reached: {details}"))
+                hint = ""
+                if "CERTIFICATE_VERIFY_FAILED" in details:
+                    hint = (
+                        "; if you trust its certificate, name a PEM file with it (or with the"
+                        " authority that signed it) in the graph's setting `ca_file`"
+                        " (--ca-file), or for all servers in the variable SSL_CERT_FILE"
+                    )
+                return _ExchangeFailure(
+                    Unreachable(f"{self.address} cannot be reached: {details}{hint}")
+                )
             case httpx2.NetworkError() | httpx2.RemoteProtocolError():
                 error = Unreachable(
                     f"{self.address} closed the connection without a reply: {details}"
@@ -325,7 +399,9 @@ class HttpExchange:
             f": {details}" if details else ""
         )
         if status in (401, 403):
-            return _ExchangeFailure(Unauthorised(f"{message}; {self._describe_credentials()}"))
+            challenge = response.headers.get("www-authenticate", "").partition(" ")[0].lower()
+            hint = self._describe_credentials(challenge if challenge in AUTH_KINDS else "")
+            return _ExchangeFailure(Unauthorised(f"{message}; {hint}"))
         if kind == "timeout" or status == 408:
             return _ExchangeFailure(TimedOut(f"the server's own time limit was reached: {message}"))
         if status in _BUSY_STATUSES:
@@ -336,11 +412,13 @@ class HttpExchange:
             return _ExchangeFailure(QuerySyntaxError(f"the endpoint rejected the query: {details}"))
         return _ExchangeFailure(ErrorReply(message), min(1, self._retries) if status == 500 else 0)
 
-    def _describe_credentials(self) -> str:
-        if self._credentials.headers:
-            return "it rejects the credentials in the graph's settings"
+    def _describe_credentials(self, kind: str) -> str:
+        asks = f" (it asks for auth = {kind!r})" if kind else ""
+        if self._credentials:
+            return f"it rejects the credentials in the graph's settings{asks}"
         return (
-            "it requires credentials: set `auth` and the variables it needs in the graph's settings"
+            "it requires credentials: set `auth` and the variables it needs in the graph's"
+            f" settings{asks}"
         )
 
     def _describe_error(self, problem: BaseException) -> str:
@@ -364,16 +442,33 @@ async def read_error_text(parts: AsyncIterator[bytes], start: bytes = b"") -> st
 
 
 def build_page_error(address: str, text: str) -> ServiceError:
-    """Return the error for a reply with status 200 but without results."""
-    message = extract_message(text)
+    """Return the error for a reply with status 200 but without results.
+
+    It quotes the reply only if that may explain a failure, never data.
+    """
+    start = text[:2000].lower()
+    message = extract_message(text, _MAX_QUOTED_CHARACTERS)
     if not text.strip():
         return MalformedReply(f"{address} sent an empty reply")
-    if "<html" in text[:2000].lower() or "<!doctype html" in text[:2000].lower():
+    if "<html" in start or "<!doctype html" in start:
         return MalformedReply(
             f"{address} sent a web page, not results; is it the SPARQL endpoint? {message}"
         )
     if classify_error(text) == "timeout":
         return TimedOut(f"the server's own time limit was reached: {message}")
-    if text.lstrip().startswith("<"):
-        return MalformedReply(f"{address} sent XML instead of JSON: {message}")
+    if _RDF_START_PATTERN.match(start):
+        return MalformedReply(
+            f"{address} sent RDF, not results: it is a file or a document, not a SPARQL "
+            "endpoint; download it and add the file"
+        )
+    if start.lstrip().startswith("<"):
+        return MalformedReply(f"{address} sent XML that is no SPARQL result")
     return ErrorReply(f"{address} sent an error message instead of results: {message}")
+
+
+_MAX_QUOTED_CHARACTERS = 200  # of a reply that is not understood
+_RDF_START_PATTERN = re.compile(
+    r"\s*(?:#[^\n]*\s+)*(?:@prefix|@base|prefix\s|base\s|<rdf:rdf|<\?xml[^>]*>\s*(?:<!.*?>\s*)*<rdf:rdf"
+    r"|(?:<[^>\s]+>|_:\S+)\s+<[^>\s]+>\s+[<\"_])",
+    re.DOTALL,
+)

@@ -1,6 +1,8 @@
-"""An incremental parser of SPARQL JSON results: a row is available once it is complete."""
+"""An incremental parser of SPARQL JSON results; other formats are parsed when they are complete."""
 
 import codecs
+import csv
+import io
 import json
 import re
 from collections.abc import Generator, Mapping
@@ -8,10 +10,20 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
-from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import (
+    BaseDirection,
+    BlankNode,
+    Literal,
+    NamedNode,
+    QueryBoolean,
+    QueryResultsFormat,
+    Triple,
+    parse_query_results,
+)
 
 from askgraph.endpoint._dialects import repair_value
 from askgraph.errors import ErrorReply, MalformedReply
+from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.results import Row, Term
 
 MAX_VALUE_CHARACTERS = 64 * 1024 * 1024  # characters of one row, or of one other value
@@ -69,6 +81,32 @@ class ResultsParser:
         self._ended = data is None
         self._text, self._position = self._text[self._position :] + text, 0
         next(self._steps, None)
+
+    def load_table(self, format_name: str, body: bytes) -> None:
+        """Parse a complete reply in a format that `detect_format` returns."""
+        if (word := body.strip().lower()) in (b"true", b"false"):
+            self.boolean = word == b"true"
+            return
+        try:
+            if format_name == "csv":
+                header, *lines = csv.reader(io.StringIO(body.decode("utf-8-sig"), newline=""))
+                names = [name.removeprefix("?") for name in header]
+                rows = [tuple([_parse_csv_cell(cell) for cell in line]) for line in lines]
+            else:
+                kind = QueryResultsFormat.XML if format_name == "xml" else QueryResultsFormat.TSV
+                results = parse_query_results(body.removeprefix(codecs.BOM_UTF8), kind)
+                if isinstance(results, QueryBoolean):
+                    self.boolean = bool(results)
+                    return
+                names = [variable.value for variable in results.variables]
+                rows = [tuple(solution) for solution in results]
+        except (SyntaxError, ValueError, csv.Error) as problem:
+            raise MalformedReply(
+                f"the {format_name.upper()} results are cut off or broken: {problem}"
+            ) from problem
+        self._names = {name: position for position, name in enumerate(names)}
+        self.is_full = self._limit is not None and len(rows) > self._limit
+        self._rows = rows[: self._limit]
 
     @property
     def unread(self) -> str:
@@ -274,3 +312,32 @@ def _build_literal(value: str, datatype: str, language: str, direction: str) -> 
         with suppress(ValueError):
             return Literal(value, language=tag or None, direction=way if tag else None)
     return Literal(value)
+
+
+_FORMATS = {"text/tab-separated-values": "tsv", "text/csv": "csv"}
+_INTEGER_PATTERN = re.compile(r"[+-]?\d+")
+_DECIMAL_PATTERN = re.compile(r"[+-]?\d*\.\d+")
+_IRI_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://)?[^\s<>\"{}|\\^`]+")
+_IRI_SCHEMES = ("http", "https", "urn", "mailto", "tag", "file")
+
+
+def detect_format(media_type: str, start: bytes) -> str:
+    """Return the format of a reply that is not JSON: xml, tsv, csv, or "" if it has no results."""
+    if b"<sparql" in start[:2000]:
+        return "xml"
+    return _FORMATS.get(media_type, "")
+
+
+def _parse_csv_cell(cell: str) -> Term | None:
+    """Return the term of a cell, whose kind CSV does not state: by its form."""
+    if not cell:
+        return None
+    if cell.startswith("_:"):
+        return _build_term("bnode", cell[2:], "", "", "")
+    if _IRI_PATTERN.fullmatch(cell) and cell.partition(":")[0].lower() in _IRI_SCHEMES:
+        return _build_iri(cell)
+    if _INTEGER_PATTERN.fullmatch(cell):
+        return Literal(cell, datatype=NamedNode(voc.XSD_INTEGER))
+    if _DECIMAL_PATTERN.fullmatch(cell):
+        return Literal(cell, datatype=NamedNode(voc.XSD_DECIMAL))
+    return Literal(cell)

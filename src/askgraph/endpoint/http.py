@@ -26,7 +26,7 @@ from askgraph.endpoint._http_exchange import (
     parse_url,
     read_error_text,
 )
-from askgraph.endpoint._results_json import ResultsParser
+from askgraph.endpoint._results_json import ResultsParser, detect_format
 from askgraph.endpoint.public_only import AddressGuard
 from askgraph.errors import (
     ErrorReply,
@@ -64,8 +64,9 @@ class HttpEndpoint(FormEndpoint):
     the server's requested wait but never beyond the timeout; a 500 is retried once. Meanwhile
     no other request is sent, and never more than `a_minute` of them in a minute, unless that
     is 0. `graphs` restricts the default graph and the named graphs. For `auth` (none, basic,
-    bearer, header) the other settings name environment variables; the secrets are sent to
-    this host only and never shown. `services` are the addresses that a SERVICE may name.
+    digest, bearer, header) the other settings name environment variables; the secrets are sent to
+    this host only and never shown. Certificates in `ca_file` are trusted too. `services` are
+    the addresses that a SERVICE may name.
     `dialect` is detected by default. With a `guard` only public addresses are reached, and
     redirects to another host are not followed.
     """
@@ -91,13 +92,14 @@ class HttpEndpoint(FormEndpoint):
         services: frozenset[str] = frozenset(),
         guard: AddressGuard | None = None,
         a_minute: int = 0,
+        ca_file: str | None = None,
     ) -> None:
         credentials = EndpointCredentials.from_settings(
             auth, user_env, password_env, token_env, header, header_env
         )
         timeouts = httpx2.Timeout(read_timeout, connect=connect_timeout)
         self._exchange = HttpExchange(
-            parse_url(url), credentials, timeouts, retries, guard, a_minute
+            parse_url(url), credentials, timeouts, retries, guard, a_minute, ca_file
         )
         self._dialect = get_dialect(dialect) if dialect else None
         self._timeout = timeout
@@ -202,13 +204,32 @@ class HttpEndpoint(FormEndpoint):
                         continue
                     has_begun = True
                     if not start.startswith(b"{"):
-                        raise await self._read_page_error(parts, part)
+                        await self._read_other_format(response, parts, part, parser)
+                        return
                 self._feed_parser(parser, part)
                 if parser.is_full:
                     return
         if not has_begun:
             raise build_page_error(self.address, "")
         self._feed_parser(parser, None)
+
+    async def _read_other_format(
+        self,
+        response: httpx2.Response,
+        parts: AsyncGenerator[bytes, None],
+        start: bytes,
+        parser: ResultsParser,
+    ) -> None:
+        """Read results in XML, TSV or CSV; raise the error of a reply in another format."""
+        media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        format_name = detect_format(media_type, start)
+        if not format_name:
+            raise await self._read_page_error(parts, start)
+        body = await self._read_parts(parts, start)
+        try:
+            await asyncio.to_thread(parser.load_table, format_name, body)
+        except MalformedReply as problem:
+            raise MalformedReply(f"{self.address}: {problem}") from problem
 
     def _feed_parser(self, parser: ResultsParser, part: bytes | None) -> None:
         """Pass bytes, or the end, to the parser; add the address to its errors."""
@@ -247,8 +268,14 @@ class HttpEndpoint(FormEndpoint):
 
     async def _read_body(self, response: httpx2.Response, lines: int | None) -> bytes:
         """Return the body, cut after `lines` lines if that is a number."""
-        body = bytearray()
         async with aclosing(response.aiter_bytes()) as parts:
+            return await self._read_parts(parts, lines=lines)
+
+    async def _read_parts(
+        self, parts: AsyncGenerator[bytes, None], start: bytes = b"", lines: int | None = None
+    ) -> bytes:
+        body = bytearray(start)
+        async with aclosing(parts):
             async for part in parts:
                 body += part
                 if lines is not None:
@@ -257,7 +284,7 @@ class HttpEndpoint(FormEndpoint):
                         return bytes(body[: body.rindex(b"\n") + 1])
                 if len(body) > MAX_GRAPH_BYTES:
                     raise ErrorReply(
-                        f"the graph that {self.address} sends is larger than"
+                        f"the reply of {self.address} is larger than"
                         f" {MAX_GRAPH_BYTES // 2**20} MiB: add a LIMIT to the query"
                     )
         return bytes(body)

@@ -8,6 +8,7 @@ rejected where they are followed (`_http_exchange`, `documents`).
 import asyncio
 import ipaddress
 import socket
+import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -107,9 +108,9 @@ class AddressGuard:
             )
         return addresses
 
-    def create_transport(self) -> httpx2.AsyncBaseTransport:
+    def create_transport(self, verify: ssl.SSLContext | bool = True) -> httpx2.AsyncBaseTransport:
         """Return a transport that reaches permitted addresses only, and never uses a proxy."""
-        return _GuardedTransport(self)
+        return _GuardedTransport(self, verify)
 
     def _is_allowed(self, address: str) -> bool:
         ip = ipaddress.ip_address(address.partition("%")[0])
@@ -121,9 +122,9 @@ class AddressGuard:
 class _GuardedTransport(httpx2.AsyncBaseTransport):
     """Sends requests to an address that its guard has checked, with the host in the headers."""
 
-    def __init__(self, guard: AddressGuard) -> None:
+    def __init__(self, guard: AddressGuard, verify: ssl.SSLContext | bool) -> None:
         self._guard = guard
-        self._inner = httpx2.AsyncHTTPTransport()
+        self._inner = httpx2.AsyncHTTPTransport(verify=verify)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         addresses = await self._guard.resolve_addresses(request.url)

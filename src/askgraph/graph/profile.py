@@ -201,6 +201,15 @@ ENTITY_NAMES = "entity names"
 """Name of the part for incompletely read entity names; absent if all were read."""
 
 
+EMPTY_DEFAULT_NOTE = "the default graph is empty"
+"""How the omission begins in the profile of an endpoint whose data lies in named graphs only."""
+
+
+def has_empty_default(profile: Profile) -> bool:
+    """Return whether the endpoint's default graph is empty, and its named graphs are united."""
+    return any(cut.startswith(EMPTY_DEFAULT_NOTE) for cut in profile.cuts)
+
+
 def build_complete_parts(profile: Profile) -> tuple[Part, ...]:
     """Return the parts of a profile that counted every triple, except named graphs."""
     schema = len(profile.classes) + len(profile.predicates)

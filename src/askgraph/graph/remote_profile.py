@@ -20,6 +20,7 @@ from askgraph.graph.local_profile import build_profile, detect_own_types
 from askgraph.graph.names import build_acronym, is_short_value, iterate_names, iterate_schema_names
 from askgraph.graph.profile import (
     CLASSES,
+    EMPTY_DEFAULT_NOTE,
     ENTITY_NAMES,
     GRAPHS,
     PARTITIONS,
@@ -182,8 +183,8 @@ async def _profile_session(
         if graphs:
             session.use_graphs([graph for graph, _ in graphs])
             total = await count_triples(session, max_rows=MAX_DOWNLOAD_TRIPLES)
-            union = f"this is the union of {len(graphs):,} named graphs"
-            cuts = (f"the default graph is empty: {union}",)
+            number = "its only named graph" if len(graphs) == 1 else f"{len(graphs):,} named graphs"
+            cuts = (f"{EMPTY_DEFAULT_NOTE}: questions go to the union of {number}",)
     profile, names = await _build_profile(
         session, total, source, vocabulary_files, known_profile, detect_search
     )
@@ -255,7 +256,7 @@ async def _build_profile(
         budget_reason = (
             "the limit of queries or seconds was reached" if session.is_exhausted else "no triples"
         )
-        reason = session.sole_failure_reason or "; ".join(session.failures) or budget_reason
+        reason = session.sole_failure_reason or "; ".join(session.failures[:2]) or budget_reason
         if reason.startswith(source):
             raise ServiceError(reason)
         raise ServiceError(f"{source} cannot be profiled: {reason}")

@@ -8,6 +8,7 @@ the text that is sent), and finds places that another parser may read differentl
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from itertools import pairwise
 from typing import Literal as Choice
 from typing import NoReturn, cast, get_args
@@ -296,7 +297,8 @@ def _check_services(services: Collection[str], allowed: Collection[str]) -> None
 def _reject_service(
     service: str, allowed: Collection[str], further_services: Sequence[str] = ()
 ) -> NoReturn:
-    hint = "; allowed: " + ", ".join(sorted(allowed)) if allowed else ""
+    near = get_close_matches(service, allowed, n=1)
+    hint = f"; did you mean <{near[0]}>?" if near else ""
     if service.startswith("?"):
         raise ForbiddenQuery(
             f"a SERVICE to a variable ({service}) is not run, because its target is not "

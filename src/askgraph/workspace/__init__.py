@@ -40,6 +40,7 @@ from askgraph.workspace.graph_data import (
     has_current_kinds,
     has_current_vocabularies,
     is_url,
+    keep_united_graphs,
     list_rdf_files,
     load_names_and_arrays,
     load_sources,
@@ -496,8 +497,11 @@ class Workspace:
         name, settings = self._resolve_name(name)
 
         def open_graph_endpoint() -> Endpoint:
+            profile = self.load_profile(name) if settings.url else None
             return open_endpoint(
-                settings, self.get_data_folder(name), cache=self.get_cache_folder(name)
+                keep_united_graphs(settings, profile) if profile else settings,
+                self.get_data_folder(name),
+                cache=self.get_cache_folder(name),
             )
 
         return (

@@ -15,7 +15,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from askgraph.endpoint import Endpoint, EndpointWrapper, Kind, RunOnEndpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
 from askgraph.graph.arrays import GraphArrays
-from askgraph.graph.profile import Profile, load_profile
+from askgraph.graph.profile import Profile, has_empty_default, load_profile
 from askgraph.graph.vocabularies import (
     add_vocabulary_names,
     compute_vocabulary_digest,
@@ -234,7 +234,15 @@ def create_remote_endpoint(
         prefixes=dict(prefixes or {}),
         guard=create_guard(settings),
         a_minute=settings.requests_a_minute,
+        ca_file=settings.ca_file,
     )
+
+
+def keep_united_graphs(settings: GraphSettings, profile: Profile) -> GraphSettings:
+    """Return the settings with the named graphs that replace an endpoint's empty default graph."""
+    if settings.graphs or not settings.url or not has_empty_default(profile):
+        return settings
+    return replace(settings, graphs=tuple(graph for graph, _ in profile.graphs))
 
 
 def create_guard(settings: GraphSettings) -> "AddressGuard | None":

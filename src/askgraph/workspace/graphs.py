@@ -21,6 +21,7 @@ from askgraph.workspace.graph_data import (
     INDEX_KEYS,
     IndexContext,
     compute_snapshot,
+    keep_united_graphs,
     load_all_paths,
     load_names_and_arrays,
     open_endpoint,
@@ -62,6 +63,7 @@ def open_graph(
     file with the publisher's description of the graph, if any.
     """
     profile = load_profile(data / "profile.json")
+    settings = keep_united_graphs(settings, profile)
     prefixes = PrefixMap(dict(profile.prefixes))
     # The name search of the settings, else the detected one.
     search_name = settings.name_search or profile.name_search

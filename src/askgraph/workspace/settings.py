@@ -47,7 +47,7 @@ _TYPE_NAMES: Mapping[Any, str] = {
 }
 MODEL_SETTINGS = ("model", "provider", "base_url", "key_env", "sent")
 """The settings of a method that choose its model, and the log file of its requests."""
-AUTH_KINDS = ("none", "basic", "bearer", "header")
+AUTH_KINDS = ("none", "basic", "digest", "bearer", "header")
 _MIN_CACHE_AGE_NANOSECONDS = (
     10**9
 )  # nanoseconds after which a rewritten file has a different timestamp
@@ -60,10 +60,11 @@ _FILE_HEADER = (
 class GraphSettings:
     """One `[graphs.NAME]` table: either `sources` (files and folders) or a `url`.
 
-    `auth` is none, basic, bearer or header; `user_env`, `password_env`, `token_env` and
+    `auth` is none, basic, digest, bearer or header; `user_env`, `password_env`, `token_env` and
     `header_env` name environment variables. `timeout` is in seconds, `graphs` are the IRIs
     of the named graphs to read (empty: all), `requests_a_minute` limits the requests to the
-    endpoint (0: no limit), `cache_mb` and `cache_hours` limit the cache of replies.
+    endpoint (0: no limit), `ca_file` holds certificates to trust, `cache_mb` and
+    `cache_hours` limit the cache of replies.
 
     `index` is the kind of the indices of entities and properties, or of entities alone if
     there is a `properties_index`; `embeddings` is the embedding model of their names; with
@@ -91,6 +92,7 @@ class GraphSettings:
     token_env: str | None = None
     header: str | None = None
     header_env: str | None = None
+    ca_file: str | None = None
     timeout: float = 60.0
     graphs: tuple[str, ...] = ()
     requests_a_minute: int = 600

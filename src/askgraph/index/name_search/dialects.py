@@ -98,7 +98,7 @@ class JenaNames(SparqlNameSearch):
 class Rdf4jNames(SparqlNameSearch):
     """Items with all words in one text; if there is one naming property, only in that."""
 
-    servers: ClassVar = ("graphdb",)  # their replies have the same form
+    servers: ClassVar = ("rdf4j", "graphdb")  # older replies have the same form
 
     def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
         """Return the pattern for items whose texts contain all of these words."""
@@ -113,7 +113,7 @@ class Rdf4jNames(SparqlNameSearch):
 class StardogNames(SparqlNameSearch):
     """Labels that contain all words; the database needs `search.enabled`."""
 
-    servers: ClassVar = ("generic",)
+    servers: ClassVar = ("stardog", "generic")
 
     def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
         """Return the pattern for labels with all of these words."""
