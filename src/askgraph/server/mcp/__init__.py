@@ -40,6 +40,7 @@ from mcp_types import (
     GetPromptResult,
     InputRequiredResult,
     Resource,
+    Tool,
     ToolAnnotations,
 )
 from pydantic import ValidationError
@@ -232,6 +233,12 @@ candidates, `validate` and `execute` are for queries of your own. Nothing here c
 class _GraphServer(MCPServer[Any]):
     """An MCP server that lists the resources of the caller's graphs."""
 
+    async def list_tools(self) -> list[Tool]:
+        return [
+            tool.model_copy(update={"input_schema": simplify_schema(tool.input_schema)})
+            for tool in await super().list_tools()
+        ]
+
     async def list_resources(self) -> list[Resource]:
         return [
             Resource(
@@ -308,6 +315,30 @@ def _fit_arguments(
         listed_parameters = ", ".join(parameters) or "no argument"
         raise ToolError(f"{tool} has no argument {unknown[0]!r}; available: {listed_parameters}")
     return arguments
+
+
+def simplify_schema(schema: Any, definitions: Mapping[str, Any] | None = None) -> Any:
+    """Return a schema in the subset of JSON Schema that the common clients of MCP read.
+
+    References are replaced by their targets. An optional part loses `null` and its null default.
+    """
+    if isinstance(schema, list):
+        return [simplify_schema(part, definitions) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    definitions = schema.get("$defs", {}) if definitions is None else definitions
+    unread = ("$defs", "exclusiveMinimum", "exclusiveMaximum")  # Gemini rejects these bounds
+    parts = {key: part for key, part in schema.items() if key not in unread}
+    if isinstance(reference := parts.pop("$ref", None), str):
+        parts = {**definitions[reference.rsplit("/", 1)[-1]], **parts}
+    if isinstance(options := parts.get("anyOf"), list):
+        options = [option for option in options if option.get("type") != "null"]
+        if len(options) == 1:
+            del parts["anyOf"]
+            parts = {**options[0], **parts}
+        if parts.get("default", "") is None:
+            del parts["default"]
+    return {key: simplify_schema(part, definitions) for key, part in parts.items()}
 
 
 def create_server(get_access: AccessProvider) -> MCPServer[Any]:
