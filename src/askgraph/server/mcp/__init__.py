@@ -328,7 +328,7 @@ def simplify_schema(schema: Any, definitions: Mapping[str, Any] | None = None) -
         return schema
     definitions = schema.get("$defs", {}) if definitions is None else definitions
     unread = ("$defs", "exclusiveMinimum", "exclusiveMaximum")  # Gemini rejects these bounds
-    parts = {key: part for key, part in schema.items() if key not in unread}
+    parts = dict(schema)
     if isinstance(reference := parts.pop("$ref", None), str):
         parts = {**definitions[reference.rsplit("/", 1)[-1]], **parts}
     if isinstance(options := parts.get("anyOf"), list):
@@ -338,7 +338,9 @@ def simplify_schema(schema: Any, definitions: Mapping[str, Any] | None = None) -
             parts = {**options[0], **parts}
         if parts.get("default", "") is None:
             del parts["default"]
-    return {key: simplify_schema(part, definitions) for key, part in parts.items()}
+    return {
+        key: simplify_schema(part, definitions) for key, part in parts.items() if key not in unread
+    }
 
 
 def create_server(get_access: AccessProvider) -> MCPServer[Any]:
