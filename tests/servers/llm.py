@@ -40,6 +40,8 @@ class Says:
     most_choices: int = 8
     refuses: set[str] = field(default_factory=set)  # parameters that it does not know
     streams: bool = True
+    ends: bool = True  # with a finish reason
+    errors: dict[str, str] = field(default_factory=dict)  # for the role `system` and for `stream`
 
 
 class LlmServer(SparqlServer):
@@ -73,15 +75,23 @@ class LlmServer(SparqlServer):
         if unknown := self.says.refuses & asked.keys():
             error = {"error": {"message": f"Unsupported parameter: '{min(unknown)}'"}}
             return _json(error, 400)
+        roles = {message.get("role") for message in asked.get("messages", ())}
+        for habit, message in self.says.errors.items():
+            if habit in roles or asked.get(habit):
+                return refused(400, message)
         wanted = min(asked.get("n", 1), self.says.most_choices)
         if "generateContent" in request.target or "streamGenerate" in request.target:
             wanted = asked.get("generationConfig", {}).get("candidateCount", 1)
             return _stream(_google(self._next(wanted)), silent=True)
         if request.target.endswith("/messages"):
             return _stream(_anthropic(self._next(1)[0]), named=True)
-        if not self.says.streams:
+        if not self.says.streams or not asked.get("stream"):
             return _json(_whole(self._next(wanted)), 200)
-        return _stream(_openai(self._next(wanted)), done=True)
+        events = _openai(self._next(wanted))
+        for event in [] if self.says.ends else events:
+            for choice in event["choices"]:
+                choice["finish_reason"] = None
+        return _stream(events, done=True)
 
     def _next(self, number: int) -> list[Turn]:
         return [self.turns.popleft() if self.turns else Turn("The Moon.") for _ in range(number)]

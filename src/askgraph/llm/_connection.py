@@ -151,10 +151,10 @@ class ModelServer(ABC, Generic[Library]):
 
 
 def check_url(url: str) -> str:
-    """Return a base URL.
+    """Return a base URL without its parameters.
 
     Raises:
-        SetupError: it is not a URL, or contains a password or parameters.
+        SetupError: it is not a URL, or contains a password or parameters but for `api-version`.
     """
     try:
         parsed = httpx2.URL(url)
@@ -162,12 +162,12 @@ def check_url(url: str) -> str:
         raise SetupError(f"base_url {url!r} is not a URL: {problem}") from problem
     if parsed.scheme not in ("http", "https") or not parsed.host:
         raise SetupError(f"base_url {url!r} is not an http or https URL")
-    if parsed.userinfo or parsed.query:
+    if parsed.userinfo or set(parsed.params) - {"api-version"}:
         raise SetupError(
             f"the base_url of {parsed.host} contains a password or parameters: remove them "
             "and name the environment variable of the key with key_env"
         )
-    return str(parsed).rstrip("/")
+    return str(parsed.copy_with(query=None)).rstrip("/").removesuffix("/chat/completions")
 
 
 class RelayedStream(httpx2.AsyncByteStream):
@@ -248,7 +248,8 @@ _BUSY_STATUS_CODES = (429, 500, 502, 503, 504, 529)
 _MAX_MESSAGE_CHARACTERS = 500  # characters of a server's message
 _PROMPT_TOO_LONG_PHRASES = (
     "context_length", "context length", "context window", "prompt is too long", "maximum context",
-    "input token count", "too many tokens", "exceed_context_size",
+    "input token count", "too many tokens", "exceed_context_size", "available context size",
+    "maximum model length", "reduce the length", "input is too long", "exceeds the model's context",
 )  # fmt: skip
 _BUSY_PHRASES = ("overloaded", "rate limit", "rate_limit")  # an error in a stream has no status
 _NO_CREDIT_PHRASES = ("insufficient_quota", "billing", "credit balance")

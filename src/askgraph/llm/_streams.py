@@ -163,13 +163,14 @@ async def check_beams(stream: Stream, beam_count: int, identity: llm.Identity) -
 
 Json = dict[str, Any]
 DONE_MARK = b"[DONE]"
+DONE_EVENT: Json = {}  # stands for `[DONE]`; known by its identity
 DRAIN_SECONDS = 1.0  # seconds
 
 
 async def parse_json_events(
     parts: AsyncGenerator[bytes, None], *, address: str, last_type: str = ""
 ) -> AsyncGenerator[Json, None]:
-    """Yield the JSON object of each event up to `[DONE]`, an event of `last_type`, or the end.
+    """Yield the JSON object of each event up to `DONE_EVENT`, an event of `last_type`, or the end.
 
     Lines only end at line feeds: U+2028 and the like may occur inside JSON. A cut-off last
     event is dropped; the caller notices the missing end.
@@ -181,6 +182,7 @@ async def parse_json_events(
         async for data in _split_events(parts):
             if data.strip() == DONE_MARK:
                 await _drain(parts)
+                yield DONE_EVENT
                 return
             event = parse_object(data, address=address)
             yield event
@@ -206,7 +208,7 @@ UNREADABLE_KEY = "unreadable"
 def parse_arguments(call: llm.ToolCall) -> Json:
     """Return the arguments of a call; text that is not a JSON object becomes a single argument."""
     try:
-        value = json.loads(call.arguments)
+        value = json.loads(call.arguments, strict=False)
     except (ValueError, RecursionError):
         value = None
     return value if isinstance(value, dict) else {UNREADABLE_KEY: call.arguments}
@@ -271,11 +273,18 @@ class ReplyAssembler:
     count as cut off. `model`, `id` and `usage` are set when the server sends them.
     """
 
-    def __init__(self, request: llm.Request, *, model: str) -> None:
+    def __init__(
+        self,
+        request: llm.Request,
+        *,
+        model: str,
+        clean: Callable[[llm.Choice], llm.Choice] = lambda choice: choice,
+    ) -> None:
         self.model = model
         self.id = ""
         self.usage: llm.TokenUsage | None = None
         self._request = request
+        self._clean = clean
         self._drafts: dict[int, _PartialChoice] = {}
         self._size = 0
 
@@ -339,6 +348,12 @@ class ReplyAssembler:
         """Set the reason why a choice ended."""
         self._get_partial_choice(choice, "").finish = finish
 
+    def finish_choices(self) -> None:
+        """End the choices that have content but no finish reason; some servers send none."""
+        for draft in self._drafts.values():
+            if draft.finish is None and (draft.text or draft.calls):
+                draft.finish = llm.Finish.STOP
+
     def count_calls(self, choice: int) -> int:
         """Return the number of tool calls of a choice so far."""
         return len(self._get_partial_choice(choice, "").calls)
@@ -375,7 +390,7 @@ class ReplyAssembler:
             finish = llm.Finish.CALLS
         if finish is llm.Finish.STOP and draft.refusal:
             finish = llm.Finish.REFUSED
-        return llm.Choice(
+        choice = llm.Choice(
             _join_text(draft.text),
             calls,
             finish,
@@ -384,6 +399,7 @@ class ReplyAssembler:
             tuple(draft.logprobs),
             _join_text([draft.opaque]),
         )
+        return self._clean(choice)
 
 
 def _join_text(pieces: Sequence[str]) -> str:

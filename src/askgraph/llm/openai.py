@@ -1,7 +1,7 @@
-"""Any server with OpenAI's Chat Completions: OpenAI, vLLM, Ollama, llama.cpp, Mistral and others.
+"""Any server with OpenAI's Chat Completions: OpenAI, Azure, vLLM, Ollama, llama.cpp, and others.
 
 Only the common part of the protocol is used, with fallbacks: a parameter that a server rejects is
-omitted from then on, and a schema is requested in words.
+omitted from then on, and a schema is requested in words. `model_habits` knows what some need.
 """
 
 import json
@@ -9,8 +9,8 @@ import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Unpack
-from urllib.parse import urlsplit
 
 import httpx2
 from openai import APIError, APIStatusError, AsyncOpenAI, Omit
@@ -20,6 +20,7 @@ from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong, SetupErro
 from askgraph.llm import Event, Message, Options, Request
 from askgraph.llm._connection import ModelServer
 from askgraph.llm._streams import (
+    DONE_EVENT,
     UNREADABLE_KEY,
     Json,
     ReplyAssembler,
@@ -29,6 +30,12 @@ from askgraph.llm._streams import (
     parse_json_events,
     parse_object,
     request_all_choices,
+)
+from askgraph.llm.model_habits import (
+    REFUSAL_PHRASES,
+    clean_choice,
+    find_server_habits,
+    list_missing_features,
 )
 from askgraph.llm.structured import reject_grammar, request_schema
 
@@ -64,8 +71,10 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
             )
         super().__post_init__()
         self._identity = replace(self._identity, grammar=self.grammar is not None)
-        self._no_key = None if self._key.value else _NO_KEY_HEADERS
-        self._lacks = get_unsupported_length_names(self._address)
+        self._key_header = find_server_habits(self._address).get("key_header")
+        self._no_key = None if self._key.value and not self._key_header else _NO_KEY_HEADERS
+        self._lacks = UnsupportedParameters(list_missing_features(self._address, self.model))
+        self._lacks |= set() if "max_tokens" in self._lacks else {"max_completion_tokens"}
         self._renamed = False
 
     def complete(
@@ -110,7 +119,8 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
                     self._lacks -= set(LENGTH_PARAMETERS) - {rejected}
 
     async def _send(self, request_body: Json, request: Request) -> AsyncGenerator[Event, None]:
-        assembly = ReplyAssembler(request, model=self.model)
+        clean = partial(clean_choice, tools=request.tools)
+        assembly = ReplyAssembler(request, model=self.model, clean=clean)
         try:
             async with self.get_library().chat.completions.with_streaming_response.create(
                 **request_body,
@@ -140,9 +150,13 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
             self._raise_reply_error(reply)
             for event in _parse_chunk(reply, assembly, "message"):
                 yield event
+            assembly.finish_choices()
         else:
             async with aclosing(parse_json_events(parts, address=self._address)) as chunks:
                 async for chunk in chunks:
+                    if chunk is DONE_EVENT:
+                        assembly.finish_choices()
+                        break
                     self._raise_reply_error(chunk)
                     for event in _parse_chunk(chunk, assembly, "delta"):
                         yield event
@@ -174,7 +188,9 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
             base_url=self._address,
             http_client=client,
             max_retries=0,
-            default_headers=_OMITTED_HEADERS,
+            default_headers=_OMITTED_HEADERS
+            | ({self._key_header: self._key.value} if self._key_header else {}),
+            default_query=dict(httpx2.URL(self.base_url).params),
         )
 
 
@@ -231,9 +247,9 @@ def build_body(
     name = "max_completion_tokens" if "max_tokens" in lacks else "max_tokens"
     fields: dict[str, Any] = {
         "model": model,
-        "stream": True,
+        "stream": "stream" not in lacks,
         "messages": [_encode_message(message) for message in _prepare_messages(request, lacks)],
-        "stream_options": {"include_usage": True},
+        "stream_options": None if "stream" in lacks else {"include_usage": True},
         "n": choices if choices > 1 else None,
         "seed": seed,
         "temperature": request.temperature,
@@ -259,7 +275,11 @@ def build_body(
             fields["tool_choice"] = None if choice == "auto" else choice
         else:
             fields["tool_choice"] = {"type": "function", "function": {"name": choice}}
-    return {key: value for key, value in fields.items() if value is not None and key not in lacks}
+    return {
+        key: value
+        for key, value in fields.items()
+        if value is not None and (key not in lacks or key == "stream")
+    }
 
 
 def find_rejected_parameter(
@@ -271,6 +291,9 @@ def find_rejected_parameter(
     returns fewer choices at once (llama.cpp: as many as it has slots), they are requested singly.
     """
     lowered = message.lower()
+    for feature, phrases in REFUSAL_PHRASES.items():
+        if feature not in lacks and any(phrase in lowered for phrase in phrases):
+            return feature
     if "n" in sent and _TOO_MANY_CHOICES.search(lowered):
         return "n"
     if not any(phrase in lowered for phrase in _UNKNOWN_PARAMETER_PHRASES):
@@ -284,19 +307,29 @@ def find_rejected_parameter(
     return None
 
 
-def get_unsupported_length_names(base_url: str) -> UnsupportedParameters:
-    """Return the length parameter that a server lacks: only OpenAI itself takes the newer one."""
-    is_openai = (urlsplit(base_url).hostname or "").endswith("api.openai.com")
-    return UnsupportedParameters({"max_tokens"} if is_openai else {"max_completion_tokens"})
-
-
 def _prepare_messages(
     request: llm.Request, lacks: UnsupportedParameters
 ) -> tuple[llm.Message, ...]:
-    """Return the messages, with the schema in words if the server cannot enforce it."""
-    if request.schema is None or not lacks & {"schema", "response_format"}:
-        return request.messages
-    return request_schema(request.schema, request.messages)
+    """Return the messages, with the schema in words and without the role `system` if need be."""
+    messages = request.messages
+    if request.schema is not None and lacks & {"schema", "response_format"}:
+        messages = request_schema(request.schema, messages)
+    return _merge_system_messages(messages) if "system" in lacks else messages
+
+
+def _merge_system_messages(messages: tuple[llm.Message, ...]) -> tuple[llm.Message, ...]:
+    """Return the messages with the text of system messages at the start of the first question.
+
+    Messages of the user in succession become one, since the same servers demand turns.
+    """
+    texts = [message.text for message in messages if isinstance(message, llm.System)]
+    merged: list[llm.Message] = [llm.User("\n\n".join(texts))] if texts else []
+    for message in messages:
+        if isinstance(message, llm.User) and merged and isinstance(merged[-1], llm.User):
+            merged[-1] = llm.User(f"{merged[-1].text}\n\n{message.text}")
+        elif not isinstance(message, llm.System):
+            merged.append(message)
+    return tuple(merged)
 
 
 def _encode_call(call: llm.ToolCall) -> Json:

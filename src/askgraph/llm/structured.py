@@ -74,6 +74,14 @@ def _parse_reply_object(text: str) -> dict[str, object]:
         raise
 
 
+def describe_for_user(feedback: str) -> str:
+    """Return the feedback on a reply, in other words if the feedback speaks to the model."""
+    if not feedback.startswith(("Your ", "There is no SELECT or ASK query in your")):
+        return feedback
+    fault = "does not have the required form" if "JSON" in feedback else "contains no usable query"
+    return f"the model's reply {fault}; ask in other words, or choose another model or method"
+
+
 def can_use_grammar(model: LanguageModel) -> bool:
     """Return whether a request to a model may contain a grammar."""
     return model.identity.grammar
@@ -265,9 +273,9 @@ def parse_lenient_object(text: str) -> dict[str, object]:
     match = _FENCED_TEXT.match(text)
     stripped = (match[1] if match else text).strip()
     try:
-        value = json.loads(stripped)
+        value = json.loads(stripped, strict=False)  # models break lines within texts
         if isinstance(value, str):
-            value = json.loads(value)
+            value = json.loads(value, strict=False)
     except RecursionError as problem:
         raise ValueError("it is nested too deeply") from problem
     except ValueError as problem:
@@ -317,7 +325,7 @@ def check_call(call: ToolCall, tools: Sequence[ToolSchema]) -> ValidCall | Inval
     """
     exact_matches = [tool for tool in tools if tool.name == call.name]
     matches = exact_matches or [
-        tool for tool in tools if _normalize_tool_name(tool.name) == _normalize_tool_name(call.name)
+        tool for tool in tools if normalize_tool_name(tool.name) == normalize_tool_name(call.name)
     ]
     tool = matches[0] if len(matches) == 1 else None
     if tool is None:
@@ -338,7 +346,8 @@ def check_call(call: ToolCall, tools: Sequence[ToolSchema]) -> ValidCall | Inval
     return ValidCall(call, tool, value)
 
 
-def _normalize_tool_name(name: str) -> str:
+def normalize_tool_name(name: str) -> str:
+    """Return a name in lower case, without its namespace and without punctuation."""
     last_part = re.sub(r"\(\s*\)\Z", "", name.strip()).rsplit(".", 1)[-1].rsplit(":", 1)[-1]
     return re.sub(r"[\W_]+", "", last_part).lower()
 

@@ -18,7 +18,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import split_tokens
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import BudgetAccount
-from askgraph.llm.structured import StructuredReply, parse_structured
+from askgraph.llm.structured import StructuredReply, describe_for_user, parse_structured
 from askgraph.methods import load_texts
 from askgraph.methods.settings import ModelMethodSettings
 from askgraph.methods.shared import Conversation, format_earlier_questions
@@ -86,7 +86,7 @@ class _DirectRun:
                     "names", str, partial(asyncio.to_thread, self.build_query, value)
                 )
             case unfit:
-                self.outcome = Refusal(f"The model gave no answer: {unfit.feedback}")
+                self.outcome = Refusal(f"No answer: {describe_for_user(unfit.feedback)}.")
                 return
         if not query:
             return

@@ -24,7 +24,7 @@ from askgraph.errors import BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, System, User
 from askgraph.llm.budget import BudgetAccount
-from askgraph.llm.structured import StructuredReply, parse_structured
+from askgraph.llm.structured import StructuredReply, describe_for_user, parse_structured
 from askgraph.methods import (
     PaperPreset,
     apply_presets,
@@ -176,7 +176,7 @@ class _SparqlLlmRun:
         """The answer, or a refusal with the reason."""
         best = self.trials.best
         if best is None:
-            reason = self.problem or self.fault or "the model wrote none"
+            reason = self.problem or describe_for_user(self.fault) or "the model wrote none"
             return Refusal(
                 f"No query was found: {reason}{'' if reason.endswith(('.', '?')) else '.'}"
             )
@@ -219,7 +219,7 @@ class _SparqlLlmRun:
             yield turn
             decomposition = parse_decomposition(turn.choice)
             if decomposition.problem:
-                yield Thought(decomposition.problem)
+                yield Thought(describe_for_user(decomposition.problem))
         several_graphs_rule = SEVERAL_GRAPHS_RULE if self.graphs.has_several else ""
         paper = self.method.preset == "paper"
         instruction = PAPER_INSTRUCTION if paper else INSTRUCTION
@@ -248,7 +248,7 @@ class _SparqlLlmRun:
                 yield Draft(best.query, best.confidence, best.words)
             if not fault:
                 return
-            yield Thought(fault)
+            yield Thought(describe_for_user(fault))
             conversation.send_text(f"{fault}\nWrite the query again, whole.")
 
     async def run_trial(self, trial: Callable[[], Awaitable[str | None]], *key: object) -> str:

@@ -1,10 +1,12 @@
 """Each tool gives a typed, bounded result, its texts marked as data; errors say what to do."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from mcp import Client
 from mcp_types import TextContent
 from tests.each import for_each
@@ -49,6 +51,13 @@ async def test_schemas_and_suggestions(agents: Agents) -> None:
     for tool in tools:
         assert tool.output_schema is not None and tool.output_schema["type"] == "object"
         assert tool.annotations is not None and tool.annotations.read_only_hint and tool.description
+        # OpenAI, Gemini and VS Code reject these keywords, and lists without items.
+        Draft202012Validator.check_schema(tool.input_schema)
+        text = json.dumps(tool.input_schema)
+        for keyword in ("anyOf", "$ref", "$defs", "exclusiveMinimum", "null"):
+            assert f'"{keyword}"' not in text, (tool.name, keyword)
+        assert text.count('"array"') == text.count('"items"')
+        assert ": null" not in text
     # An answer has next questions and a refusal the names that are near.
     async with agents.client("space") as client:
         asked = {"question": "Which moons does Jupiter have?"}

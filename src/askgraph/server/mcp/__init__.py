@@ -42,6 +42,7 @@ from mcp_types import (
     GetPromptResult,
     InputRequiredResult,
     Resource,
+    Tool,
     ToolAnnotations,
 )
 from pydantic import ValidationError
@@ -198,6 +199,12 @@ _INSTRUCTIONS = f"{_PROMPTS['instructions']}{NOTICE}\n"
 class _GraphServer(MCPServer[Any]):
     """An MCP server that lists the resources of the caller's graphs."""
 
+    async def list_tools(self) -> list[Tool]:
+        return [
+            tool.model_copy(update={"input_schema": simplify_schema(tool.input_schema)})
+            for tool in await super().list_tools()
+        ]
+
     async def list_resources(self) -> list[Resource]:
         return [
             Resource(
@@ -274,6 +281,32 @@ def _fit_arguments(
         listed_parameters = ", ".join(parameters) or "no argument"
         raise ToolError(f"{tool} has no argument {unknown[0]!r}; available: {listed_parameters}")
     return arguments
+
+
+def simplify_schema(schema: Any, definitions: Mapping[str, Any] | None = None) -> Any:
+    """Return a schema in the subset of JSON Schema that the common clients of MCP read.
+
+    References are replaced by their targets. An optional part loses `null` and its null default.
+    """
+    if isinstance(schema, list):
+        return [simplify_schema(part, definitions) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    definitions = schema.get("$defs", {}) if definitions is None else definitions
+    unread = ("$defs", "exclusiveMinimum", "exclusiveMaximum")  # Gemini rejects these bounds
+    parts = dict(schema)
+    if isinstance(reference := parts.pop("$ref", None), str):
+        parts = {**definitions[reference.rsplit("/", 1)[-1]], **parts}
+    if isinstance(options := parts.get("anyOf"), list):
+        options = [option for option in options if option.get("type") != "null"]
+        if len(options) == 1:
+            del parts["anyOf"]
+            parts = {**options[0], **parts}
+        if parts.get("default", "") is None:
+            del parts["default"]
+    return {
+        key: simplify_schema(part, definitions) for key, part in parts.items() if key not in unread
+    }
 
 
 def create_server(get_access: AccessProvider) -> MCPServer[Any]:

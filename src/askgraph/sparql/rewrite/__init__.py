@@ -161,6 +161,10 @@ def _write_optional_label(
 _START_KEYWORDS = frozenset("PREFIX BASE SELECT ASK CONSTRUCT DESCRIBE".split())
 _UPDATE_KEYWORDS = frozenset("INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH".split())
 _FENCE_CHARACTER = "`"
+_KEYWORDS_AFTER_GROUP = (
+    "WHERE", "FROM", "NAMED", "GROUP", "HAVING", "ORDER", "BY", "ASC", "DESC", "LIMIT", "OFFSET",
+    "VALUES", "UNDEF",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -194,10 +198,34 @@ def _extract_query_once(query: str) -> str:
     if start_index and not any(is_word(token, *_UPDATE_KEYWORDS) for token in tokens[:start_index]):
         text = text[tokens[start_index].start :]
         tokens = tokenize(text).tokens
+    if start_index is not None and (end := _find_words_after(text, tokens)) is not None:
+        text = text[: tokens[end].start].rstrip()
+        tokens = tokens[:end]
     if start_index is not None and tokens[-1].text == ";":
         index = tokens[-1].start
         text = text[:index] + text[index + 1 :]
     return text
+
+
+def _find_words_after(text: str, tokens: Sequence[Token]) -> int | None:
+    """Return the index of the first token of prose after a query; None if there is none."""
+    depth = 0
+    has_group = False
+    for index, token in enumerate(tokens):
+        previous = tokens[index - 1] if index else token
+        is_new_line = previous.text == "}" or "\n" in text[previous.end : token.start]
+        if has_group and depth == 0 and is_new_line and not is_word(token, *_KEYWORDS_AFTER_GROUP):
+            following = tokens[index + 1 : index + 2]
+            is_function = bool(following) and following[0].text == "("
+            is_prose = (token.kind in ("word", "pname") and not is_function) or token.text == "*"
+            is_query = _is_query_start(tokens, index) or any(
+                is_word(later, *_UPDATE_KEYWORDS) for later in tokens[index:]
+            )
+            if is_prose:
+                return None if is_query else index
+        depth += (token.text in ("{", "(")) - (token.text in ("}", ")"))
+        has_group = has_group or token.text == "}"
+    return None
 
 
 def _remove_fence(text: str) -> str:
