@@ -306,7 +306,9 @@ def _check_services(services: Collection[str], allowed: Collection[str]) -> None
 def _reject_service(
     service: str, allowed: Collection[str], further_services: Sequence[str] = ()
 ) -> NoReturn:
-    hint = "; allowed: " + ", ".join(sorted(allowed)) if allowed else ""
+    listed = sorted(allowed)[:_MAX_LISTED_SERVICES]
+    more = f" and {len(allowed) - len(listed):,} more" if len(allowed) > len(listed) else ""
+    hint = f"; allowed: {', '.join(listed)}{more}" if allowed else ""
     if service.startswith("?"):
         raise ForbiddenQuery(
             f"a SERVICE to a variable ({service}) is not run, because its target is not "
