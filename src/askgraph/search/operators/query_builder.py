@@ -897,8 +897,8 @@ class QueryCandidate:
         pairs = zip(self.tree_with_things.columns, self.query.columns, strict=True)
         names = {alias: name.value for (alias, _), (name, _) in pairs}
         values = {node: [p.object for p in patterns] for node, patterns in self.values.items()}
-        shown = (part for value in self.shown for part in values.get(value, (value,)))
-        return tuple(names[get_alias(shown_value)] for shown_value in shown)
+        answers = (part for value in self.shown for part in values.get(value, (value,)))
+        return tuple(names[get_alias(answer)] for answer in answers)
 
 
 @dataclass(slots=True, eq=False)
