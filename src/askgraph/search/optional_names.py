@@ -57,7 +57,8 @@ def add_node_values(query: Query, values: Mapping[Variable, Sequence[Pattern]]) 
     for node, patterns in values.items():
         where = (*where, *(Nested("OPTIONAL", Group((pattern,))) for pattern in patterns))
         at = columns.index((node, None)) + 1
-        added = tuple((pattern.object, None) for pattern in patterns)
+        objects = (pattern.object for pattern in patterns)
+        added = tuple((value, None) for value in objects if isinstance(value, Variable))
         columns = (*columns[:at], *added, *columns[at:])
     return replace(query, where=Group(where), columns=columns)
 

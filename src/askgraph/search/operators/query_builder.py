@@ -896,7 +896,10 @@ class QueryCandidate:
             return ()
         pairs = zip(self.tree_with_things.columns, self.query.columns, strict=True)
         names = {alias: name.value for (alias, _), (name, _) in pairs}
-        values = {node: [p.object for p in patterns] for node, patterns in self.values.items()}
+        values: dict[Value, list[Value]] = {
+            node: [p.object for p in patterns if isinstance(p.object, Variable)]
+            for node, patterns in self.values.items()
+        }
         answers = (part for value in self.shown for part in values.get(value, (value,)))
         return tuple(names[get_alias(answer)] for answer in answers)
 
