@@ -161,7 +161,7 @@ class AnswerBuilder:
                 result = result if ordered else arrange_rows(result, tree, known_labels)
         spoken = result
         if tree is not None and isinstance(result, SelectResult):
-            tree = drop_shown_names(tree, self.graph)
+            tree = drop_shown_names(tree, self.graph, result)
             spoken = select_columns(result, [name.value for name, _ in tree.columns])
         (behind, why_empty), decided = await asyncio.gather(
             self._fetch_evidence(query, result), self._fetch_deciding_values(tree, spoken)

@@ -8,6 +8,7 @@ All keys are always present. Keys may be added, but are never renamed or removed
 
 import math
 from dataclasses import asdict, replace
+from decimal import Decimal
 
 from pyoxigraph import Literal
 
@@ -16,6 +17,9 @@ from askgraph.sparql.results import SelectResult, Term, Truncation, to_plain_val
 from askgraph.trace import Answer, Clarification, Outcome, Refusal, get_attempt
 
 Json = dict[str, object]
+
+_MAX_SAFE_INTEGER = 2**53 - 1  # larger integers lose digits where all numbers are floats
+_MAX_FRACTION_DIGITS = 15  # digits of a fraction that may matter; quotients have more
 
 
 def to_json_object(outcome: Outcome, *, limit: int | None = None) -> Json:
@@ -26,7 +30,8 @@ def to_json_object(outcome: Outcome, *, limit: int | None = None) -> Json:
     - `status`: `answer`, `clarification` or `refusal`;
     - `sparql`: the query, or null if there was no attempt;
     - `columns`, `rows`: plain values (IRIs and texts as strings, numeric literals as numbers,
-      booleans as true and false, unbound as null); an ASK query gives one column `answer`;
+      numbers of more digits than a float holds as strings, booleans as true and false, unbound as
+      null); an ASK query gives one column `answer`;
     - `boolean`: the answer of an ASK query, else null;
     - `answer_columns`: the columns that answer; the others are context;
     - `ordered`: whether the order of the rows is part of the answer;
@@ -79,15 +84,22 @@ def to_json_value(term: Term | None) -> str | int | float | bool | None:
     datatype = term.datatype.value
     try:
         if datatype in voc.INTEGER_DATATYPES:
-            return int(text)
+            return int(text) if abs(int(text)) <= _MAX_SAFE_INTEGER else text
         if datatype in voc.NUMERIC_DATATYPES:
             number = float(text)
-            return number if math.isfinite(number) else text
+            is_exact = datatype != voc.XSD_DECIMAL or _is_exact(text, number)
+            return number if math.isfinite(number) and is_exact else text
     except ValueError:
         return text
     if datatype == voc.XSD_BOOLEAN and text in ("true", "1", "false", "0"):
         return text in ("true", "1")
     return text
+
+
+def _is_exact(text: str, number: float) -> bool:
+    """Return whether a float keeps all digits of a decimal; a quotient may lose the last ones."""
+    fraction = text.partition(".")[2]
+    return len(fraction) > _MAX_FRACTION_DIGITS or Decimal(repr(number)) == Decimal(text)
 
 
 def _limit_rows(answer: Answer, limit: int | None) -> Answer:

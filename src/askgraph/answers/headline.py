@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from pyoxigraph import Literal, NamedNode, Variable
+from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.answers.verbalize import Sentence
 from askgraph.answers.verbalize.labels import SchemaFacts, find_unit
@@ -282,12 +282,14 @@ class Headline:
         count = "" if any(s.limit for s in sentence.scope.selects) else self._count(phrase)
         if count:
             return count
-        if len(result.rows) == 1 < len(result.variables) and isinstance(result.rows[0][0], Literal):
+        if len(result.rows) == 1 < len(result.variables) and isinstance(
+            result.rows[0][0], Literal | BlankNode
+        ):
             thing = self.say("thing") + " "
             values = [
                 f"{sentence.name_result(name)} {self._write_value(term, name)}".removeprefix(thing)
                 for name, term in zip(result.variables, result.rows[0], strict=True)
-                if term is not None
+                if term is not None and not isinstance(term, BlankNode)
             ]
             return self.say("said list", self._phrases.join_list(values), phrase)
         if sentence.write_described() is not None:
@@ -403,7 +405,9 @@ class Headline:
         decided = self._find_deciding() if len(result.variables) == 1 else {}
         items: dict[str, list[str]] = {}
         things = (at for at, term in enumerate(result.rows[0]) if isinstance(term, NamedNode))
-        first = next(things, 0)
+        first = next(things, None)
+        if first is None:  # a blank node has no name
+            first = next((at for at, x in enumerate(result.rows[0]) if isinstance(x, Literal)), 0)
         for row in result.rows:
             values = [*map(self._write_value, row, result.variables)]
             name = values.pop(first)

@@ -30,6 +30,7 @@ from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import QueryCandidate
 from askgraph.search.pipeline import propose
 from askgraph.search.rank import Cluster, RankedCandidates
+from askgraph.sparql import Nested, find_variables
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.serializer import render_query
@@ -202,16 +203,18 @@ class SearchRun:
                 continue
             if answer.boolean is not None:
                 return answer
-            rows = len(answer.result.rows)
+            rows, unbound_rows = len(answer.result.rows), _count_unbound(answer, cluster.best)
             discounted = replace(
                 answer,
                 confidence=round(
                     (answer.confidence or 0.0)
-                    * compute_confidence_factor(proposal, cluster.best, rows),
+                    * compute_confidence_factor(
+                        proposal, cluster.best, rows, has_unbound=bool(unbound_rows)
+                    ),
                     4,
                 ),
             )
-            if rows:
+            if rows > unbound_rows:
                 return discounted
             fallback = fallback or discounted
         return fallback
@@ -333,6 +336,23 @@ class SearchRun:
                     )
                 )
         return choose_options(answers)
+
+
+def _count_unbound(answer: Answer, candidate: QueryCandidate) -> int:
+    """Return the number of rows with an unbound answer that no optional pattern explains."""
+    names = answer.result.variables
+    optional = {
+        variable.value
+        for element in candidate.tree.where.elements
+        if isinstance(element, Nested) and element.word
+        for variable in find_variables(element)
+    }
+    required = [
+        at
+        for at, name in enumerate(names)
+        if name in answer.answer_columns and name not in optional
+    ]
+    return sum(any(row[at] is None for at in required) for row in answer.result.rows)
 
 
 def _verbalize_with_iris(candidate: QueryCandidate, iris: Set[str]) -> str:

@@ -99,6 +99,7 @@ def _is_latin_accent(text: str, position: int) -> bool:
 _UNSPACED_PATTERN = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
+UNSPACED_RUN_PATTERN = re.compile(f"{_UNSPACED_PATTERN.pattern}+")
 
 
 def split_words(text: str) -> list[str]:

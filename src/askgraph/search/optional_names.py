@@ -50,6 +50,18 @@ def _make_name_optional(query: Query, name: Variable, thing: Variable) -> Query:
     return replace(query, where=where, columns=columns, group_by=group_by)
 
 
+def add_node_values(query: Query, values: Mapping[Variable, Sequence[Pattern]]) -> Query:
+    """Return a query with optional columns for the values of the blank nodes that it shows."""
+    where, columns = query.where.elements, query.columns
+    for node, patterns in values.items():
+        where = (*where, *(Nested("OPTIONAL", Group((pattern,))) for pattern in patterns))
+        at = columns.index((node, None)) + 1
+        objects = (pattern.object for pattern in patterns)
+        added = tuple((value, None) for value in objects if isinstance(value, Variable))
+        columns = (*columns[:at], *added, *columns[at:])
+    return replace(query, where=Group(where), columns=columns)
+
+
 def _binds(element: Element, variable: Variable) -> bool:
     return isinstance(element, Pattern | Union) and variable in walk(element)
 

@@ -32,6 +32,7 @@ from askgraph.search.link import (
     LinkedQuestion,
     link_question,
 )
+from askgraph.search.link.lexicon import quote_function_words, space_names
 from askgraph.search.link.meaning_linking import link_by_meaning
 from askgraph.search.link.spelling import correct_spelling
 from askgraph.search.operators import build_candidates
@@ -185,7 +186,8 @@ def _link_request(
 
     The clause remains if it names a thing or value that the request does not name.
     """
-    reading = move_topic(correct_spelling(reading, names))
+    reading = move_topic(correct_spelling(space_names(reading, names), names))
+    reading = quote_function_words(reading, names)
     start = find_request_start(reading)
     linked = link_question(reading, names, without=without)
     if start and not _narrows_request(linked, start):

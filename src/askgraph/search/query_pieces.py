@@ -37,6 +37,7 @@ from askgraph.sparql.vocabulary import (
     RDFS_SUB_CLASS_OF,
     XSD_BOOLEAN,
     XSD_DECIMAL,
+    XSD_DOUBLE,
     XSD_INTEGER,
 )
 
@@ -45,6 +46,8 @@ Value: TypeAlias = Variable | Call
 
 INTEGER, DECIMAL, TEXT = f"<{XSD_INTEGER}>", f"<{XSD_DECIMAL}>", "STR"
 """Casts for comparisons: text to an integer, text to a decimal, any term to text."""
+NUMBER = f"<{XSD_DOUBLE}>"
+"""Cast for numbers, years and texts that one predicate mixes."""
 
 _ALIAS_PREFIXES = {
     "COUNT": "number_of",
@@ -142,6 +145,13 @@ def get_value_variable(value: Expression) -> Variable:
     return value
 
 
+def build_cast(cast: str, operand: Expression) -> Expression:
+    """Build the cast of a value; nothing is cast if `cast` is empty."""
+    if not cast:
+        return operand
+    return Call(cast, (Call(TEXT, (operand,)) if cast in (INTEGER, NUMBER) else operand,))
+
+
 def build_aggregate_query(
     variable: Variable,
     elements: Iterable[Element],
@@ -153,7 +163,7 @@ def build_aggregate_query(
     """Build the sub-query of an aggregate over all matches, or for each group; see `get_alias`."""
     alias = Variable(f"{_ALIAS_PREFIXES[function].removesuffix('_of')}_{variable.value}")
     keys = tuple(groups)
-    call = Call(function, (Call(cast, (variable,)) if cast else variable,))
+    call = Call(function, (build_cast(cast, variable),))
     columns: tuple[tuple[Variable, Expression | None], ...] = (
         (alias, call),
         *((key, None) for key in keys),
@@ -205,7 +215,8 @@ class ValueCondition(NamedTuple):
         operator: one of = != < > <= >= IN CONTAINS STRSTARTS STRENDS TEXT (equal, ignoring case)
             YEAR.
         values: the terms to compare with.
-        cast: `INTEGER` (not every engine orders years before 1), `DECIMAL`, `TEXT`, or empty.
+        cast: `INTEGER` (not every engine orders years before 1), `DECIMAL`, `NUMBER`,
+            `TEXT`, or empty.
     """
 
     variable: Variable
@@ -215,12 +226,8 @@ class ValueCondition(NamedTuple):
 
     def to_filter(self) -> Filter:
         """Convert the condition to a filter."""
-        operand: Expression = self.variable
-        text = Call("LCASE", (Call("STR", (operand,)),))
-        if self.cast:
-            operand = Call(
-                self.cast, (Call("STR", (operand,)) if self.cast == INTEGER else operand,)
-            )
+        operand = build_cast(self.cast, self.variable)
+        text = Call("LCASE", (Call("STR", (self.variable,)),))
         match self.operator:
             case "CONTAINS" | "STRSTARTS" | "STRENDS" | "TEXT":
                 operator = "=" if self.operator == "TEXT" else self.operator

@@ -6,6 +6,7 @@ Labels come from the arrays if they lie here, else from the endpoint; facts from
 from __future__ import annotations
 
 import contextlib
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -75,7 +76,16 @@ async def fetch_term_labels(
         with contextlib.suppress(QueryError, ServiceError, ValueError):
             texts |= await _fetch_texts(missing, _list_naming(graph), graph, timeout)
     labels = {iri: choose_label(texts.get(iri, ()), languages) for iri in distinct}
+    for predicate in graph.profile.predicates:
+        tags = {language for _, language in texts.get(predicate.iri, ()) if language}
+        is_foreign = bool(tags) and tags.isdisjoint({*languages, "en", "mul"})
+        label, name = labels.get(predicate.iri) or "", split_local_name(predicate.iri)
+        if is_foreign and _LATIN_WORD.search(name) and not _LATIN_WORD.search(label):
+            labels[predicate.iri] = None  # the words of the IRI are nearer to the asker's language
     return {iri: label for iri, label in labels.items() if label is not None}
+
+
+_LATIN_WORD = re.compile("[A-Za-z]{3}")
 
 
 def detect_label_language(graph: KnowledgeGraph, language: str) -> str | None:

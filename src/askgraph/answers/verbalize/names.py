@@ -20,7 +20,14 @@ from askgraph.answers.verbalize.phrases import (
     to_adjective,
     trim_definition,
 )
-from askgraph.answers.verbalize.scope import Condition, Conditions, Scope, make_scope, unwrap
+from askgraph.answers.verbalize.scope import (
+    Condition,
+    Conditions,
+    Scope,
+    make_scope,
+    unwrap,
+    unwrap_year,
+)
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql import (
     Call,
@@ -465,8 +472,10 @@ class ValueWords(Nouns, ABC):
     def write_call(self, call: Call) -> str:
         """Return a function of some arguments as a noun phrase."""
         match call:
-            case Call("*", (Call("FLOOR", (Call("/", (Call("YEAR", (date,)), _)),)), _)):
-                return self.say("decade", self.write(date))
+            case Call("*", (Call("FLOOR", (Call("/", (year, Literal(value="10"))),)), _)):
+                return self.say("decade", self.write(unwrap_year(year)))
+            case Call("CEIL", (Call("/", (year, Literal(value="100"))),)):
+                return self.say("century", self.write(unwrap_year(year)))
         texts = [self.write(argument) for argument in call.arguments]
         if call.name in _FUNCTIONS and texts:
             return self.say(_FUNCTIONS[call.name], texts[0])

@@ -32,6 +32,7 @@ from askgraph.sparql.vocabulary import (
     NUMERIC_DATATYPES,
     RDF_TYPE,
     RDFS_SUB_CLASS_OF,
+    XSD_INTEGER,
 )
 
 LABEL_SERVICE = "http://wikiba.se/ontology#label"
@@ -232,6 +233,12 @@ def unwrap(expression: Expression) -> Expression:
     return expression
 
 
+def unwrap_year(expression: Expression) -> Expression:
+    """Return an expression without YEAR and casts around it."""
+    inner = unwrap(expression)
+    return inner.arguments[0] if isinstance(inner, Call) and inner.name == "YEAR" else inner
+
+
 @dataclass(frozen=True)
 class Conditions:
     """Parses filters into conditions on one variable.
@@ -301,6 +308,7 @@ class Conditions:
         match subject:
             case Variable():
                 is_dated = isinstance(other, Literal) and other.datatype.value in DATE_DATATYPES
+                is_dated = is_dated or _is_cast_year(left)
                 key = f"date {name}" if is_dated and name not in ("=", "!=") else name
                 bound = other.value if isinstance(other, Literal) else None
                 return Condition(subject, key, self.words(other), bound)
@@ -385,6 +393,14 @@ class Conditions:
             return Condition(subject, "matches", self.words(pattern))
         key = "starts" if plain[1] else "ends" if plain[3] else "contains"
         return Condition(subject, key, self.words(Literal(re.sub(r"\\(.)", r"\1", plain[2]))))
+
+
+def _is_cast_year(expression: Expression) -> bool:
+    """Return whether years are compared as integers: `xsd:integer(STR(?year))`."""
+    match expression:
+        case Call(name, (Call("STR"),)):
+            return name == f"<{XSD_INTEGER}>"
+    return False
 
 
 def _join_bounds(least: Condition | None, most: Condition | None) -> Condition | None:

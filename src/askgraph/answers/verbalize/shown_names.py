@@ -5,14 +5,23 @@ A thing is already called by its name, as by any label.
 
 from dataclasses import replace
 
-from pyoxigraph import Variable
+from pyoxigraph import BlankNode, Variable
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql import Element, Group, Nested, Pattern, Query, walk
+from askgraph.sparql.results import SelectResult
 
 
-def drop_shown_names(query: Query, graph: KnowledgeGraph) -> Query:
-    """Return a query without the optional names of things that it shows."""
+def drop_shown_names(
+    query: Query, graph: KnowledgeGraph, result: SelectResult | None = None
+) -> Query:
+    """Return a query without the optional names of things that it shows; blank nodes keep them."""
+    blank = {
+        name
+        for name in (result.variables if result else ())
+        for term in result.get_column(name)[:1]
+        if isinstance(term, BlankNode)
+    }
     naming = {p.iri for p in graph.profile.predicates if p.naming == "name"}
     shown = {name for name, value in query.columns if value is None}
     for element in query.where.elements:
@@ -20,6 +29,8 @@ def drop_shown_names(query: Query, graph: KnowledgeGraph) -> Query:
         if pattern is None or str(pattern.predicate)[1:-1] not in naming:
             continue
         thing, name = pattern.subject, pattern.object
+        if isinstance(thing, Variable) and thing.value in blank:
+            continue
         rest = [part for part in query.where.elements if part is not element]
         is_compared = name in walk((*rest, query.having, query.order[:1]))
         if isinstance(name, Variable) and {thing, name} <= shown and not is_compared:

@@ -78,7 +78,7 @@ _NUMERIC_OPERATORS = frozenset("more_than less_than between".split())
 _MIN_FORM_LENGTH, _MAX_ENDING_LENGTH = 3, 2
 """Minimum common letters of two forms of a word, and maximum extra letters of the longer."""
 _MIN_COMPOUND_PART_LENGTH = 5  # minimum length of the last word of a compound
-_GROUP_OPERATORS, _TOTAL_OPERATORS = ("each", "yearly", "decadal"), ("count", "sum")
+_GROUP_OPERATORS, _TOTAL_OPERATORS = ("each", "yearly", "decadal", "centennial"), ("count", "sum")
 _MAX_COUNT_NOUN_WORDS = 2  # words after "how many" that may name the number
 
 
@@ -373,6 +373,8 @@ TIED_RESULT_FACTOR = (
     0.6  # the same if one is asked for, and several tie in an order that no word names
 )
 
+UNBOUND_VALUE_FACTOR = 0.5  # the same if a value could not be computed: a sum of texts
+
 AMBIGUOUS_NAME_FACTOR = 0.3  # the same if all that is asked is a name that a thing and a class have
 
 UNFILTERED_CLASS_FACTOR = 0.6
@@ -470,11 +472,17 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
 
 
 def compute_confidence_factor(
-    proposal: RankedCandidates, candidate: QueryCandidate, rows: int
+    proposal: RankedCandidates, candidate: QueryCandidate, rows: int, *, has_unbound: bool = False
 ) -> float:
-    """Return the factor of a confidence once the number of rows is known."""
+    """Return the factor of a confidence once the number of rows is known.
+
+    Args:
+        has_unbound: Whether a computed value of the answer is unbound.
+    """
     if not rows:
         return EMPTY_RESULT_FACTOR
+    if has_unbound:
+        return UNBOUND_VALUE_FACTOR
     if rows > 1 and _can_tie(proposal, candidate):
         return TIED_RESULT_FACTOR
     if _is_unfiltered_class(candidate) and find_omitted_words(

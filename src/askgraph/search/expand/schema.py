@@ -357,6 +357,25 @@ class Schema:
             return ValueKind.NONE
         return ValueKind(int(np.bincount(self.graph.sorts[literals]).argmax()))
 
+    def get_sorts(self, predicate: int, ids: Ids | None = None) -> frozenset[ValueKind]:
+        """Return the sorts of a predicate's literals, at some nodes if `ids` are given."""
+        if ids is None:
+            return self._get_all_sorts(predicate)
+        return self._list_sorts(self.graph.get_edges(ids, predicate)[1])
+
+    @remember
+    def _get_all_sorts(self, predicate: int) -> frozenset[ValueKind]:
+        return self._list_sorts(self.graph.get_ends(predicate, inverse=True))
+
+    def _list_sorts(self, objects: Ids) -> frozenset[ValueKind]:
+        literals = objects[objects < self.graph.terms.first_iri]
+        return frozenset(ValueKind(int(sort)) for sort in np.unique(self.graph.sorts[literals]))
+
+    def has_mixed_numbers(self, predicate: int) -> bool:
+        """Return whether a predicate's values are numbers, and also years or texts of numbers."""
+        sorts = self.get_sorts(predicate)
+        return ValueKind.NUMBER in sorts and len(sorts & MIXED_NUMBER_SORTS) > 1
+
     def get_datatype(self, predicate: int) -> str:
         """Return the most common datatype of a predicate's values."""
         datatypes = self.predicates[predicate].datatypes
@@ -837,6 +856,8 @@ _MIN_BEGINNING_LENGTH = 5  # common first letters of words with one root: the ki
 _MIN_WORD_SCORE = 0.7  # minimum similarity of words with the same meaning
 _TIME_SHARE = 0.3
 """Predicates are read until this share of the time is gone; a later question starts again."""
+MIXED_NUMBER_SORTS = frozenset((ValueKind.NUMBER, ValueKind.YEAR, ValueKind.TEXT_NUMBER))
+"""Sorts that compare with each other once they are cast to a number."""
 _DATE_SORTS = (ValueKind.DATE, ValueKind.YEAR, ValueKind.TEXT_DATE)
 
 

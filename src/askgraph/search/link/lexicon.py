@@ -27,8 +27,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from askgraph.deadline import limit_to_deadline
-from askgraph.index.names import IndexedName, ItemKind, NameIndex, stem_name
-from askgraph.search.tokenize import QuestionToken, TokenizedQuestion
+from askgraph.index.names import (
+    UNSPACED_RUN_PATTERN,
+    IndexedName,
+    ItemKind,
+    NameIndex,
+    find_phrases,
+    fold_word,
+    stem_name,
+)
+from askgraph.search.tokenize import QuestionToken, TokenizedQuestion, tokenize
 from askgraph.search.tokenize.word_lists import (
     LANGUAGES,
     DataCode,
@@ -41,6 +49,8 @@ from askgraph.search.tokenize.word_lists import (
 LEXICON: Final = Path(__file__).with_name("wordnet.txt")  # the lexicon's file
 LICENCE: Final = Path(__file__).with_name("wordnet-licence.txt")
 """The licence of WordNet, the source of the file."""
+_MAX_UNSPACED_NAME_LENGTH: Final = 24
+"""Signs of a name in a script without spaces."""
 LANGUAGE: Final = "en"  # the language of its words
 
 _TABLES: Final = tomllib.loads(Path(__file__).with_name("relations.toml").read_text("utf-8"))
@@ -542,6 +552,55 @@ def detect_abbreviations(reading: TokenizedQuestion, index: NameIndex) -> Tokeni
         if reading.tokens[at].folded in pronouns or _is_upper_in_names(reading.tokens[at], index)
     ).union(stated)
     return replace(reading, abbreviations=abbreviations) if abbreviations else reading
+
+
+def quote_function_words(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuestion:
+    """Return a question with names made of function words as if in quotes: "Who directed Her?".
+
+    The words are those of a name of the graph, with its capitals, after the first word.
+    """
+    tokens, number = [*reading.tokens], len(reading.tokens)
+    is_function_word = [reading.is_stop(at) for at in range(number)]
+    for phrase in find_phrases(reading.folded_words, index):
+        run = range(phrase.first, phrase.end)
+        if run[0] == 0 or not all(is_function_word[at] and tokens[at].quote is None for at in run):
+            continue
+        if not (tokens[run[0]].is_capitalized and tokens[run[-1]].is_capitalized):
+            continue
+        text = reading.text[tokens[run[0]].start : tokens[run[-1]].end]
+        if len(text) > 1 and any(
+            name.text == text and name.kind in (ItemKind.ENTITY, ItemKind.VALUE)
+            for name in phrase.names
+        ):
+            tokens[run[0] : run[-1] + 1] = [
+                replace(tokens[at], quote=number + run[0]) for at in run
+            ]
+    return reading if tokens == [*reading.tokens] else replace(reading, tokens=tuple(tokens))
+
+
+def space_names(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuestion:
+    """Return a question in a script without spaces with spaces around the names of the graph."""
+    fillers = "|".join(get_shared_words().endings["unspaced"])
+    text = reading.text
+
+    def split_run(match: re.Match[str]) -> str:
+        run, start, pieces = match[0], 0, [""]
+        while start < len(run):
+            ends = range(min(len(run), start + _MAX_UNSPACED_NAME_LENGTH), start + 1, -1)
+            end = next(
+                (end for end in ends if is_full_name(fold_word(run[start:end]), index)), start
+            )
+            if end > start:
+                pieces += [run[start:end], ""]
+            else:
+                end = start + 1
+                pieces[-1] += run[start]
+            start = end
+        pieces[::2] = [re.sub(fillers, " ", piece) for piece in pieces[::2]]
+        return run if len(pieces) == 1 else " ".join(pieces)
+
+    spaced = text if text.isascii() else UNSPACED_RUN_PATTERN.sub(split_run, text)
+    return reading if spaced == text else tokenize(spaced, reading.language)
 
 
 def _find_stated_words(reading: TokenizedQuestion, index: NameIndex) -> Iterator[int]:

@@ -13,6 +13,7 @@ import numpy as np
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.deadline import limit_to_deadline
+from askgraph.graph.arrays import Ids
 from askgraph.graph.literals import ValueKind
 from askgraph.index.names import ItemKind
 from askgraph.search.expand import GainWeight, Node, PartialMatch, Penalty
@@ -96,6 +97,7 @@ OPERATOR_RULES: Mapping[str, OperatorRule] = {
     "each": OperatorRule(aggregates.apply_each),
     "yearly": OperatorRule(aggregates.apply_yearly, shares_words=True),
     "decadal": OperatorRule(aggregates.apply_yearly, shares_words=True),
+    "centennial": OperatorRule(aggregates.apply_yearly, shares_words=True),
     "count": OperatorRule(aggregates.apply_count, can_shorten=True),
     "average": OperatorRule(partial(aggregates.apply_aggregate, function="AVG"), can_shorten=True),
     "sum": OperatorRule(partial(aggregates.apply_aggregate, function="SUM"), can_shorten=True),
@@ -832,7 +834,47 @@ def finalize_candidate(query: QueryBuilder) -> QueryCandidate | None:
         query.shown_words,
         tuple(query.links),
         draft.names,
+        _find_node_values(query),
     )
+
+
+_MAX_NODE_VALUES = 5  # values of a blank node that are shown
+
+
+def _find_node_values(query: QueryBuilder) -> dict[Variable, tuple[Pattern, ...]]:
+    """Return patterns for the values of the blank nodes that a query shows: an address's street."""
+    draft, graph, values = query.draft, query.graph, dict[Variable, tuple[Pattern, ...]]()
+    if draft.is_ask or draft.group_keys or draft.limit is not None:
+        return values
+    for column in draft.columns:
+        ids = _find_ids(query, column) if isinstance(column, Variable) else None
+        if ids is None or column in draft.context or not _is_blank(query, ids):
+            continue
+        numbers = [
+            number
+            for number in sorted(graph.get_predicates(ids))
+            if number != query.schema.type_predicate
+            and not _is_blank(query, graph.step(ids, number))
+        ]
+        if numbers and isinstance(column, Variable):
+            values[column] = tuple(
+                draft.build_new_edge(column, number) for number in numbers[:_MAX_NODE_VALUES]
+            )
+    return values
+
+
+def _find_ids(query: QueryBuilder, variable: Variable) -> Ids | None:
+    """Return the nodes that a variable of a query can be; None if it is no node."""
+    for (term, predicate, inverse), value in query.draft.edge_variables.items():
+        owner = query.draft.find_vertex(term)
+        if value == variable and owner is not None:
+            return query.graph.step(query.get_vertex_ids(owner), predicate, inverse=inverse)
+    vertex = query.draft.find_vertex(variable)
+    return None if vertex is None else query.get_vertex_ids(vertex)
+
+
+def _is_blank(query: QueryBuilder, ids: Ids) -> bool:
+    return len(ids) > 0 and query.graph.terms.get_text(int(ids[0])).startswith("_:")
 
 
 _MAX_DESCRIPTION_VALUES = 12

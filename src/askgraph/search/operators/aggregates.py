@@ -20,7 +20,11 @@ from askgraph.search.expand import (
     PartialMatch,
     find_named_words,
 )
-from askgraph.search.expand.schema import get_truth_terms, is_asking_flag
+from askgraph.search.expand.schema import (
+    MIXED_NUMBER_SORTS,
+    get_truth_terms,
+    is_asking_flag,
+)
 from askgraph.search.link import Link
 from askgraph.search.operators.columns import find_named_vertices, find_owner_vertex
 from askgraph.search.operators.kind_groups import group_by_kind
@@ -38,9 +42,12 @@ from askgraph.search.operators.query_builder import (
 )
 from askgraph.search.query_pieces import (
     DECIMAL,
+    INTEGER,
+    NUMBER,
     TEXT,
     Value,
     build_aggregate,
+    build_cast,
     build_filter,
     get_alias,
     get_function,
@@ -51,8 +58,17 @@ from askgraph.search.query_pieces import (
 )
 from askgraph.search.tokenize import Quantity, to_bit_mask
 from askgraph.search.tokenize.question_operators import COMPARISON_SIGNS, Operator, is_listed_count
-from askgraph.sparql import Bind, Call, Expression, Group, Nested, Query, find_variables, transform
-from askgraph.sparql import vocabulary as v
+from askgraph.sparql import (
+    Bind,
+    Call,
+    Expression,
+    Filter,
+    Group,
+    Nested,
+    Query,
+    find_variables,
+    transform,
+)
 from askgraph.sparql.elapsed import build_elapsed_time
 
 AGGREGATE_FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
@@ -150,17 +166,39 @@ def _build_group_value(
 
 
 def build_cast_aggregate(query: QueryBuilder, function: str, variable: Variable) -> Call:
-    """Build an aggregate of numbers; numbers that are stored as text are cast."""
+    """Build an aggregate of numbers; see `cast_value`."""
+    return Call(function, (cast_value(query, variable),))
+
+
+def cast_value(query: QueryBuilder, variable: Variable) -> Expression:
+    """Return a value to sort or to compute with; texts among numbers or dates are filtered out.
+
+    A text would come last in an order, and make a sum or an average unbound.
+    """
     cast = get_cast(query, variable)
-    return (
-        Call(function, (Call(cast, (variable,)),)) if cast else build_aggregate(function, variable)
-    )
+    value = build_cast(cast, variable)
+    for (term, predicate, inverse), object_ in query.draft.edge_variables.items():
+        sort, vertex = query.schema.get_sort(predicate), query.draft.find_vertex(term)
+        comparable = {sort, *MIXED_NUMBER_SORTS} if cast == NUMBER else {sort}
+        if object_ != variable or inverse or query.schema.get_sorts(predicate) <= comparable:
+            continue
+        ids = query.get_vertex_ids(vertex) if vertex is not None else None
+        if query.schema.get_sorts(predicate, ids) <= comparable:
+            continue
+        if sort in NUMERIC_SORTS or cast == NUMBER:
+            query.draft.filters.append(Filter(Call("ISNUMERIC", (value,))))
+        elif sort in _NATIVE_DATE_SORTS and not cast:
+            datatype = parse_term(f"<{query.schema.get_datatype(predicate)}>")
+            query.draft.filters.append(build_filter(variable, "=", datatype, cast="DATATYPE"))
+    return value
 
 
 def get_cast(query: QueryBuilder, variable: Variable) -> str:
-    """Return the cast for numbers stored as text or for dates of several datatypes, else ""."""
+    """Return the cast for numbers stored as text, or values of several datatypes, else ""."""
     for (_, predicate, inverse), value in query.draft.edge_variables.items():
         if value == variable and not inverse:
+            if query.schema.has_mixed_numbers(predicate):
+                return NUMBER
             if query.schema.get_sort(predicate) is ValueKind.TEXT_NUMBER:
                 return DECIMAL
             if query.schema.has_mixed_dates(predicate):
@@ -462,22 +500,30 @@ _MEASURING_OPERATORS = (
 )
 
 
-_PERIOD_NAMES = {"yearly": "year", "decadal": "decade"}
+_PERIOD_NAMES = {"yearly": "year", "decadal": "decade", "centennial": "century"}
 
 
 def apply_yearly(query: QueryBuilder, operator: Operator) -> bool:
-    """Group the rows by the year or decade of a date; count them without another measure."""
+    """Group the rows by the year, decade or century of a date; count them by default."""
     attachment = _find_date(query, operator)
     if attachment is None:
         return False
     date = query.attach_and_consume(attachment)
     period: Expression = date
-    if query.schema.get_sort(attachment.predicate) in (ValueKind.DATE, ValueKind.TEXT_DATE):
+    sort = query.schema.get_sort(attachment.predicate)
+    if query.schema.has_mixed_numbers(attachment.predicate):
+        period = cast_value(query, date)
+    elif sort in (ValueKind.DATE, ValueKind.TEXT_DATE):
         period = Call("YEAR", (date,))
+    elif operator.name != "yearly" and sort is ValueKind.YEAR:
+        period = build_cast(INTEGER, date)  # a gYear is no number
     if operator.name == "decadal":
         ten = to_number_term(10)
         decade = Call("*", (Call("FLOOR", (Call("/", (period, ten)),)), ten))
-        period = Call(f"<{v.XSD_INTEGER}>", (decade,))
+        period = Call(INTEGER, (decade,))
+    if operator.name == "centennial":
+        hundred = to_number_term(100)
+        period = Call(INTEGER, (Call("CEIL", (Call("/", (period, hundred)),)),))
     if period != date:
         date = query.draft.bind_expression(_PERIOD_NAMES[operator.name], period)
     query.group_by_value(date, operator.first, is_shown_word=False)

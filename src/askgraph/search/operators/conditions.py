@@ -1,5 +1,6 @@
 """Condition operators: comparisons of values and texts, existence and absence."""
 
+import re
 from collections.abc import Set
 from dataclasses import replace
 
@@ -24,6 +25,7 @@ from askgraph.search.operators.aggregates import (
     AGGREGATE_FUNCTIONS,
     FEW_NOTE,
     bound_group_count,
+    cast_value,
     get_cast,
     group_for_count,
     has_many_between,
@@ -52,7 +54,6 @@ from askgraph.search.operators.times import (
     require_overlap,
 )
 from askgraph.search.query_pieces import (
-    DECIMAL,
     INTEGER,
     build_aggregate,
     build_aggregate_query,
@@ -71,7 +72,8 @@ from askgraph.search.tokenize.question_operators import (
     find_text_holder,
 )
 from askgraph.search.tokenize.word_lists import get_shared_words
-from askgraph.sparql import Call, Pattern, Term
+from askgraph.sparql import Call, Element, Term, transform
+from askgraph.sparql.vocabulary import XSD_DATE_TIME, XSD_DATE_TIME_STAMP
 
 _MAX_TEXT_VALUES = 20_000  # values to search for the text; with more, it is assumed to occur
 
@@ -498,42 +500,7 @@ def _compare_with_reference(query: QueryBuilder, operator: Operator, sign: str |
         None,
     )
     if next_aggregate is not None and next_aggregate.name != "sum":
-        slots = (
-            query.find_next_slot(next_aggregate.last, MAX_TOKENS_BESIDE),
-            query.find_previous_slot(operator.first, MAX_TOKENS_APART),
-        )
-        attachments = [
-            candidate
-            for slot in slots
-            if (candidate := query.find_attachment(slot, sorts=NUMERIC_SORTS))
-        ]
-        attachment = attachments[0] if attachments else None
-        if attachment is not None:
-            for candidate in attachments:
-                if (
-                    candidate.predicate == attachment.predicate
-                ):  # "a height below the average height"
-                    query.consume_attachment(candidate)
-        elif operator.measure is not None:
-            attachment = query.find_by_words(operator.measure.property_names, NUMERIC_SORTS)
-        if attachment is None:
-            return False
-        variable = query.attach(attachment)
-        member_value = query.draft.create_variable(query.draft.hints[variable])
-        member = query.draft.create_variable("other")
-        iri = query.graph.get_predicate_iri(attachment.predicate)
-        members: tuple[Pattern, ...] = (build_pattern(member, iri, member_value),)
-        if attachment.vertex.node.cls is not None:
-            members = (query.draft.build_type_pattern(member, attachment.vertex.node.cls), *members)
-        function = AGGREGATE_FUNCTIONS.get(next_aggregate.name) or (
-            "MAX" if next_aggregate.measure and next_aggregate.measure.is_upward else "MIN"
-        )
-        cast = get_cast(query, variable)
-        subquery = build_aggregate_query(member_value, members, function, cast=cast)
-        query.draft.subqueries.append(subquery)
-        query.draft.filters.append(build_filter(variable, sign, get_alias(subquery), cast=cast))
-        query.consume_words(next_aggregate.mask, query.search.sum_weights(next_aggregate.mask))
-        return True
+        return _compare_with_aggregate(query, operator, next_aggregate, sign)
     return _compare_with_property(query, operator, sign) or any(
         _compare_with_entity(query, operator, link, sign)
         for link in query.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
@@ -576,6 +543,48 @@ def _compare_with_property(query: QueryBuilder, operator: Operator, sign: str) -
 
 
 _REVERSED_SIGNS = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+
+
+def _compare_with_aggregate(
+    query: QueryBuilder, operator: Operator, aggregate_operator: Operator, sign: str
+) -> bool:
+    slots = (
+        query.find_next_slot(aggregate_operator.last, MAX_TOKENS_BESIDE),
+        query.find_previous_slot(operator.first, MAX_TOKENS_APART),
+    )
+    attachments = [
+        candidate
+        for slot in slots
+        if (candidate := query.find_attachment(slot, sorts=NUMERIC_SORTS))
+    ]
+    attachment = attachments[0] if attachments else None
+    if attachment is not None:
+        for candidate in attachments:
+            if candidate.predicate == attachment.predicate:  # "a height below the average height"
+                query.consume_attachment(candidate)
+    elif operator.measure is not None:
+        attachment = query.find_by_words(operator.measure.property_names, NUMERIC_SORTS)
+    if attachment is None:
+        return False
+    variable = query.attach(attachment)
+    member_value = query.draft.create_variable(query.draft.hints[variable])
+    member = query.draft.create_variable("other")
+    iri = query.graph.get_predicate_iri(attachment.predicate)
+    members: tuple[Element, ...] = (build_pattern(member, iri, member_value),)
+    if attachment.vertex.node.cls is not None:
+        members = (query.draft.build_type_pattern(member, attachment.vertex.node.cls), *members)
+    function = AGGREGATE_FUNCTIONS.get(aggregate_operator.name) or (
+        "MAX" if aggregate_operator.measure and aggregate_operator.measure.is_upward else "MIN"
+    )
+    cast, filters = get_cast(query, variable), len(query.draft.filters)
+    cast_value(query, variable)  # texts among the numbers are filtered out here and there
+    text_filters = tuple(query.draft.filters[filters:])
+    members += transform(text_filters, lambda node: member_value if node == variable else node)
+    subquery = build_aggregate_query(member_value, members, function, cast=cast)
+    query.draft.subqueries.append(subquery)
+    query.draft.filters.append(build_filter(variable, sign, get_alias(subquery), cast=cast))
+    query.consume_words(aggregate_operator.mask, query.search.sum_weights(aggregate_operator.mask))
+    return True
 
 
 def _compare_with_entity(query: QueryBuilder, operator: Operator, link: Link, sign: str) -> bool:
@@ -754,7 +763,8 @@ def add_bound(
         day = high if sign in (">", "<=") else low
         if is_since and sign in ("<", ">"):
             day, sign = (low, ">=") if sign == ">" else (high, "<=")
-        is_early = sort is ValueKind.YEAR and day < FIRST_DAY_NUMBER
+        is_mixed = query.schema.has_mixed_numbers(attachment.predicate)
+        is_early = is_mixed or (sort is ValueKind.YEAR and day < FIRST_DAY_NUMBER)
         year_filter = build_filter(variable, sign, parse_term(str(get_year(day))), cast=INTEGER)
         bound_filter = (
             year_filter
@@ -762,11 +772,12 @@ def add_bound(
             else build_day_bound(variable, sign, day, _find_date_datatypes(query, attachment))
         )
         query.draft.filters.append(bound_filter)
-        query.narrow_by_comparison(attachment, sign, day)
+        if not is_mixed:
+            query.narrow_by_comparison(attachment, sign, day)
     elif sort not in _DATE_VALUE_SORTS and quantity.value is not None:
         sign = f"{sign}=" if is_since and sign in ("<", ">") else sign
         number = convert_quantity(query, attachment.predicate, quantity)
-        cast = DECIMAL if sort is ValueKind.TEXT_NUMBER else ""
+        cast = get_cast(query, variable)
         query.draft.filters.append(build_filter(variable, sign, to_number_term(number), cast=cast))
         query.narrow_by_comparison(attachment, sign, number)
 
@@ -774,7 +785,7 @@ def add_bound(
 def _find_date_datatypes(query: QueryBuilder, attachment: Attachment) -> Set[str]:
     profile_datatypes = query.schema.predicates[attachment.predicate].datatypes
     if len(profile_datatypes) < 2 or attachment.path:
-        return {query.schema.get_datatype(attachment.predicate)}
+        return {_find_zoned_datatype(query, attachment.predicate)}
     _, objects = query.graph.get_edges(
         query.get_vertex_ids(attachment.vertex), attachment.predicate
     )
@@ -784,6 +795,22 @@ def _find_date_datatypes(query: QueryBuilder, attachment: Attachment) -> Set[str
     ].tolist()
     datatypes = {split_literal(query.graph.terms.get_text(literal))[1] for literal in date_literals}
     return datatypes or {query.schema.get_datatype(attachment.predicate)}
+
+
+def _find_zoned_datatype(query: QueryBuilder, predicate: int) -> str:
+    """Return the datatype of a predicate's values; dateTimeStamp if their times have zones.
+
+    SPARQL does not compare a time without a zone with a time in a zone on the same day.
+    """
+    datatype = query.schema.get_datatype(predicate)
+    first = query.graph.get_ends(predicate, inverse=True)[:1]
+    if datatype != XSD_DATE_TIME or not len(first):
+        return datatype
+    text = query.graph.terms.get_text(int(first[0]))
+    return XSD_DATE_TIME_STAMP if _ZONED_TIME.match(text) else datatype
+
+
+_ZONED_TIME = re.compile(r'"[^"]*T[\d:.]+(Z|[+-]\d\d:\d\d)"')
 
 
 def require_overlap_between(

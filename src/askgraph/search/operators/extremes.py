@@ -14,7 +14,7 @@ from askgraph.search.operators.aggregates import (
     SORTING_OPERATORS,
     apply_aggregate,
     bound_groups,
-    get_cast,
+    cast_value,
     get_percent_rows,
     group_for_count,
     has_several_values,
@@ -46,7 +46,7 @@ from askgraph.search.query_pieces import build_aggregate
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import Measure
-from askgraph.sparql import Call, Expression
+from askgraph.sparql import Call
 
 _EXTREMES = ("maximum", "minimum")  # also "highest" and "largest", of anything
 _MAX_ORDER_DISTANCE = 8  # maximum words between "descending" and the sorted term
@@ -115,7 +115,7 @@ def apply_extreme(
     variable, is_date = measured_value
     if is_date and measure is not None:
         descending = not descending
-    key = _build_sort_key(query, variable)
+    key = cast_value(query, variable)
     query.draft.order.append((key, descending))
     limit_rows(query, operator)
     is_slot_used = next_slot is not None and not query.is_unused(
@@ -185,12 +185,6 @@ def _is_value_requested(query: QueryBuilder, operator: Operator) -> bool:
     ) is None or query.operators.asks not in (None, "number"):
         return False
     return is_sole_request(query, operator) and not has_count_before(query, operator)
-
-
-def _build_sort_key(query: QueryBuilder, variable: Variable) -> Expression:
-    """Return the sort key of a variable; numbers that are stored as text are cast."""
-    cast = get_cast(query, variable)
-    return Call(cast, (variable,)) if cast else variable
 
 
 def has_count_before(query: QueryBuilder, operator: Operator) -> bool:
@@ -508,7 +502,7 @@ def apply_top(query: QueryBuilder, operator: Operator) -> bool:
     sort_attachment = _find_sort_attachment(query, quantity)
     if sort_attachment is not None:
         query.draft.order.append(
-            (_build_sort_key(query, query.attach_and_consume(sort_attachment)), True)
+            (cast_value(query, query.attach_and_consume(sort_attachment)), True)
         )
     query.draft.limit = get_percent_rows(query, quantity) or int(quantity.value)
     query.consume_quantity(quantity)
@@ -524,7 +518,7 @@ def apply_top(query: QueryBuilder, operator: Operator) -> bool:
         and query.schema.get_sort(attachment.predicate) in NUMERIC_SORTS
     ):
         variable = query.attach_and_consume(attachment)  # "the top 3 scores"
-        query.draft.order.append((_build_sort_key(query, variable), True))
+        query.draft.order.append((cast_value(query, variable), True))
         if is_sole_request(query, operator):
             query.projections.append((slot.first, variable))
     return True
@@ -578,7 +572,7 @@ def _order_by_slot(
         descending = not descending
     query.draft.order.append(
         (
-            _build_sort_key(
+            cast_value(
                 query,
                 query.choose_object_variable(query.attach_and_consume(attachment), attachment),
             ),
@@ -612,7 +606,7 @@ def apply_sorting(query: QueryBuilder, operator: Operator, *, descending: bool) 
         return True
     variable, is_date = value
     is_reversed = is_date and operator.measure is not None
-    query.draft.order.append((_build_sort_key(query, variable), descending != is_reversed))
+    query.draft.order.append((cast_value(query, variable), descending != is_reversed))
     return True
 
 

@@ -17,7 +17,6 @@ from askgraph.search.expand.schema import is_mirrored
 from askgraph.search.operators.aggregates import BY_SHOWN_NOTE, has_many_between
 from askgraph.search.operators.query_builder import QueryBuilder, Vertex
 from askgraph.search.query_pieces import (
-    DECIMAL,
     build_aggregate,
     build_aggregate_query,
     build_filter,
@@ -88,7 +87,7 @@ def _compare_with_extremes(
     """Compute the extremes in sub-queries, and require that the value equals one of them."""
     draft = query.draft
     elements = _collect_elements(query)
-    cast = DECIMAL if isinstance(key, Call) else ""
+    cast = key.name if isinstance(key, Call) else ""
     conditions: list[Expression] = []
     for descending in directions:
         rename = _build_renamer(query, groups)
@@ -160,6 +159,7 @@ def _has_ties(query: QueryBuilder, value: Variable, descending: bool) -> bool:
         return False
     bearers, objects = query.graph.get_edges(ids, predicate)
     is_literal = objects < query.graph.terms.first_iri
+    is_literal[is_literal] = ~np.isnan(query.graph.values[objects[is_literal]])
     bearers, values = bearers[is_literal], query.graph.values[objects[is_literal]]
     if not len(values):
         return False

@@ -36,7 +36,7 @@ from askgraph.search.expand.schema import (
     sample_evenly,
 )
 from askgraph.search.link import Link
-from askgraph.search.optional_names import make_names_optional
+from askgraph.search.optional_names import add_node_values, make_names_optional
 from askgraph.search.query_pieces import (
     TEXT,
     Value,
@@ -378,7 +378,8 @@ class QueryDraft:
 def format_day_literal(day: float, datatype: str, *, is_end: bool = False) -> str:
     """Format a day (days from 1970-01-01) as an N-Triples literal of a date or year datatype.
 
-    A date with a time gets the first second of the day, or the last one with `is_end`. Years before
+    A date with a time gets the first second of the day, or the last one with `is_end`; in UTC if
+    all have a time zone (dateTimeStamp). Years before
     1 have a sign (ISO 8601). Before year 1 and after 9999 only the year is exact.
     """
     if not FIRST_DAY_NUMBER <= day < _LAST_DAY_NUMBER + 1:
@@ -393,7 +394,8 @@ def format_day_literal(day: float, datatype: str, *, is_end: bool = False) -> st
         return f'"{text}-{month:02}"^^<{datatype}>'
     text = f"{text}-{month:02}-{day_of_month:02}"
     if datatype in (XSD_DATE_TIME, XSD_DATE_TIME_STAMP):
-        return f'"{text}T{"23:59:59" if is_end else "00:00:00"}"^^<{XSD_DATE_TIME}>'
+        zone = "Z" if datatype == XSD_DATE_TIME_STAMP else ""
+        return f'"{text}T{"23:59:59" if is_end else "00:00:00"}{zone}"^^<{XSD_DATE_TIME}>'
     return f'"{text}"^^<{datatype}>'
 
 
@@ -844,6 +846,7 @@ class QueryCandidate:
         shown_words: Bit mask of the words that name the shown columns.
         links: Links that operators and columns use, beside those of `state`.
         names: Thing that each variable for a name names; in `query` the names are optional.
+        values: Patterns of the values of each shown blank node, which `query` shows beside it.
         score: Score of the ranking.
         features: Features of the ranking by name.
     """
@@ -862,6 +865,7 @@ class QueryCandidate:
     shown_words: int = 0
     links: tuple[Link, ...] = ()
     names: Mapping[Variable, Variable] = field(default_factory=dict)
+    values: Mapping[Variable, tuple[Pattern, ...]] = field(default_factory=dict)
     score: float = 0.0
     features: dict[str, float] = field(default_factory=dict)
 
@@ -872,8 +876,9 @@ class QueryCandidate:
 
     @cached_property
     def tree_with_things(self) -> Query:
-        """The tree with optional names beside the things that they name."""
-        return make_names_optional(self.tree, self.names) if self.names else self.tree
+        """The tree with optional names beside things, and optional values beside blank nodes."""
+        tree = make_names_optional(self.tree, self.names) if self.names else self.tree
+        return add_node_values(tree, self.values) if self.values else tree
 
     @cached_property
     def query(self) -> Query:
@@ -887,7 +892,12 @@ class QueryCandidate:
             return ()
         pairs = zip(self.tree_with_things.columns, self.query.columns, strict=True)
         names = {alias: name.value for (alias, _), (name, _) in pairs}
-        return tuple(names[get_alias(shown_value)] for shown_value in self.shown)
+        values: dict[Value, list[Value]] = {
+            node: [p.object for p in patterns if isinstance(p.object, Variable)]
+            for node, patterns in self.values.items()
+        }
+        answers = (part for value in self.shown for part in values.get(value, (value,)))
+        return tuple(names[get_alias(answer)] for answer in answers)
 
 
 @dataclass(slots=True, eq=False)
