@@ -10,5 +10,6 @@ down_revision = "0004"
 def upgrade() -> None:
     """Add the columns."""
     op.add_column("runs", sa.Column("changed_from", sa.Text(), nullable=True))
-    disputed = sa.Column("disputed", sa.Boolean(), nullable=False, server_default="0")
-    op.add_column("verified", disputed)
+    op.add_column(
+        "verified", sa.Column("disputed", sa.Boolean(), nullable=False, server_default="0")
+    )
