@@ -119,6 +119,10 @@ class ServeSettings(BaseSettings):
         0, description="Tokens of language models per caller and day."
     )
     money_per_day: float = Field(0.0, ge=0, description="Money for models per caller and day.")
+    confirmations: PositiveInt = Field(
+        2,
+        description="People who must confirm an answer before others get it; 1: anybody's counts.",
+    )
     first_graphs: tuple[str, ...] = Field(
         (),
         description="Graphs to list first; the page asks the first of them. `askgraph serve` "

@@ -136,7 +136,7 @@ async def test_of_too_many_graphs_those_in_use_stay_open(
     pool = GraphPool(place, ServeSettings(open_graphs=1, stores=1))
 
     async def used(name: str) -> bool:
-        async with pool.lease(name, VerifiedAnswers()) as graph:
+        async with pool.lease(name, VerifiedAnswers(), "user:ann") as graph:
             await asyncio.sleep(0)
             return await graph.endpoint.ask(f"ASK {{ <http://example.org/{name}> ?p 1 }}")
 

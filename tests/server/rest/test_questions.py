@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -12,9 +13,10 @@ import pytest
 from pyoxigraph import RdfFormat, parse
 from tests.each import for_each
 from tests.servers.key_holders import Locked
-from tests.servers.served import Visitor
+from tests.servers.served import ServedThread, Visitor
 
 from askgraph.server.auth import Scope
+from askgraph.workspace import Workspace
 
 LARGER = "Which moons are larger than Mercury?"
 
@@ -147,14 +149,34 @@ def test_feedback_readings_and_edited_queries(client: Visitor) -> None:
     run = client.ask(LARGER)
     query = "SELECT ?planet WHERE { ?planet a ont:Planet } ORDER BY ?planet"
     edited = client.post(f"/api/v1/runs/{run['id']}/edit", json={"query": query}).json()
-    assert edited["question"] == LARGER and edited["changes"] == run["id"]
+    assert edited["question"] == "Planets, sorted by planet" and edited["changes"] == run["id"]
+    assert edited["changed_from"] == LARGER
     assert edited["session"] == run["session"] and edited["answer"]["sparql"] == query
     assert edited["answer"]["total"] == 8
     assert client.get(f"/api/v1/runs/{edited['id']}").json()["answer"] == edited["answer"]
     rows = client.get(f"/api/v1/runs/{edited['id']}/result").text.splitlines()
     assert rows[0] == "planet" and len(rows) == 9
     lines = client.get("/api/v1/runs").json()["runs"]
-    assert [line["changes"] for line in lines if line["id"] == edited["id"]] == [run["id"]]
+    (line,) = (line for line in lines if line["id"] == edited["id"])
+    assert (line["changes"], line["changed_from"]) == (run["id"], LARGER)
+    found = client.get("/api/v1/runs", params={"search": "Mercury"}).json()["runs"]
+    assert edited["id"] in {one["id"] for one in found}
+    # The trace, another change and a follow-up have its words, too; the same query changes none.
+    assert (
+        f"changed the query of '{LARGER}'" in client.get(f"/api/v1/runs/{edited['id']}/trace").text
+    )
+    same = client.post(f"/api/v1/runs/{edited['id']}/edit", json={"query": query}).json()
+    assert (same["question"], same["changed_from"]) == (edited["question"], LARGER)
+    after = client.ask("And which of them have rings?", after=edited["id"])
+    moons = client.post(
+        f"/api/v1/runs/{after['id']}/edit", json={"query": "SELECT ?moon { ?moon a ont:Moon }"}
+    ).json()
+    assert [one["question"] for one in moons["before"]] == [edited["question"]]
+    # It is confirmed in its own words, although the question that it was changed from follows one.
+    assert client.post(f"/api/v1/runs/{moons['id']}/confirm", json={}).json()["verified"] is True
+    (one,) = client.get(HERE).json()["verified"]
+    assert (one["question"], one["shared"]) == (moons["question"], False)
+    assert client.delete(f"/api/v1/runs/{moons['id']}/confirm").json()["verified"] is False
 
 
 @pytest.mark.parametrize("query", ["SELECT ?x WHERE {", "DELETE WHERE { ?s ?p ?o }"])
@@ -293,6 +315,59 @@ def test_who_may_withdraw_and_confirm(clients: dict[str, httpx2.Client]) -> None
     assert ann.delete(here).status_code == 200
     assert boss.post(here, json={"query": "SELECT * WHERE { ?s ?p ?o } LIMIT 1"}).status_code == 200
     assert boss.delete(here).status_code == 200
+
+
+def test_who_gets_a_confirmed_answer(clients: dict[str, httpx2.Client]) -> None:
+    ann, bob = clients["ann"], clients["bob"]
+
+    def standing() -> tuple[Any, ...]:
+        given = [
+            clients[name].post("/api/v1/ask", json=ASKED).json()["answer"]["confirmed"] is not None
+            for name in ("ann", "bob", "boss", "guest")
+        ]
+        one = next(one for one in _listed(ann) if not one["disputed"])
+        return (*given, one["confirmations"], one["disputes"], one["shared"])
+
+    def judge(name: str, verdict: str) -> None:
+        body = {"verdict": verdict}
+        response = clients[name].post(f"{HERE}/{first['id']}", json=body)
+        assert response.status_code == 200, response.text
+
+    # The person who confirmed it does, everybody after a second confirmation, ...
+    (first,) = _confirmed(ann)
+    assert standing() == (True, False, False, False, 1, 0, False)
+    _confirmed(bob)
+    assert standing() == (True, True, True, True, 2, 0, True)
+    # ... nobody but those who confirmed it while it is disputed, ...
+    judge("boss", "wrong")
+    assert standing() == (True, True, False, False, 2, 1, False)
+    # ... and a person has one opinion.
+    judge("boss", "right")
+    judge("bob", "wrong")
+    assert standing() == (True, False, True, False, 2, 1, False)
+    # An administrator withdraws all of them.
+    for one in _listed(ann):
+        assert clients["boss"].delete(f"{HERE}/{one['id']}").status_code == 204
+    assert clients["guest"].post(f"{HERE}/x", json={"verdict": "wrong"}).status_code == 403
+    assert ann.post(f"{HERE}/x", json={"verdict": "wrong"}).status_code == 404
+
+
+@for_each(("confirmations", "is_given"), [(1, True), (2, False)])
+def test_an_operator_may_let_one_confirmation_count_for_all(
+    sample_place: Workspace, tmp_path: Path, confirmations: int, is_given: bool
+) -> None:
+    database = str(tmp_path / "serve.db")
+    with (
+        ServedThread(sample_place, database=database, confirmations=confirmations) as server,
+        httpx2.Client(base_url=server.url, timeout=60) as anybody,
+        Visitor(server.url) as visitor,
+    ):
+        run = anybody.post("/api/v1/ask", json=ASKED).json()
+        assert anybody.post(f"/api/v1/runs/{run['id']}/confirm", json={}).json()["verified"] is True
+        # Callers without a key or cookie cannot be told apart: it is nobody's own.
+        again = anybody.post("/api/v1/ask", json=ASKED).json()["answer"]["confirmed"]
+        other = visitor.ask(LARGER)["answer"]["confirmed"]
+        assert (again is not None, other is not None) == (is_given, is_given)
 
 
 def _confirmed(caller: httpx2.Client) -> list[dict[str, Any]]:

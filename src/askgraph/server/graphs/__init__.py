@@ -25,6 +25,7 @@ from askgraph.server.auth import Principal
 from askgraph.server.problems import NotFound
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
+from askgraph.server.store.tables import Opinions
 from askgraph.sparql.prefixes import choose_label
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import build_missing_indices, load_descriptions, restrict_services
@@ -35,10 +36,20 @@ _STALENESS_CHECK_SECONDS = 2.0  # seconds between two looks at whether a graph's
 
 @dataclass(frozen=True)
 class VerifiedAnswers:
-    """The answers that people verified for a graph; `version` changes with them."""
+    """The answers that people confirmed for a graph; `version` changes with them."""
 
     version: int = 0
-    examples: tuple[QueryExample, ...] = ()
+    examples: tuple[tuple[QueryExample, Opinions], ...] = ()
+
+    def select(self, caller: str, needed: int) -> tuple[QueryExample, ...]:
+        """Return the examples of a caller: their own, then those that enough people confirmed."""
+        own = {of.question for _, of in self.examples if of.is_own(caller)}
+        return tuple(
+            example
+            for example, of in self.examples
+            if of.is_own(caller)
+            or (of.is_shared(needed) and caller not in of.disputing and of.question not in own)
+        )
 
 
 @dataclass(eq=False)
@@ -51,7 +62,7 @@ class _PooledGraph:
         users: the number of current leases.
         is_evicted: it left the pool, and closes with its last lease.
         has_indices: its search indices are in place.
-        verified_version: the version of the answers in `verified_graph`.
+        verified: the verified answers in `verified_graph`.
         glossary_stamp: identifies the glossary file that was read.
         verified_graph: the graph with verified answers among its examples.
     """
@@ -63,17 +74,15 @@ class _PooledGraph:
     users: int = 0
     is_evicted: bool = False
     has_indices: bool = False
-    verified_version: int = -1
+    verified: tuple[QueryExample, ...] = ()
     glossary_stamp: tuple[int, int] = (-1, -1)
     verified_graph: KnowledgeGraph | None = None
 
-    def add_verified(self, answers: VerifiedAnswers) -> KnowledgeGraph:
+    def add_verified(self, answers: tuple[QueryExample, ...]) -> KnowledgeGraph:
         """Return the graph with the verified answers in front of its other examples."""
-        if self.verified_graph is None or self.verified_version != answers.version:
-            self.verified_graph = replace(
-                self.graph, examples=(*answers.examples, *self.graph.examples)
-            )
-            self.verified_version = answers.version
+        if self.verified_graph is None or self.verified != answers:
+            self.verified_graph = replace(self.graph, examples=(*answers, *self.graph.examples))
+            self.verified = answers
         return self.verified_graph
 
     def set_glossary(self, glossary: Glossary, stamp: tuple[int, int]) -> None:
@@ -93,6 +102,7 @@ class GraphPool:
         set_max_active_stores(settings.stores)
         self._workspace = workspace
         self._max_open_graphs = settings.open_graphs
+        self._confirmations = settings.confirmations
         self._open: dict[str, _PooledGraph] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -103,9 +113,11 @@ class GraphPool:
 
     @asynccontextmanager
     async def lease(
-        self, name: str, verified: VerifiedAnswers, *, with_indices: bool = False
+        self, name: str, verified: VerifiedAnswers, caller: str, *, with_indices: bool = False
     ) -> AsyncIterator[KnowledgeGraph]:
-        """Lease a graph; with `with_indices`, its search indices are in place.
+        """Lease a graph, with verified answers for the caller with an id.
+
+        With `with_indices`, its search indices are in place.
 
         Raises:
             NotFound: the graph is removed meanwhile. Errors of opening the graph are also raised.
@@ -141,7 +153,7 @@ class GraphPool:
                 pooled.set_glossary(
                     await asyncio.to_thread(self._workspace.load_glossary, name), glossary_stamp
                 )
-            yield pooled.add_verified(verified)
+            yield pooled.add_verified(verified.select(caller, self._confirmations))
         finally:
             pooled.users -= 1
             if pooled.is_evicted and not pooled.users:
@@ -281,7 +293,7 @@ class GraphCatalog:
         """
         self.get_settings(name, caller)
         verified = await self.load_verified(name)
-        async with self.pool.lease(name, verified, with_indices=with_indices) as graph:
+        async with self.pool.lease(name, verified, caller.id, with_indices=with_indices) as graph:
             with restrict_services(self.list_services(caller)):
                 yield graph
 
@@ -290,8 +302,11 @@ class GraphCatalog:
         version = await self._store.get_verified_version(name)
         answers = self._verified.get(name)
         if answers is None or answers.version != version:
-            examples = tuple([row.example for row in await self._store.list_verified(name)])
-            answers = self._verified[name] = VerifiedAnswers(version, examples)
+            rows = await self._store.list_verified(name)
+            opinions = Opinions.count(rows)
+            confirmed = [row for row in rows if not row.disputed]
+            examples = {row.claim: (row.example, opinions[row.id]) for row in confirmed}
+            answers = self._verified[name] = VerifiedAnswers(version, tuple(examples.values()))
         return answers
 
     async def forget(self, name: str) -> None:

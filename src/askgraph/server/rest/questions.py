@@ -37,6 +37,7 @@ from askgraph.server.runs import (
     RunsView,
     RunView,
     ShareBody,
+    VerdictBody,
 )
 from askgraph.server.runs.replies import (
     build_next_questions,
@@ -46,7 +47,15 @@ from askgraph.server.runs.replies import (
     edit_answer,
     stream_events,
 )
-from askgraph.server.store.tables import Feedback, SessionRow, generate_id, runs
+from askgraph.server.store.tables import (
+    Feedback,
+    Opinions,
+    SessionRow,
+    VerifiedAnswer,
+    generate_id,
+    get_timestamp,
+    runs,
+)
 from askgraph.server.store.tables import sessions as sessions_table
 from askgraph.sparql.results import (
     GRAPH_FORMATS,
@@ -303,21 +312,25 @@ feedback_router = APIRouter(prefix="/api/v1", tags=["feedback"])
 
 
 class VerifiedAnswerView(BaseModel):
-    """A verified answer: a question and the query that answers it for everybody."""
+    """A person's opinion: that a query answers a question, or does not."""
 
     id: str
     question: str
     query: str
     language: str | None = None
+    disputed: bool = Field(description="Whether the person says that the query is wrong.")
+    confirmations: int = Field(description="How many people confirm the query.")
+    disputes: int = Field(description="How many people dispute it.")
+    shared: bool = Field(description="Whether people who have not confirmed it get it, too.")
     rows: int = Field(description="How many rows the query gave when it was confirmed.")
     when: str = Field(description="When it was confirmed (ISO 8601, UTC).")
-    by: str | None = Field(None, description="Who confirmed it.")
+    by: str | None = Field(None, description="Who confirmed or disputed it.")
     run: str | None = Field(None, description="The run that it was confirmed of.")
     mine: bool = Field(description="Whether the caller confirmed it.")
 
 
 class VerifiedAnswersView(BaseModel):
-    """The verified answers of a graph, the latest first."""
+    """What people confirm and dispute on a graph, the latest first."""
 
     verified: list[VerifiedAnswerView]
 
@@ -334,7 +347,8 @@ async def put_feedback(id: str, body: FeedbackBody, hub: HubDep, caller: Asker) 
 async def confirm_run(id: str, body: ConfirmBody, hub: HubDep, caller: Confirmer) -> RunView:
     """Confirm that a query answers a question; from now on the same question gets it at once.
 
-    The query runs again first and must succeed.
+    Others get it after as many confirmations as the setting `confirmations` says. The question of
+    a changed query is that query in words. The query runs again first and must succeed.
     """
     await confirm_answer(hub, id, body.query, caller)
     return await hub.records.load_view(id, caller)
@@ -353,30 +367,54 @@ async def withdraw_confirmation(id: str, hub: HubDep, caller: Confirmer) -> RunV
 
 @feedback_router.get("/graphs/{graph}/verified")
 async def list_verified(graph: str, hub: HubDep, caller: Confirmer) -> VerifiedAnswersView:
-    """Return the verified answers of a graph, the latest first."""
+    """Return what people confirm and dispute on a graph, the latest first."""
     hub.graphs.get_settings(graph, caller)
     rows = await hub.store.list_verified(graph)
+    opinions = Opinions.count(rows)
     views = [
-        VerifiedAnswerView.model_validate({**vars(row), "mine": row.owner == caller.id})
+        VerifiedAnswerView.model_validate(
+            {
+                **vars(row),
+                "mine": row.owner == caller.id,
+                "confirmations": len(opinions[row.id].confirming),
+                "disputes": len(opinions[row.id].disputing),
+                "shared": opinions[row.id].is_shared(hub.settings.confirmations),
+            }
+        )
         for row in reversed(rows)
     ]
     return VerifiedAnswersView(verified=views)
 
 
+@feedback_router.post("/graphs/{graph}/verified/{id}")
+async def judge_verified(
+    graph: str, id: str, body: VerdictBody, hub: HubDep, caller: Confirmer
+) -> VerifiedAnswersView:
+    """Confirm or dispute what somebody confirmed; it replaces the caller's earlier opinion."""
+    answer = await _load_verified(hub, graph, id, caller)
+    opinion = replace(answer, id=generate_id(), owner=caller.id, by=caller.name, run=None)
+    is_wrong = body.verdict == "wrong"
+    await hub.store.put_verified(replace(opinion, when=get_timestamp(), disputed=is_wrong))
+    return await list_verified(graph, hub, caller)
+
+
 @feedback_router.delete("/graphs/{graph}/verified/{id}", status_code=204, name="withdraw")
 async def withdraw_verified(graph: str, id: str, hub: HubDep, caller: Confirmer) -> None:
-    """Withdraw a verified answer: the caller's own or, with scope `admin`, anybody's."""
-    hub.graphs.get_settings(graph, caller)
-    answer = next(
-        (answer for answer in await hub.store.list_verified(graph) if answer.id == id), None
-    )
-    if answer is None:
-        raise NotFound(f"there is no verified answer {id!r} of {graph!r}")
+    """Withdraw a confirmation or dispute: the caller's own or, with scope `admin`, anybody's."""
+    answer = await _load_verified(hub, graph, id, caller)
     if answer.owner != caller.id and not caller.has_scope("admin"):
         raise NotAllowedError(
-            "somebody else confirmed this: ask them or an administrator to withdraw it"
+            "somebody else confirmed this: dispute it, or ask an administrator to withdraw it"
         )
     await hub.store.delete_verified(id)
+
+
+async def _load_verified(hub: Hub, graph: str, id: str, caller: Principal) -> VerifiedAnswer:
+    hub.graphs.get_settings(graph, caller)
+    answers = {answer.id: answer for answer in await hub.store.list_verified(graph)}
+    if id not in answers:
+        raise NotFound(f"there is no verified answer {id!r} of {graph!r}")
+    return answers[id]
 
 
 sessions_router = APIRouter(prefix="/api/v1", tags=["sessions"])

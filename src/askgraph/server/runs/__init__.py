@@ -216,10 +216,15 @@ class ChooseBody(RequestBody):
     option: int = Field(ge=0, le=1000, description="Its position in `options`, from 0.")
 
 
-class FeedbackBody(RequestBody):
+class VerdictBody(RequestBody):
     """Whether an answer is right."""
 
     verdict: Choice["right", "wrong"]
+
+
+class FeedbackBody(VerdictBody):
+    """Whether an answer is right, and a comment on it."""
+
     comment: str = Field("", max_length=4000)
 
 
@@ -358,7 +363,11 @@ class RunView(BaseModel):
     changes: str | None = Field(
         description="The run whose answer this one changes: another reading, or an edited query."
     )
-    verified: bool = Field(description="Whether its query was confirmed.")
+    changed_from: str | None = Field(
+        None,
+        description="The question whose query was edited; `question` then describes the new query.",
+    )
+    verified: bool = Field(description="Whether the caller confirmed its query.")
     shared: bool
     mine: bool = Field(description="Whether it is the caller's own.")
 
@@ -377,6 +386,7 @@ class RunSummary(BaseModel):
     seconds: float | None
     follows: str | None = Field(None, description="The caller's question that it follows.")
     changes: str | None = Field(description="The run whose answer this one changes.")
+    changed_from: str | None = Field(None, description="The question whose query was edited.")
 
 
 class NextQuestionsView(BaseModel):
@@ -423,6 +433,7 @@ class RunRequest:
         ignore_confirmed: do not reuse a confirmed answer.
         after: the id of the run that it follows.
         changes: the id of the run whose answer a person changed.
+        changed_from: the question whose query a person edited.
         starts_session: the session is new.
     """
 
@@ -437,6 +448,7 @@ class RunRequest:
     ignore_confirmed: bool = False
     after: str | None = None
     changes: str | None = None
+    changed_from: str | None = None
     starts_session: bool = False
 
     def build_method(self, workspace: Workspace, models: Models) -> Method:

@@ -99,6 +99,7 @@ class RunRecords:
             settings=dict(request.settings),
             after=request.after,
             changes=request.changes,
+            changed_from=request.changed_from,
             process=self.process,
             state=state,
             counted_as=caller.counted_as,
@@ -199,6 +200,7 @@ class RunRecords:
         row = await self.load_run(id, caller)
         feedback = [] if just_ended else await self.store.list_feedback(id)
         feedback = [entry for entry in feedback if entry.owner == caller.id]
+        verified = [] if just_ended else await self.store.list_verified_of_runs([row.id])
         before = await self._load_earlier(row.after, caller)
         return RunView.model_validate(
             {
@@ -207,8 +209,7 @@ class RunRecords:
                 "language": row.language or detect_language(split_tokens(row.question)),
                 "before": [{"question": entry.question} for entry in before],
                 "feedback": vars(feedback[0]) if feedback else None,
-                "verified": not just_ended
-                and bool(await self.store.list_verified_of_runs([row.id])),
+                "verified": caller.id in {answer.owner for answer in verified},
                 "mine": _is_owner(row, caller),
             }
         )
@@ -488,6 +489,7 @@ class RunRegistry:
             {name: await graphs.load_verified(name) for name in run.request.graphs},
             graphs.list_services(run.caller),
             export_span_headers(),
+            run.caller.id,
         )
 
     async def _finish(self, run: ActiveRun, problem: Problem | None) -> None:

@@ -21,7 +21,7 @@ from askgraph.methods import can_search_indices
 from askgraph.server.auth import Principal
 from askgraph.server.hub import Hub
 from askgraph.server.problems import Problem, RunFailed
-from askgraph.server.runs import RunRequest, RunView
+from askgraph.server.runs import MAX_QUESTION_CHARACTERS, RunRequest, RunView
 from askgraph.server.runs.events import Event
 from askgraph.server.runs.lifecycle import ActiveRun
 from askgraph.server.store.tables import RunRow, VerifiedAnswer, generate_id
@@ -176,7 +176,7 @@ async def choose_interpretation(hub: Hub, id: str, option: int, caller: Principa
 
 
 async def edit_answer(hub: Hub, id: str, query: str, caller: Principal) -> RunView:
-    """Return a new run for the same question, answered by the caller's query.
+    """Return a new run with the answer of the caller's query; its question is that query in words.
 
     It belongs to the run's conversation if that is the caller's, else to a new one.
 
@@ -198,7 +198,20 @@ async def edit_answer(hub: Hub, id: str, query: str, caller: Principal) -> RunVi
             languages=[view.language or "en"],
             context=set(attempt.result.variables) - set(attempt.answer_columns) if attempt else (),
         )
+    if attempt is None or query.strip() != attempt.query.strip():
+        note = Thought(f"A person changed the query of {row.question!r}.")
+        trace = replace(
+            trace,
+            question=Question(_word_question(answer), view.language),
+            steps=(*trace.steps[:-1], note, answer),
+        )
+        row = replace(row, changed_from=row.changed_from or row.question)
     return await _save_change(hub, row, trace, head, answer, caller, began=began)
+
+
+def _word_question(answer: Answer) -> str:
+    """Return a question that a query answers: its words."""
+    return (answer.words.strip().rstrip(".") or answer.query)[:MAX_QUESTION_CHARACTERS]
 
 
 async def build_next_questions(
@@ -276,6 +289,7 @@ async def _save_change(
         (row.session or "") if is_own else generate_id(),
         after=row.after if is_own else None,
         changes=row.id,
+        changed_from=row.changed_from,
         starts_session=not is_own,
     )
     steps = trace.steps[:-1] if is_own or row.after is None else ()
@@ -295,6 +309,7 @@ async def _save_change(
 async def confirm_answer(hub: Hub, id: str, query: str | None, caller: Principal) -> VerifiedAnswer:
     """Store a query, by default the run's own, as the confirmed answer to the run's question.
 
+    The question of a changed query is that query in words, never what was asked at first.
     It replaces what the caller confirmed for the same question before.
 
     Raises:
@@ -304,7 +319,7 @@ async def confirm_answer(hub: Hub, id: str, query: str | None, caller: Principal
     """
     row = await hub.records.load_run(id, caller)
     graph, run_query = _get_attempt(row)
-    if row.after is not None:
+    if row.after is not None and row.changed_from is None:
         raise SetupError(
             f"{row.question!r} depends on an earlier question: ask it again as a complete "
             "question, then confirm that answer"

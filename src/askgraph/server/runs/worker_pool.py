@@ -55,6 +55,7 @@ class QuestionJob:
         verified: verified answers by graph.
         services: graphs that a SERVICE may reach; None for all.
         span: headers of the telemetry span that the work belongs to.
+        caller: the id of the caller, for verified answers of their own.
     """
 
     request: RunRequest
@@ -62,6 +63,7 @@ class QuestionJob:
     verified: Mapping[str, VerifiedAnswers] = field(default_factory=dict)
     services: frozenset[str] | None = None
     span: Mapping[str, str] = field(default_factory=dict)
+    caller: str = ""
 
 
 async def _drain(steps: AsyncGenerator[RunUpdate, None]) -> None:
@@ -90,6 +92,7 @@ class LocalAnswerer:
                 self._pool.lease(
                     name,
                     job.verified.get(name, VerifiedAnswers()),
+                    job.caller,
                     with_indices=can_search_indices(method),
                 )
                 for name in dict.fromkeys(request.graphs)

@@ -129,7 +129,7 @@ class RunStore(BaseStore):
             values = to_values(
                 run,
                 runs,
-                folded=run.question.casefold(),
+                folded=f"{run.question}\n{run.changed_from or ''}".casefold(),
                 counted_as=run.counted_as or run.owner,
                 answer=None,
                 cancel_wanted=False,

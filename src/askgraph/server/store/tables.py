@@ -2,7 +2,8 @@
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
@@ -26,8 +27,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-from askgraph.graph.examples import Confirmation, QueryExample
-from askgraph.server.auth import LimitOverrides, Scope
+from askgraph.graph.examples import Confirmation, QueryExample, normalize_question
+from askgraph.server.auth import ANONYMOUS, LimitOverrides, Scope
 
 METADATA = MetaData(
     naming_convention={
@@ -147,6 +148,8 @@ class RunRow:
         settings: the settings of the method.
         after: the run that this one follows up.
         changes: the run whose answer a person changed to get this one.
+        changed_from: the question whose query was changed; `question` is then in words of the
+            changed query.
         process: the server process that runs it.
         counted_as: the caller whose limit it counts against; empty: the owner.
         status: the kind of outcome: answer, clarification or refusal.
@@ -166,6 +169,7 @@ class RunRow:
     settings: Json = field(default_factory=dict)
     after: str | None = None
     changes: str | None = None
+    changed_from: str | None = None
     process: str = ""
     counted_as: str = ""
     state: RunState = "queued"
@@ -200,6 +204,7 @@ class VerifiedAnswer:
         snapshot: see `Confirmation`.
         digest: see `Confirmation`.
         by: the display name of the person.
+        disputed: the person says that the query does not answer the question.
     """
 
     id: str
@@ -214,6 +219,12 @@ class VerifiedAnswer:
     by: str | None = None
     run: str | None = None
     when: str = field(default_factory=get_timestamp)
+    disputed: bool = False
+
+    @property
+    def claim(self) -> tuple[str, str, str]:
+        """What people confirm or dispute: the question, its language, and the query."""
+        return normalize_question(self.question), self.language or "", " ".join(self.query.split())
 
     @property
     def example(self) -> QueryExample:
@@ -224,6 +235,40 @@ class VerifiedAnswer:
         return QueryExample(
             self.question, self.query, self.language, origin="confirmed", confirmation=confirmation
         )
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """The ids of people who confirm, and who dispute, that a query answers a question.
+
+    `question` is the same for all queries of a question in a language.
+    """
+
+    question: tuple[str, ...]
+    confirming: frozenset[str]
+    disputing: frozenset[str]
+
+    @classmethod
+    def count(cls, answers: Sequence[VerifiedAnswer]) -> "dict[str, Opinions]":
+        """Return the opinions on each of a graph's verified answers, by its id."""
+        people: dict[tuple[object, ...], set[str]] = defaultdict(set)
+        for answer in answers:
+            people[answer.claim, answer.disputed].add(answer.owner)
+        return {
+            answer.id: cls(
+                answer.claim[:2],
+                *(frozenset(people[answer.claim, is_disputed]) for is_disputed in (False, True)),
+            )
+            for answer in answers
+        }
+
+    def is_shared(self, needed: int) -> bool:
+        """Whether everybody gets the answer: `needed` more people confirm it than dispute it."""
+        return len(self.confirming) - len(self.disputing) >= needed
+
+    def is_own(self, caller: str) -> bool:
+        """Whether a caller confirms it; never for callers who cannot be told apart."""
+        return caller in self.confirming and caller != ANONYMOUS
 
 
 @dataclass(frozen=True)

@@ -120,5 +120,7 @@ export const forget = (graph: string, word: string) =>
 export const verifiedOf = (graph: string, signal: AbortSignal) =>
   get<api.VerifiedAnswersView>(ofGraph(graph, "/verified"), signal);
 
+export const judgeVerified = (graph: string, id: string, verdict: api.Verdict) =>
+  post<api.VerifiedAnswersView>(ofGraph(graph, `/verified/${encodeURIComponent(id)}`), { verdict });
 export const withdrawVerified = (graph: string, id: string) =>
   remove(ofGraph(graph, `/verified/${encodeURIComponent(id)}`));

@@ -55,10 +55,10 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   );
   const { sparql, status } = answer;
   const graph = answer.graph ?? run.graphs[0] ?? "";
+  const asked = run.changed_from ?? run.question;
   const standing = useStanding(graph, answer.confirmed);
   const read = readerOf(graph, run);
-  const original = run.changes; // the run that this one is another reading of
-  const written = original === null ? null : sparql;
+  const written = run.changes === null ? null : sparql;
   const findings = useFetched(`${graph} ${written}`, async () =>
     written === null ? null : checkQuery(graph, written),
   );
@@ -106,15 +106,8 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
               <bdi>{answer.unused_words.join(", ")}</bdi>
             </p>
           )}
-          {original !== null && (
-            <p class="row small chosen-reading">
-              <span class="chip">{say.chosen}</span>
-              <Button look="quiet small" icon="undo" onClick={() => showRun(original)}>
-                {say.back}
-              </Button>
-            </p>
-          )}
-          {original === null && answer.confidence !== null && (
+          {run.changes !== null && <Chosen run={run} original={run.changes} />}
+          {run.changes === null && answer.confidence !== null && !answer.confirmed && (
             <Confidence value={answer.confidence} />
           )}
           <Notes {...{ answer, turn, standing }} findings={findings.value?.findings ?? []} />
@@ -135,7 +128,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
           <Result
             {...{ answer, graph }}
             runId={run.id}
-            wantsMap={answer.total > 1 && wantsPlaces(turn.question)}
+            wantsMap={answer.total > 1 && wantsPlaces(asked)}
             onShown={(how) => setShown({ of: answer, how })}
           />
           <Verdict
@@ -163,7 +156,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
               <Later
                 load={teaching}
                 props={{
-                  question: run.question,
+                  question: asked,
                   graph,
                   unused: findUnusedWords(turn, answer),
                   taught: () => again(turn),
@@ -210,6 +203,21 @@ function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
         <Button onClick={back}>{say.backToAnswer}</Button>
       </p>
     </div>
+  );
+}
+
+/** Notes that a person chose or changed the reading, with a button back to the previous one. */
+function Chosen({ run, original }: { run: RunView; original: string }) {
+  return (
+    <p class="row small chosen-reading">
+      {run.mine && <span class="chip">{say.chosen}</span>}
+      {run.changed_from && <bdi>{say.changedFrom(run.changed_from)}</bdi>}
+      {run.mine && (
+        <Button look="quiet small" icon="undo" onClick={() => showRun(original)}>
+          {say.back}
+        </Button>
+      )}
+    </p>
   );
 }
 
@@ -281,14 +289,14 @@ function Notes({ answer, turn, findings, standing }: NotesProps) {
             )}
           </p>
           {confirmed.change && <p dir="auto">{confirmed.change}</p>}
-          {standing.isGone && <p role="status">{say.withdrawn}</p>}
+          {standing.isGone && <p role="status">{standing.words.done}</p>}
           <p class="row">
             <Button onClick={() => again(turn, { anew: true })}>
               {standing.isGone ? say.askAgain : say.askAnew}
             </Button>
-            {standing.withdraw && (
-              <Button look="quiet small" onClick={() => void standing.withdraw?.()}>
-                {say.withdraw}
+            {standing.end && (
+              <Button look="quiet small" onClick={() => void standing.end?.()}>
+                {standing.words.end}
               </Button>
             )}
           </p>

@@ -2,8 +2,14 @@
 
 import { useState } from "preact/hooks";
 import { confirm, feedback, share, withdraw } from "../api/ask.ts";
-import { verifiedOf, withdrawVerified } from "../api/graphs.ts";
-import type { AnswerDisplay, ConfirmationView, Problem, RunView } from "../api/types.ts";
+import { judgeVerified, verifiedOf, withdrawVerified } from "../api/graphs.ts";
+import type {
+  AnswerDisplay,
+  ConfirmationView,
+  Problem,
+  RunView,
+  VerifiedAnswerView,
+} from "../api/types.ts";
 import { may, mayWithdraw } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { useAttempt, useFetched } from "../parts/asking.ts";
@@ -93,7 +99,7 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
       {isAsking && (
         <Wrong
           send={(comment) => take(wrong(comment)).then((isSent) => isSent && ask(false))}
-          withdraw={standing.withdraw}
+          standing={standing}
         />
       )}
       <ProblemNote problem={problem} />
@@ -103,19 +109,18 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
 
 interface WrongProps {
   readonly send: (comment: string) => Promise<unknown>;
-  /** Withdraws the confirmed answer that is wrong, if the caller may. */
-  readonly withdraw: (() => Promise<unknown>) | null;
+  readonly standing: Standing;
 }
 
 /** An optional description of the error in the person's own words. */
-function Wrong({ send, withdraw }: WrongProps) {
-  const [withdraws, setWithdraws] = useState(true);
+function Wrong({ send, standing: { end, words } }: WrongProps) {
+  const [ends, setEnds] = useState(true);
   const [comment, setComment] = useState("");
   return (
     <Form
       class="stack close measure verdict-form"
       onSend={() => {
-        void send(comment.trim()).then(withdraws && withdraw ? withdraw : undefined);
+        void send(comment.trim()).then(ends && end ? end : undefined);
       }}
     >
       <label>
@@ -129,7 +134,7 @@ function Wrong({ send, withdraw }: WrongProps) {
           onInput={(event) => setComment(event.currentTarget.value)}
         />
       </label>
-      {withdraw && <Choice name={say.withdrawToo} checked={withdraws} onChange={setWithdraws} />}
+      {end && <Choice name={words.endToo} checked={ends} onChange={setEnds} />}
       <div>
         <Button type="submit">{say.send}</Button>
       </div>
@@ -178,13 +183,14 @@ export function Share({ title, address, shared, setShared }: ShareProps) {
   );
 }
 
-// The verified answer that a question was answered with, if the caller may withdraw it.
+// The verified answer that a question was answered with: the caller's to withdraw, or to dispute.
 
 export interface Standing {
-  /** Whether it was withdrawn. */
+  /** Whether it was withdrawn or disputed. */
   readonly isGone: boolean;
-  /** Withdraws it; null if the caller may not, or if there is none. */
-  readonly withdraw: (() => Promise<unknown>) | null;
+  /** Withdraws or disputes it; null if the caller may not, or if there is none. */
+  readonly end: (() => Promise<unknown>) | null;
+  readonly words: { readonly end: string; readonly endToo: string; readonly done: string };
   readonly problem: Problem | null;
 }
 
@@ -196,11 +202,20 @@ export function useStanding(graph: string, confirmed: ConfirmationView | null): 
   const found = useFetched(`${graph} ${confirmed?.when} ${isWanted}`, async (signal) =>
     isWanted ? (await verifiedOf(graph, signal)).verified : [],
   );
-  const one = found.value?.find(
+  const given = found.value?.find(
     ({ when, question }) => when === confirmed?.when && question === confirmed.question,
   );
-  const withdraw = (id: string) =>
-    attempt(() => withdrawVerified(graph, id).then(() => setGone(true)));
-  const mayEnd = one && !isGone && mayWithdraw(one);
-  return { isGone, problem, withdraw: mayEnd ? () => withdraw(one.id) : null };
+  const isSame = (one: VerifiedAnswerView) =>
+    one.query === given?.query && one.question === given.question && !one.disputed;
+  const one = found.value?.find((other) => other.mine && isSame(other)) ?? given;
+  const isOwn = one !== undefined && mayWithdraw(one);
+  const end = (id: string) =>
+    attempt(async () => {
+      await (isOwn ? withdrawVerified(graph, id) : judgeVerified(graph, id, "wrong"));
+      setGone(true);
+    });
+  const words = isOwn
+    ? { end: say.withdraw, endToo: say.withdrawToo, done: say.withdrawn }
+    : { end: say.dispute, endToo: say.disputeToo, done: say.disputed };
+  return { isGone, problem, words, end: one && !isGone ? () => end(one.id) : null };
 }

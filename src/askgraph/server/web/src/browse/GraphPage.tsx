@@ -1,7 +1,15 @@
 // One graph: its description, questions to ask, its classes and predicates.
 
 import { useEffect, useState } from "preact/hooks";
-import { graphOf, profile, search, starters, verifiedOf, withdrawVerified } from "../api/graphs.ts";
+import {
+  graphOf,
+  judgeVerified,
+  profile,
+  search,
+  starters,
+  verifiedOf,
+  withdrawVerified,
+} from "../api/graphs.ts";
 import type { GraphSummary, VerifiedAnswerView } from "../api/types.ts";
 import { knownMe, may, mayWithdraw } from "../app/known.ts";
 import { askAddress, classAddress, propertyAddress, thingAddress } from "../app/router.ts";
@@ -148,9 +156,9 @@ function VerifiedList({ graph }: { graph: string }) {
   const { value, again } = useFetched(`${graph} ${mayConfirm}`, async (signal) =>
     mayConfirm ? verifiedOf(graph, signal) : null,
   );
-  const withdraw = (one: VerifiedAnswerView) =>
+  const take = (doing: Promise<unknown>) =>
     attempt(async () => {
-      await withdrawVerified(graph, one.id);
+      await doing;
       again();
     });
   if (!value || (value.verified.length === 0 && !problem)) return null;
@@ -164,22 +172,44 @@ function VerifiedList({ graph }: { graph: string }) {
             <span>
               <Named href={one.mine && one.run ? `/run/${one.run}` : null}>{one.question}</Named>{" "}
               <span class="muted small">
-                {joinWithDots(formatTime(one.when), !one.mine && one.by)}
+                {joinWithDots(formatTime(one.when), !one.mine && one.by, standingOf(one))}
               </span>
             </span>
-            {mayWithdraw(one) && (
-              <Button
-                look="quiet small"
-                aria-label={say.withdrawOne(one.question)}
-                onClick={() => void withdraw(one)}
-              >
-                {say.withdraw}
-              </Button>
-            )}
+            <span class="row">
+              {(one.mine || one.disputed ? [] : (["right", "wrong"] as const)).map((verdict) => (
+                <Button
+                  key={verdict}
+                  look="quiet small"
+                  aria-label={(verdict === "right" ? say.confirmOne : say.disputeOne)(one.question)}
+                  onClick={() => void take(judgeVerified(graph, one.id, verdict))}
+                >
+                  {verdict === "right" ? say.confirm : say.dispute}
+                </Button>
+              ))}
+              {mayWithdraw(one) && (
+                <Button
+                  look="quiet small"
+                  aria-label={say.withdrawOne(one.question)}
+                  onClick={() => void take(withdrawVerified(graph, one.id))}
+                >
+                  {say.withdraw}
+                </Button>
+              )}
+            </span>
           </li>
         ))}
       </ul>
       <ProblemNote problem={problem} />
     </section>
+  );
+}
+
+/** Who gets a verified answer. */
+function standingOf({ disputed, disputes, shared, confirmations }: VerifiedAnswerView): string {
+  if (disputed) return say.disputed;
+  return joinWithDots(
+    say.confirmedBy(confirmations),
+    disputes > 0 && say.disputedBy(disputes),
+    shared ? say.forAll : say.notForAll,
   );
 }

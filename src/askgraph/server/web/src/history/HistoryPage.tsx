@@ -67,7 +67,7 @@ export function HistoryPage({ query }: PageProps) {
 function HistoryRow({ run, drop }: { run: RunSummary; drop: () => void }) {
   const time = new Date(run.created).toLocaleTimeString(locale.value, { timeStyle: "short" });
   const about = [
-    run.changes && say.changed,
+    run.changed_from ? say.changedFrom(run.changed_from) : run.changes && say.changed,
     run.follows && say.follows(run.follows),
     time,
     run.graphs.map(graphTitle).join(", "),
