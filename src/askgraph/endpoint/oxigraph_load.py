@@ -183,7 +183,8 @@ def load_in_background(
         assert process.stdin
         assert process.stdout
         try:
-            task = {"files": [str(file) for file in files], "path": str(path), "mark": mark}
+            task: dict[str, object] = {"path": str(path), "mark": mark}
+            task["files"] = [str(file) for file in files]
             if options:
                 contexts = str(options.contexts) if options.contexts else None
                 task |= {"strict": options.strict, "contexts": contexts}

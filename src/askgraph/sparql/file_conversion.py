@@ -245,10 +245,9 @@ class Table:
         headers = [header.strip() or f"column {at}" for at, header in enumerate(lines[0], 1)]
         cells = list(zip_longest(*lines[1:], fillvalue=""))[: len(headers)]
         self.name = Path(file).name.partition(".")[0]
-        self.columns = [
-            Column(header, tuple(map(str.strip, column)))
-            for header, column in zip_longest(headers, cells, fillvalue=("",) * (len(lines) - 1))
-        ]
+        cells += [("",) * (len(lines) - 1)] * (len(headers) - len(cells))
+        columns = zip(headers, cells, strict=True)
+        self.columns = [Column(header, tuple(map(str.strip, column))) for header, column in columns]
         self.words = _split_words(self.name)
         self.singular = self.words
         for plural, singular in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("s", "")):
