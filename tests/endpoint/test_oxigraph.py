@@ -123,7 +123,7 @@ async def test_blank_nodes_of_two_files_stay_apart(tmp_path: Path) -> None:
         ("a.jsonld", b'{"@id": }', r"a\.jsonld, line 1"),
         ("a.rdf", b"<a></b>", r"a\.rdf"),
         ("a.nt", b'<a:b> <a:c> "\xff\xfe" .', r"a\.nt"),
-        ("a.csv", b"a,b", "unknown extension '.csv'"),
+        ("a.txt", b"a,b", "unknown extension '.txt'"),
         ("a", b"", "unknown extension ''"),
     ],
 )

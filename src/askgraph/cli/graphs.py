@@ -95,14 +95,17 @@ def add(
     examples: str | None = None,
     profile: str | None = None,
     grow: bool = False,
+    strict: bool = False,
+    contexts: str | None = None,
     json: bool = False,
 ) -> None:
     """Add a graph to the workspace.
 
-    Files are Turtle, N-Triples, N-Quads, TriG, RDF/XML or JSON-LD, compressed (.gz, .bz2, .xz) or
-    not. An endpoint is profiled for at most half a minute, and for the rest for two minutes in
-    the background, while the graph is in use; with --grow, now, also for an existing graph. After
-    an interruption, the same command resumes. Secrets stay in environment variables: only the names
+    Files are Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD, N3 or CSV with a line of column
+    names, compressed (.gz, .bz2, .xz, .zip) or not; a web address of one is downloaded. An
+    endpoint is profiled for at most half a minute, and for the rest for two minutes in the
+    background, while the graph is in use; with --grow, now, also for an existing graph. After an
+    interruption, the same command resumes. Secrets stay in environment variables: only the names
     of the variables are stored.
     """
     workspace = common.workspace
@@ -120,6 +123,8 @@ def add(
         "timeout": timeout,
         "examples": str(Path(examples).expanduser().absolute()) if examples else None,
         "profile": str(Path(profile).expanduser().absolute()) if profile else None,
+        "strict": strict or None,
+        "contexts": str(Path(contexts).expanduser().absolute()) if contexts else None,
     }
     changes = {key: value for key, value in values.items() if value is not None}
     with show_progress() as progress:

@@ -1,9 +1,11 @@
-"""Documents published beside an endpoint: its description, its VoID, its home page."""
+"""Documents on the web: an endpoint's description, its VoID, its home page, RDF files."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
 
 import httpx2
 
@@ -13,9 +15,16 @@ from askgraph.errors import (
     ErrorReply,
     MalformedReply,
     NotPublic,
+    SetupError,
     TimedOut,
     Unauthorised,
     Unreachable,
+)
+from askgraph.sparql.rdf_files import (
+    DECOMPRESSOR_BY_SUFFIX,
+    FORMAT_BY_MEDIA_TYPE,
+    FORMAT_BY_SUFFIX,
+    is_rdf_url,
 )
 
 _MAX_REDIRECTS_COUNT = 5
@@ -91,6 +100,39 @@ async def fetch_document(
         raise ErrorReply(f"{address} redirects in a loop") from error
     except httpx2.HTTPError as error:
         raise Unreachable(f"{address} cannot be reached: {error}") from error
+
+
+_MAX_FILE_BYTES, _FILE_TIMEOUT_SECONDS = 2**30, 600.0
+_SERVICE_VOCABULARY = b"sparql-service-description#"
+
+
+async def fetch_rdf_file(url: str, guard: AddressGuard | None = None) -> tuple[str, bytes] | None:
+    """Download an RDF file; return its name and content, or None if it is no RDF.
+
+    The suffix of the URL decides its format, else the media type of the reply. The description
+    of an endpoint is no file. With a `guard`, files are limited to 64 MiB, uncompressed.
+
+    Raises:
+        ServiceError: the file cannot be downloaded.
+        SetupError: it is compressed, and there is a guard.
+    """
+    name = re.sub(r"[^\w.-]+", "-", unquote(urlsplit(url).path).rpartition("/")[2]).strip(".-")
+    if guard and name.lower().endswith((*DECOMPRESSOR_BY_SUFFIX, ".zip")):
+        raise SetupError(f"{url} is compressed: download it yourself, and send it as an upload")
+    document = await fetch_document(
+        url,
+        accept=tuple(FORMAT_BY_MEDIA_TYPE),
+        timeout=_FILE_TIMEOUT_SECONDS,
+        max_bytes=_MAX_DOCUMENT_BYTES if guard else _MAX_FILE_BYTES,
+        guard=guard,
+    )
+    if is_rdf_url(url):
+        return name, document.content
+    kind = FORMAT_BY_MEDIA_TYPE.get(document.media_type)
+    if kind is None or _SERVICE_VOCABULARY in document.content:
+        return None
+    suffix = next(key for key, format in FORMAT_BY_SUFFIX.items() if format == kind)
+    return f"{name or 'graph'}{suffix}", document.content
 
 
 async def _check_redirect(response: httpx2.Response) -> None:

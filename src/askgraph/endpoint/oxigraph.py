@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager
 from operator import itemgetter
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import pyoxigraph
 from pyoxigraph import (
@@ -41,6 +41,9 @@ from askgraph.errors import (
 )
 from askgraph.sparql.judge import EndpointRequest, check_query, get_star_variables, list_datasets
 from askgraph.sparql.results import GraphResult, Result, Row, SelectResult, Truncation
+
+if TYPE_CHECKING:
+    from askgraph.endpoint.oxigraph_load import FileOptions
 
 __all__ = ["MAX_ACTIVE_STORES", "OxigraphEndpoint", "set_max_active_stores"]
 
@@ -91,18 +94,24 @@ class OxigraphEndpoint(FormEndpoint):
 
     @staticmethod
     def load(
-        sources: Iterable[Path | str], path: Path | str, *, progress: Progress | None = None
+        sources: Iterable[Path | str],
+        path: Path | str,
+        *,
+        progress: Progress | None = None,
+        options: "FileOptions | None" = None,
     ) -> int:
         """Build a store at `path` from files and folders; return the number of files.
 
-        The formats are Turtle, N-Triples, N-Quads, TriG, RDF/XML and JSON-LD, each also .gz, .bz2
-        or .xz, by the file's extension. Blank nodes of different files stay distinct. A previous
-        store at `path` is replaced after everything is read; a failure leaves it unchanged.
+        The formats are Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD, N3 and CSV, each also
+        .gz, .bz2, .xz or in a .zip, by the file's extension. Blank nodes of different files stay
+        distinct. A previous store at `path` is replaced after everything is read; a failure leaves
+        it unchanged.
 
         Args:
             sources: files and folders.
             path: the folder of the store.
             progress: called with the bytes done, all bytes, and the file's name.
+            options: how files are read; invalid IRIs and language tags are mended by default.
 
         Raises:
             SetupError: a file is invalid; the message has file, line and column.
@@ -114,10 +123,13 @@ class OxigraphEndpoint(FormEndpoint):
             Path(path),
             mark=_UNION_MARK_FILE,
             progress=progress,
+            options=options,
         )
 
     @staticmethod
-    def load_in_background(files: Sequence[Path], path: Path) -> AbstractContextManager[None]:
+    def load_in_background(
+        files: Sequence[Path], path: Path, options: "FileOptions | None" = None
+    ) -> AbstractContextManager[None]:
         """Build a store from files; big files are loaded in parallel with a `with` block.
 
         Raises:
@@ -126,7 +138,7 @@ class OxigraphEndpoint(FormEndpoint):
         """
         from askgraph.endpoint.oxigraph_load import load_in_background
 
-        return load_in_background(files, path, mark=_UNION_MARK_FILE)
+        return load_in_background(files, path, mark=_UNION_MARK_FILE, options=options)
 
     @property
     def address(self) -> str:

@@ -16,11 +16,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+import zipfile
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, groupby, islice
 from pathlib import Path
@@ -40,15 +41,25 @@ from pyoxigraph import (
 
 from askgraph.errors import ServiceError, SetupError
 from askgraph.sparql import vocabulary as v
+from askgraph.sparql.file_conversion import (
+    OddStatements,
+    Table,
+    find_advice,
+    inline_contexts,
+    mend_quads,
+    skip_rules,
+)
 from askgraph.sparql.rdf_files import (
     DECOMPRESSOR_BY_SUFFIX,
     FORMAT_BY_SUFFIX,
+    READABLE_SUFFIXES,
+    TABLE_SUFFIXES,
     check_document,
     get_format_suffix,
 )
 
 _KNOWN_EXTENSIONS = (
-    f"{', '.join(FORMAT_BY_SUFFIX)}, each also with {', '.join(DECOMPRESSOR_BY_SUFFIX)}"
+    f"{', '.join(READABLE_SUFFIXES)}, each also with {', '.join(DECOMPRESSOR_BY_SUFFIX)}, .zip"
 )
 _MIN_BACKGROUND_BYTES = 16 * 2**20  # files from this size on are loaded in a separate process
 _PIECE_SIZE = 250_000  # quads that the store sorts in memory at once, some hundred bytes each
@@ -63,8 +74,49 @@ Row = tuple[str, str, str]
 """A triple as the N-Triples texts of its terms."""
 
 
+@dataclass(frozen=True)
+class FileOptions:
+    """How files are read, and what was odd in them.
+
+    Attributes:
+        strict: refuse invalid IRIs and language tags, which are mended otherwise.
+        contexts: a folder with JSON-LD contexts besides those in the package.
+        odd: odd statements by document and line; filled while reading.
+    """
+
+    strict: bool = False
+    contexts: Path | None = None
+    odd: dict[tuple[str, int], OddStatements] = field(default_factory=dict)
+
+    def count_odd(self, document: "SourceDocument", line: int = 0) -> OddStatements:
+        """Return a new counter for the part of a document from a line on."""
+        return self.odd.setdefault((document.name, line), OddStatements())
+
+    def describe_odd(self) -> tuple[str, ...]:
+        """Return a sentence each on the mended and on the omitted statements."""
+        mended, left_out = (
+            sum(getattr(odd, kind) for odd in self.odd.values()) for kind in ("mended", "left_out")
+        )
+        example = next((odd.example for odd in self.odd.values() if odd.example), "")
+        sentences = {
+            f"the form of {mended:,} statements with invalid IRIs or language tags, which were "
+            f"mended (--strict refuses them), such as {example}": mended,
+            f"{left_out:,} statements that RDF cannot hold: rules, keys without a context, or "
+            "IRIs that cannot be mended": left_out,
+        }
+        return tuple(sentence for sentence, count in sentences.items() if count)
+
+
+_DEFAULT_OPTIONS = FileOptions()
+
+
 def load_store(
-    sources: list[Path], path: Path, *, mark: str, progress: Progress | None = None
+    sources: list[Path],
+    path: Path,
+    *,
+    mark: str,
+    progress: Progress | None = None,
+    options: FileOptions | None = None,
 ) -> int:
     """Build a store from files and folders, then move it to `path`; see `OxigraphEndpoint.load`.
 
@@ -77,7 +129,7 @@ def load_store(
     folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
     try:
         store = Store(folder / "new")
-        contents = _read_contents(files, _MAX_STORE_BYTES, progress)
+        contents = _read_contents(files, _MAX_STORE_BYTES, progress, options)
         runs = groupby(contents, key=lambda item: isinstance(item, TripleLines))
         pieces = sum(_load_run(store, run) for _, run in runs)
         for graph in store.named_graphs():
@@ -112,7 +164,9 @@ def _load_run(store: Store, run: "Iterator[Quad | TripleLines]") -> int:
 
 
 @contextmanager
-def load_in_background(files: Sequence[Path], path: Path, *, mark: str) -> Iterator[None]:
+def load_in_background(
+    files: Sequence[Path], path: Path, *, mark: str, options: FileOptions | None = None
+) -> Iterator[None]:
     """Build a store from files in parallel with the block; it is complete when the block has ended.
 
     Raises:
@@ -120,7 +174,7 @@ def load_in_background(files: Sequence[Path], path: Path, *, mark: str) -> Itera
         ServiceError: the process that loads big files dies.
     """
     if sum(file.stat().st_size for file in files) < _MIN_BACKGROUND_BYTES:
-        load_store(list(files), path, mark=mark)
+        load_store(list(files), path, mark=mark, options=options)
         yield
         return
     command = [sys.executable, "-m", "askgraph.endpoint.oxigraph_load"]
@@ -129,7 +183,11 @@ def load_in_background(files: Sequence[Path], path: Path, *, mark: str) -> Itera
         assert process.stdin
         assert process.stdout
         try:
-            task = {"files": [str(file) for file in files], "path": str(path), "mark": mark}
+            task: dict[str, object] = {"path": str(path), "mark": mark}
+            task["files"] = [str(file) for file in files]
+            if options:
+                contexts = str(options.contexts) if options.contexts else None
+                task |= {"strict": options.strict, "contexts": contexts}
             process.stdin.write(f"{json.dumps(task)}\n")
             process.stdin.flush()
             yield
@@ -149,7 +207,9 @@ def main() -> None:
     threading.Thread(target=_exit_with_input, daemon=True).start()
     try:
         files = [Path(file) for file in task["files"]]
-        load_store(files, Path(task["path"]), mark=task["mark"])
+        contexts = Path(task["contexts"]) if task.get("contexts") else None
+        options = FileOptions(task.get("strict", False), contexts)
+        load_store(files, Path(task["path"]), mark=task["mark"], options=options)
     except SetupError as error:
         sys.stdout.write(str(error))
 
@@ -160,64 +220,143 @@ def _exit_with_input() -> None:
     os._exit(0)
 
 
-def read_quads(files: Sequence[Path], *, progress: Progress | None = None) -> Iterator[Quad]:
+def read_quads(
+    files: Sequence[Path],
+    *,
+    progress: Progress | None = None,
+    options: FileOptions | None = None,
+) -> Iterator[Quad]:
     """Yield the quads of RDF files, with the same blank node names each time.
 
     Raises:
         SetupError: a file is invalid; the message has file, line and column.
     """
-    return cast("Iterator[Quad]", _read_contents(files, None, progress))
+    return cast("Iterator[Quad]", _read_contents(files, None, progress, options))
 
 
 def read_rows(
-    files: Sequence[Path], *, size: int = _MAX_READER_BYTES, progress: Progress | None = None
+    files: Sequence[Path],
+    *,
+    size: int = _MAX_READER_BYTES,
+    progress: Progress | None = None,
+    options: FileOptions | None = None,
 ) -> Iterator[Quad | Row]:
     """Yield quads like `read_quads`, and rows of texts for N-Triples of more than `size` bytes.
 
     Most lines are only matched against a pattern: the store validates them when it loads them.
     """
-    for item in _read_contents(files, size, progress):
+    for item in _read_contents(files, size, progress, options):
         if isinstance(item, TripleLines):
             yield from item.parse_rows()
         else:
             yield item
 
 
+@dataclass(frozen=True)
+class SourceDocument:
+    """A file, or a member of a zip file."""
+
+    file: Path
+    member: str = ""
+
+    @property
+    def name(self) -> str:
+        """The path for messages."""
+        return f"{self.file}: {self.member}" if self.member else str(self.file)
+
+    @property
+    def suffix(self) -> str:
+        """The suffix for the format."""
+        return get_format_suffix(Path(self.member) if self.member else self.file)
+
+
+def _list_documents(file: Path) -> Iterator[SourceDocument]:
+    """Yield a file, or the readable members of a zip file."""
+    if file.suffix.lower() != ".zip":
+        yield SourceDocument(file)
+        return
+    with _translate_errors(SourceDocument(file)), zipfile.ZipFile(file) as archive:
+        members = sorted(name for name in archive.namelist() if not name.startswith("__MACOSX/"))
+    documents = [SourceDocument(file, member) for member in members]
+    readable = [document for document in documents if document.suffix in READABLE_SUFFIXES]
+    if not readable:
+        advice = next(filter(None, map(find_advice, members)), "there is no RDF file in it")
+        raise SetupError(f"{file} cannot be loaded: {advice} ({_KNOWN_EXTENSIONS})")
+    yield from readable
+
+
 def _read_contents(
-    files: Sequence[Path], size: int | None, progress: Progress | None
+    files: Sequence[Path], size: int | None, progress: Progress | None, options: FileOptions | None
 ) -> "Iterator[Quad | TripleLines]":
     """Yield the quads of files; with a `size`, larger N-Triples files are yielded as lines."""
+    options = options or FileOptions()
+    options.odd.clear()
     sizes = [file.stat().st_size for file in files]
+    documents = [
+        (at, document) for at, file in enumerate(files) for document in _list_documents(file)
+    ]
+    tables = {
+        document: _read_table(document)
+        for _, document in documents
+        if document.suffix in TABLE_SUFFIXES
+    }
     blank_count = 0
-    for number, file in enumerate(files):
-        report = partial(_report_progress, progress, sum(sizes[:number]), sum(sizes), file.name)
+    for number, document in documents:
+        report = partial(
+            _report_progress, progress, sum(sizes[:number]), sum(sizes), document.file.name
+        )
+        if table := tables.get(document):
+            yield from table.build_quads(list(tables.values()))
+            report(sizes[number])
+            continue
         renamer = _BlankNodeRenamer(blank_count)
-        if size and sizes[number] > size and _detect_format(file) == RdfFormat.N_TRIPLES:
-            for lines in _read_lines(file, report, size):
+        if size and sizes[number] > size and _detect_format(document) == RdfFormat.N_TRIPLES:
+            for lines in _read_lines(document, report, size, options):
                 if lines.has_blanks():
                     yield from map(renamer.rename_blanks, lines.parse_quads())
                 else:
                     yield lines
         else:
-            yield from map(renamer.rename_blanks, _read_quads(file, report))
+            for lenient in (False, True):
+                done, renamer = renamer.done, _BlankNodeRenamer(blank_count)
+                with _translate_errors(document):
+                    try:
+                        quads = _read_quads(document, report, options, lenient=lenient)
+                        yield from islice(map(renamer.rename_blanks, quads), done, None)
+                        break
+                    except SyntaxError:
+                        if lenient or options.strict:
+                            raise
+            if not renamer.done and _detect_format(document) == RdfFormat.JSON_LD:
+                raise SetupError(
+                    f"{document.name} holds no statements: JSON needs an '@context' that says "
+                    "what its keys mean; add one, or save the data as CSV"
+                )
         blank_count = renamer.last_number
 
 
-_IRI_PATTERN = r'<[^<>\\"\x00-\x20]*>'
+_IRI_CHARACTER = r'[^<>\\"{}|^`%#\[\]\x00-\x20\x7f-\x9f\ue000-\uf8ff\ufff0-\uffff]'
+_IRI_PART = rf"{_IRI_CHARACTER}*(?:%[0-9A-Fa-f]{{2}}{_IRI_CHARACTER}*)*"
+_IRI_PATTERN = (
+    r"<[A-Za-z][A-Za-z0-9+.-]*:(?://[A-Za-z0-9._~-]*(?::[0-9]*)?(?=[/?#>])|(?!//))"
+    rf"{_IRI_PART}(?:#{_IRI_PART})?>"
+)
 _ROW_PATTERN = re.compile(
     rf'({_IRI_PATTERN}) ({_IRI_PATTERN}) ({_IRI_PATTERN}|"[^"\\\x00-\x1f\x7f\ufffe\uffff]*"'
-    rf"(?:@[a-z]+(?:-[a-z0-9]+)*|\^\^(?!<{v.XSD}string>){_IRI_PATTERN})?) \.\r?\n|(.*\n)"
+    rf"(?:@[a-z]{{1,8}}(?:-[a-z0-9]{{1,8}})*|\^\^(?!<{v.XSD}string>){_IRI_PATTERN})?)"
+    r" \.\r?\n|(.*\n)"
 )
 """A triple in canonical form, or any other line."""
 
 
 @dataclass(frozen=True)
 class TripleLines:
-    """Complete lines of an N-Triples file, and the number of lines before them."""
+    """Complete lines of an N-Triples document, and the number of lines before them."""
 
     text: bytes
-    file: Path
+    document: SourceDocument
     line_offset: int
+    options: FileOptions = _DEFAULT_OPTIONS
 
     def has_blanks(self) -> bool:
         """Return whether the lines may contain a blank node, judging by what precedes `_:`."""
@@ -228,25 +367,40 @@ class TripleLines:
 
     def parse_quads(self) -> Iterator[Quad]:
         """Yield the quads of the lines."""
-        with _translate_errors(self.file, self.line_offset):
-            yield from parse(self.text, RdfFormat.N_TRIPLES)
+        with _translate_errors(self.document, self.line_offset):
+            yield from self._parse_text(self.text)
 
     def parse_rows(self) -> Iterator[Quad | Row]:
         """Yield triples as texts, and as quads if their texts may not be canonical."""
-        with _translate_errors(self.file, self.line_offset):
+        with _translate_errors(self.document, self.line_offset):
             for subject, predicate, value, other_line in _ROW_PATTERN.findall(self.text.decode()):
                 if not other_line:
                     yield subject, predicate, value
                     continue
                 try:
-                    yield from parse(other_line, RdfFormat.N_TRIPLES)
+                    yield from self._parse_text(other_line.encode())
                 except SyntaxError:
                     deque(self.parse_quads(), 0)  # its error has the number of the line
 
     def load(self, store: Store) -> None:
         """Load the lines into a store."""
-        with _translate_errors(self.file, self.line_offset):
-            store.bulk_load(self.text, RdfFormat.N_TRIPLES)
+        with _translate_errors(self.document, self.line_offset):
+            try:
+                store.bulk_load(self.text, RdfFormat.N_TRIPLES)
+            except SyntaxError:
+                store.bulk_extend(self._parse_text(self.text))
+
+    def _parse_text(self, text: bytes) -> Iterator[Quad]:
+        """Yield the quads of lines; unless strict, those with a fault are mended."""
+        try:
+            quads = list(parse(text, RdfFormat.N_TRIPLES))
+        except SyntaxError:
+            if self.options.strict:
+                raise
+            odd = self.options.count_odd(self.document, self.line_offset)
+            yield from mend_quads(parse(text, RdfFormat.N_TRIPLES, lenient=True), odd)
+        else:
+            yield from quads
 
 
 _PLAIN_TERM_TYPES = frozenset({NamedNode, Literal, DefaultGraph})
@@ -257,10 +411,12 @@ class _BlankNodeRenamer:
 
     def __init__(self, last: int) -> None:
         self.last_number = last
+        self.done = 0
         self._numbers: dict[str, int] = {}
 
     def rename_blanks(self, quad: Quad) -> Quad:
-        """Return the quad with renamed blank nodes."""
+        """Return the quad with renamed blank nodes; `done` counts these calls."""
+        self.done += 1
         terms = (quad.subject, quad.object, quad.graph_name)
         if _PLAIN_TERM_TYPES.issuperset(map(type, terms)):
             return quad
@@ -283,7 +439,8 @@ class _BlankNodeRenamer:
 
 def _list_files(source: Path) -> list[Path]:
     if source.is_file():
-        _detect_format(source)
+        if source.suffix.lower() != ".zip" and get_format_suffix(source) not in TABLE_SUFFIXES:
+            _detect_format(SourceDocument(source))
         return [source]
     if not source.is_dir():
         raise SetupError(f"{str(source)!r} does not exist")
@@ -291,7 +448,7 @@ def _list_files(source: Path) -> list[Path]:
         file
         for file in source.rglob("*")
         if file.is_file()
-        and get_format_suffix(file) in FORMAT_BY_SUFFIX
+        and get_format_suffix(file) in READABLE_SUFFIXES
         and not any(part.startswith(".") for part in file.relative_to(source).parts)
     )
     if not files:
@@ -299,38 +456,66 @@ def _list_files(source: Path) -> list[Path]:
     return files
 
 
-def _detect_format(file: Path) -> RdfFormat:
+def _detect_format(document: SourceDocument) -> RdfFormat:
     try:
-        return FORMAT_BY_SUFFIX[get_format_suffix(file)]
+        return FORMAT_BY_SUFFIX[document.suffix]
     except KeyError:
         raise SetupError(
-            f"{str(file)!r} has the unknown extension {get_format_suffix(file)!r}; "
+            f"{document.name!r} has the unknown extension {document.suffix!r}; "
             f"supported: {_KNOWN_EXTENSIONS}"
         ) from None
 
 
-def _read_quads(file: Path, report: ReportBytes) -> Iterator[Quad]:
-    with _translate_errors(file), _open_file(file, report) as stream:
-        rdf_format = _detect_format(file)
+def _read_table(document: SourceDocument) -> Table:
+    with _translate_errors(document), _open_document(document, lambda _: None) as stream:
+        content = b"".join(iter(lambda: stream.read(1 << 20), b""))
+        return Table(document.member or str(document.file), content)
+
+
+def _read_quads(
+    document: SourceDocument, report: ReportBytes, options: FileOptions, *, lenient: bool
+) -> Iterator[Quad]:
+    """Yield the quads of a document; the lenient way mends them, and reads contexts of JSON-LD."""
+    with _open_document(document, report) as stream:
+        rdf_format = _detect_format(document)
         if rdf_format == RdfFormat.RDF_XML and _TURTLE_PATTERN.match(stream.start):
             rdf_format = RdfFormat.TURTLE
+        if advice := find_advice(document.name, stream.start):
+            raise SetupError(advice)
         if rdf_format in (RdfFormat.RDF_XML, RdfFormat.JSON_LD):
-            with file.open("rb") as raw, _unpack(file, raw) as unpacked:
-                check_document(str(file), rdf_format, iter(lambda: unpacked.read(1 << 16), b""))
-        yield from parse(stream, rdf_format, base_iri=file.resolve().as_uri())  # type: ignore[arg-type]
-    report(file.stat().st_size)
+            with document.file.open("rb") as raw, _unpack(document, raw) as unpacked:
+                check_document(document.name, rdf_format, iter(lambda: unpacked.read(1 << 16), b""))
+        content: Any = stream
+        odd = options.count_odd(document)
+        odd.mended = odd.left_out = 0
+        is_json = rdf_format == RdfFormat.JSON_LD
+        if is_json and lenient:
+            text = b"".join(iter(lambda: stream.read(1 << 20), b""))
+            content = inline_contexts(document.name, text, options.contexts)
+        base = document.file.resolve().as_uri()
+        quads: Iterator[Quad] = parse(
+            content, rdf_format, base_iri=base, lenient=lenient or is_json
+        )
+        if rdf_format == RdfFormat.N3:
+            quads = skip_rules(quads, odd)
+        yield from mend_quads(quads, odd) if lenient or is_json else quads
+        if options.strict and (odd.mended or (odd.left_out and not is_json)):
+            raise SetupError(f"{document.name}: {'; '.join(options.describe_odd())}")
+    report(document.file.stat().st_size)
 
 
-def _read_lines(file: Path, report: ReportBytes, size: int) -> Iterator[TripleLines]:
+def _read_lines(
+    document: SourceDocument, report: ReportBytes, size: int, options: FileOptions
+) -> Iterator[TripleLines]:
     line_count, tail = 0, b""
-    with _translate_errors(file), _open_file(file, report) as stream:
+    with _translate_errors(document), _open_document(document, report) as stream:
         while data := stream.read(size):
             text, end, tail = (tail + data).rpartition(b"\n")
-            yield TripleLines(text + end, file, line_count)
+            yield TripleLines(text + end, document, line_count, options)
             line_count += text.count(b"\n") + len(end)
     if tail:
-        yield TripleLines(tail + b"\n", file, line_count)
-    report(file.stat().st_size)
+        yield TripleLines(tail + b"\n", document, line_count, options)
+    report(document.file.stat().st_size)
 
 
 _TURTLE_PATTERN = re.compile(rb"\s*(@prefix|@base|PREFIX|BASE|#)")
@@ -339,36 +524,53 @@ _HTML_PATTERN = re.compile(rb"\s*<(!doctype\s+)?html\b", re.IGNORECASE)
 
 
 @contextmanager
-def _open_file(file: Path, report: ReportBytes) -> Iterator["_ReportingStream"]:
-    with file.open("rb") as raw, _unpack(file, raw) as stream:
+def _open_document(document: SourceDocument, report: ReportBytes) -> Iterator["_ReportingStream"]:
+    with document.file.open("rb") as raw, _unpack(document, raw) as stream:
         reporting_stream = _ReportingStream(stream, raw, report)
         if _HTML_PATTERN.match(reporting_stream.start):
-            raise SetupError(f"{file} is a web page, not RDF: save the data that it links to")
+            raise SetupError(
+                f"{document.name} is a web page, not RDF: save the data that it links to"
+            )
         yield reporting_stream
 
 
+_UNPACK_ERRORS = (
+    zlib.error,
+    EOFError,
+    lzma.LZMAError,
+    gzip.BadGzipFile,
+    zipfile.BadZipFile,
+    NotImplementedError,  # a method of compression that zipfile lacks
+)
+
+
 @contextmanager
-def _translate_errors(file: Path, line_offset: int = 0) -> Iterator[None]:
+def _translate_errors(document: SourceDocument, line_offset: int = 0) -> Iterator[None]:
     """Raise errors of a file as `SetupError`; `line_offset` lines precede those that are parsed."""
     try:
         yield
     except SyntaxError as problem:
         raise SetupError(
-            f"{file}{_format_position(problem, line_offset)}: {_format_message(problem)}"
+            f"{document.name}{_format_position(problem, line_offset)}: {_format_message(problem)}"
         ) from problem
-    except (zlib.error, EOFError, lzma.LZMAError, gzip.BadGzipFile) as problem:
-        raise SetupError(f"{file} cannot be unpacked: {problem}") from problem
+    except _UNPACK_ERRORS as problem:
+        raise SetupError(f"{document.name} cannot be unpacked: {problem}") from problem
     except (OSError, ValueError) as problem:
-        raise SetupError(f"{file} cannot be loaded: {problem}") from problem
+        raise SetupError(f"{document.name} cannot be loaded: {problem}") from problem
 
 
-def _unpack(file: Path, raw: IO[bytes]) -> IO[bytes]:
+def _unpack(document: SourceDocument, raw: IO[bytes]) -> IO[bytes]:
     openers: Mapping[str, Callable[[IO[bytes]], Any]] = {
         ".gz": lambda packed: gzip.GzipFile(fileobj=packed),
         ".bz2": bz2.BZ2File,
         ".xz": lzma.LZMAFile,
     }
-    opener = openers.get(file.suffix.lower())
+    if document.member:
+        archive = zipfile.ZipFile(raw)
+        if archive.getinfo(document.member).flag_bits & 1:
+            raise SetupError(f"{document.name} is encrypted: unpack it, and add the files in it")
+        raw = archive.open(document.member)
+    opener = openers.get(Path(document.member or document.file).suffix.lower())
     return opener(raw) if opener else raw
 
 

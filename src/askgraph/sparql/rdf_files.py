@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import TypeGuard
+from urllib.parse import urlsplit
 from xml.parsers import expat
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse
@@ -243,8 +244,13 @@ FORMAT_BY_SUFFIX = {
     ".xml": RdfFormat.RDF_XML,
     ".jsonld": RdfFormat.JSON_LD,
     ".json": RdfFormat.JSON_LD,
+    ".n3": RdfFormat.N3,
 }
 """RDF formats by lower-case file suffix."""
+TABLE_SUFFIXES = (".csv", ".tsv")
+"""Suffixes of tables with a line of column names."""
+READABLE_SUFFIXES = (*FORMAT_BY_SUFFIX, *TABLE_SUFFIXES)
+"""Suffixes of the files that can be read, without those of compression."""
 
 FORMAT_BY_MEDIA_TYPE = {
     "text/turtle": RdfFormat.TURTLE,
@@ -252,6 +258,8 @@ FORMAT_BY_MEDIA_TYPE = {
     "application/rdf+xml": RdfFormat.RDF_XML,
     "application/ld+json": RdfFormat.JSON_LD,
     "application/trig": RdfFormat.TRIG,
+    "application/n-quads": RdfFormat.N_QUADS,
+    "text/n3": RdfFormat.N3,
 }
 """RDF formats by media type, the preferred one first."""
 
@@ -269,6 +277,12 @@ def get_format_suffix(path: Path) -> str:
     if suffixes and suffixes[-1] in DECOMPRESSOR_BY_SUFFIX:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
+
+
+def is_rdf_url(source: str) -> bool:
+    """Return whether a source is the web address of an RDF or CSV file, by its suffix."""
+    is_url = source.startswith(("http://", "https://"))
+    return is_url and get_format_suffix(Path(urlsplit(source).path)) in (*READABLE_SUFFIXES, ".zip")
 
 
 def read_statements(path: Path) -> RdfStatements:

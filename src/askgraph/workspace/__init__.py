@@ -28,14 +28,17 @@ from urllib.parse import urlsplit
 from askgraph import plugins
 from askgraph.atomic_files import lock_file
 from askgraph.endpoint import Endpoint
-from askgraph.errors import SetupError
+from askgraph.errors import ErrorReply, MalformedReply, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.profile import Profile, load_profile
 from askgraph.llm import LanguageModel
 from askgraph.methods import ConfirmedAnswerMethod, Method, can_call_model
+from askgraph.sparql.rdf_files import is_rdf_url
 from askgraph.workspace.graph_data import (
     NewerFormatError,
+    create_guard,
+    download_sources,
     find_changed_file,
     has_current_kinds,
     has_current_vocabularies,
@@ -123,7 +126,7 @@ class Workspace:
         """Add a graph from files, folders or one endpoint URL, and return its profile.
 
         An existing graph stays in use until the new one is complete. With `replace` and no
-        source, the existing graph is rebuilt.
+        source, the existing graph is rebuilt. A URL of an RDF file is downloaded.
 
         Args:
             settings: fields of `GraphSettings`.
@@ -144,19 +147,41 @@ class Workspace:
                 f"graph {name!r} exists already; rebuild it with --replace, or remove it "
                 f"with: askgraph remove {name}"
             )
-        table = _choose_settings(sources, old).to_table() | {
+        values = {
             key: list(value) if isinstance(value, tuple) else value
             for key, value in (settings or {}).items()
         }
-        chosen = GraphSettings.from_table(name, table)
-        self._read_examples(name, chosen)
-        if chosen.name_search:
-            create_name_search(chosen.name_search, NameSettings())  # raises if it is unknown
-        self._build_data(name, chosen, progress)
-        self._enrich_endpoint(name, chosen)
-        with lock_file(self.folder / ".lock"):
-            write_graph_settings(self.folder, name, chosen)
-        return self.load_profile(name)
+
+        def build(sources: Sequence[str | Path]) -> Profile:
+            chosen = GraphSettings.from_table(
+                name, _choose_settings(sources, old).to_table() | values
+            )
+            self._read_examples(name, chosen)
+            if chosen.name_search:
+                create_name_search(chosen.name_search, NameSettings())  # raises if it is unknown
+            self._build_data(name, chosen, progress)
+            self._enrich_endpoint(name, chosen)
+            with lock_file(self.folder / ".lock"):
+                write_graph_settings(self.folder, name, chosen)
+            return self.load_profile(name)
+
+        if not any(is_url(str(source)) for source in sources):
+            return build(sources)
+        failure: ServiceError | None = None
+        if not any(is_rdf_url(str(source)) for source in sources):
+            try:
+                return build(sources)
+            except ServiceError as error:
+                if type(error) not in (ServiceError, ErrorReply, MalformedReply):
+                    raise
+                failure = error  # it may be a file without a suffix
+        guard = create_guard(GraphSettings.from_table(name, {"url": str(sources[0])} | values))
+        with download_sources(sources, self._get_downloads_folder(name), guard) as files:
+            if files is None:
+                raise failure or SetupError(
+                    "a source is neither RDF nor an endpoint: name its file"
+                )
+            return build(files)
 
     def has_pending_survey(self, name: str) -> bool:
         """Return whether parts of an endpoint's survey were postponed."""
@@ -262,7 +287,11 @@ class Workspace:
         self._resolve_name(name)
         with lock_file(self.folder / ".lock"):
             remove_graph_settings(self.folder, name)
-        for folder in (self.get_data_folder(name), self.get_cache_folder(name)):
+        for folder in (
+            self.get_data_folder(name),
+            self.get_cache_folder(name),
+            self._get_downloads_folder(name),
+        ):
             shutil.rmtree(folder, ignore_errors=True)
         enrichment = self.folder / "enrichments" / name
         for file in (
@@ -540,21 +569,34 @@ class Workspace:
         """Return the file of an endpoint's survey replies: `answers` or postponed (`later`)."""
         return self.get_data_folder(name).with_name(f".{name}.{kind}.jsonl")
 
+    def _get_downloads_folder(self, name: str) -> Path:
+        """Return the folder of the files that a graph was downloaded from."""
+        return self.folder / "downloads" / name
+
     def _build_data(
         self, name: str, settings: GraphSettings, progress: Progress, *, completing: bool = False
     ) -> None:
         # A graph is built once and opened often, without all that building needs.
-        from askgraph.workspace.build import build_local, build_remote, read_profile
+        from askgraph.workspace.build import (
+            FileOptions,
+            build_local,
+            build_remote,
+            read_profile,
+        )
 
         with replace_folder(self.get_data_folder(name)) as folder:
             if not settings.url:
+                contexts = self.folder / settings.contexts if settings.contexts else None
+                left_out: list[str] = []
                 build_local(
-                    list_rdf_files(settings.sources),
+                    list_rdf_files(settings.sources, left_out),
                     folder,
                     graphs=settings.graphs,
                     source=", ".join(settings.sources),
                     enrich=next(iter(self._list_enrichment_files(settings)), None),
                     vocabulary_files=self._list_vocabulary_files(settings),
+                    options=FileOptions(settings.strict, contexts),
+                    left_out=left_out,
                     progress=progress,
                 )
                 return
@@ -615,6 +657,8 @@ def _choose_settings(sources: Sequence[str | Path], old: GraphSettings | None) -
             return old
         raise SetupError("name a source: files, a folder, or the URL of an endpoint")
     urls = [str(source) for source in sources if is_url(str(source))]
+    if any(map(is_rdf_url, urls)):
+        raise SetupError(f"{urls[0]} is a file: add it first with: askgraph add NAME {urls[0]}")
     if urls and len(sources) > 1:
         raise SetupError("a graph is either files and folders or one endpoint, not both")
     if urls:

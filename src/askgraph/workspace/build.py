@@ -16,7 +16,7 @@ from pyoxigraph import NamedNode, Store, Triple
 
 from askgraph.atomic_files import write_text_atomically
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
-from askgraph.endpoint.oxigraph_load import read_quads, read_rows
+from askgraph.endpoint.oxigraph_load import FileOptions, read_quads, read_rows
 from askgraph.errors import ServiceError, SetupError
 from askgraph.graph.arrays import GraphArrays, build_arrays
 from askgraph.graph.definitions import (
@@ -87,6 +87,8 @@ def build_local(
     source: str,
     enrich: Path | None = None,
     vocabulary_files: Sequence[Path] = (),
+    options: FileOptions | None = None,
+    left_out: Sequence[str] = (),
     progress: Progress,
 ) -> None:
     """Fill an empty folder with all data for answering over these files.
@@ -95,15 +97,18 @@ def build_local(
         graphs: the named graphs to read; empty means the union of all.
         enrich: a file of definitions to add virtually.
         vocabulary_files: vocabularies besides those in the package.
+        options: how the files are read.
+        left_out: sentences on files that are not read.
     """
+    options = options or FileOptions()
     source_files = fingerprint_files([*files, *([enrich] if enrich else [])])
     if enrich is None:
-        with OxigraphEndpoint.load_in_background(files, folder / "store"):
-            arrays = _parse_arrays(files, graphs, progress)
+        with OxigraphEndpoint.load_in_background(files, folder / "store", options):
+            arrays = _parse_arrays(files, graphs, progress, options)
             profile = _save_profile_data(arrays, files, source, folder, vocabulary_files, progress)
             progress("loading", 0, None)
     else:
-        arrays = _build_enriched_arrays(files, folder, graphs, enrich, progress)
+        arrays = _build_enriched_arrays(files, folder, graphs, enrich, progress, options)
         profile = _save_profile_data(arrays, files, source, folder, vocabulary_files, progress)
     store = Store.read_only(str(folder / "store"))
     named_graphs = {g.value for g in store.named_graphs() if isinstance(g, NamedNode)}
@@ -115,13 +120,24 @@ def build_local(
         profile.completeness, {GRAPHS: Part(GRAPHS, len(described_graphs), len(described_graphs))}
     )
     save_profile(
-        replace(profile, graphs=described_graphs, completeness=parts), folder / "profile.json"
+        replace(
+            profile,
+            graphs=described_graphs,
+            completeness=parts,
+            cuts=(*profile.cuts, *options.describe_odd(), *left_out),
+        ),
+        folder / "profile.json",
     )
     _write_manifest(profile, folder, source_files, vocabulary_files)
 
 
 def _build_enriched_arrays(
-    files: Sequence[Path], folder: Path, graphs: Sequence[str], enrich: Path, progress: Progress
+    files: Sequence[Path],
+    folder: Path,
+    graphs: Sequence[str],
+    enrich: Path,
+    progress: Progress,
+    options: FileOptions,
 ) -> GraphArrays:
     """Load files together with the statements of a definitions file, and return their arrays."""
     definitions = read_definitions(enrich)
@@ -133,6 +149,7 @@ def _build_enriched_arrays(
             [*files, statements_file],
             folder / "store",
             progress=lambda done, total, name: progress(f"loading {name}", done, total),
+            options=options,
         )
         return _build_arrays_from_store(folder / "store", graphs, progress)
 
@@ -300,6 +317,7 @@ def _parse_arrays(
     files: Sequence[Path],
     graphs: Sequence[str],
     progress: Progress,
+    options: FileOptions,
     *,
     known_types: OwnPredicates | None = None,
 ) -> GraphArrays:
@@ -310,17 +328,18 @@ def _parse_arrays(
 
     chosen = {NamedNode(graph) for graph in graphs}
     if chosen or known_types:
-        quads = read_quads(files, progress=report_progress)
+        quads = read_quads(files, progress=report_progress, options=options)
         selected_quads = (quad for quad in quads if quad.graph_name in chosen) if chosen else quads
         arrays = build_arrays(
             add_standard_triples(selected_quads, known_types) if known_types else selected_quads,
             as_stored=True,
         )
     else:
-        arrays = build_arrays(read_rows(files, progress=report_progress), as_stored=True)
+        rows = read_rows(files, progress=report_progress, options=options)
+        arrays = build_arrays(rows, as_stored=True)
     type_predicates = detect_own_types(arrays) if known_types is None else {}
     return (
-        _parse_arrays(files, graphs, progress, known_types=type_predicates)
+        _parse_arrays(files, graphs, progress, options, known_types=type_predicates)
         if type_predicates
         else arrays
     )

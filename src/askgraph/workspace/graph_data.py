@@ -31,8 +31,16 @@ from askgraph.graph.vocabularies import (
     load_vocabularies,
 )
 from askgraph.index.names import NameIndex
+from askgraph.sparql.file_conversion import find_advice
 from askgraph.sparql.judge import EndpointRequest
+from askgraph.sparql.rdf_files import (
+    DECOMPRESSOR_BY_SUFFIX,
+    READABLE_SUFFIXES,
+    TABLE_SUFFIXES,
+    get_format_suffix,
+)
 from askgraph.sparql.rewrite.virtual import VirtualPaths, expand_virtual_query
+from askgraph.workspace.run_sync import run_coroutine
 from askgraph.workspace.settings import GraphSettings
 
 if TYPE_CHECKING:
@@ -48,10 +56,10 @@ LITERALS_VERSION = 1
 """Increases whenever literals are read as other kinds; older folders are checked for such ones."""
 INDEX_KEYS = ("entities", "properties", "literals")
 """The indices of each graph."""
-_RDF_SUFFIXES = (".ttl", ".turtle", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld")
-_READABLE_SUFFIXES = (*_RDF_SUFFIXES, ".xml", ".json")
-_HTML_SUFFIXES = (".html", ".htm", ".xhtml")
-_COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
+_FOLDER_SUFFIXES = tuple(
+    name for name in READABLE_SUFFIXES if name not in (".xml", ".json", *TABLE_SUFFIXES)
+)
+_MAX_LISTED_FILES = 5
 _MAX_HASHED_BYTES = 64 * 2**20
 
 
@@ -272,12 +280,15 @@ class IndexContext:
 
 
 def is_url(source: str) -> bool:
-    """Return whether a source is the address of an endpoint."""
+    """Return whether a source is a web address: that of an endpoint or of a file."""
     return source.startswith(("http://", "https://"))
 
 
-def list_rdf_files(sources: Sequence[str | Path]) -> list[Path]:
+def list_rdf_files(sources: Sequence[str | Path], left_out: list[str] | None = None) -> list[Path]:
     """Return the RDF files that the sources name, including all files in folders.
+
+    Args:
+        left_out: a list that gets a sentence for each folder with other files.
 
     Raises:
         SetupError: a path is missing, a file has an unknown type, or a folder has no RDF.
@@ -286,24 +297,21 @@ def list_rdf_files(sources: Sequence[str | Path]) -> list[Path]:
     for source in sources:
         path = Path(source).expanduser().absolute()
         if path.is_dir():
-            files += _list_folder_files(path)
+            files += _list_folder_files(path, [] if left_out is None else left_out)
         elif not path.exists():
             raise SetupError(
                 f"there is no file or folder {str(source)!r}: name RDF files, a folder of them, or "
                 "the URL of an endpoint"
             )
-        elif path.suffix.lower() in _HTML_SUFFIXES:
-            raise SetupError(
-                f"{str(source)!r} is a web page, not RDF: save the data that it links to"
-            )
-        elif not _is_rdf(path):
-            raise SetupError(
-                f"{str(source)!r} has an unknown file type; askgraph reads "
-                f"{', '.join(_READABLE_SUFFIXES)}, each also with "
-                f"{', '.join(_COMPRESSED_SUFFIXES)}"
-            )
-        else:
+        elif _is_rdf(path):
             files.append(path)
+        else:
+            raise SetupError(
+                find_advice(str(source))
+                or f"{str(source)!r} has an unknown file type; askgraph reads "
+                f"{', '.join(READABLE_SUFFIXES)}, each also with "
+                f"{', '.join(DECOMPRESSOR_BY_SUFFIX)}, .zip"
+            )
     return list(dict.fromkeys(files))
 
 
@@ -347,26 +355,39 @@ def has_changed(file: SourceFile, path: Path) -> bool:
     return file.sha256 is None or _compute_digest(path) != file.sha256
 
 
-def _list_folder_files(folder: Path) -> list[Path]:
-    """Return the RDF files in a folder, without `.xml` and `.json`, which may be anything."""
-    rdf_paths = sorted(
+def _list_folder_files(folder: Path, left_out: list[str]) -> list[Path]:
+    """Return the RDF files in a folder, or the tables of one without RDF.
+
+    Files in `.xml`, `.json` and `.zip` may be anything: they are left out.
+    """
+    paths = sorted(
         path
         for path in folder.rglob("*")
-        if _is_rdf(path, _RDF_SUFFIXES)
-        and path.is_file()
+        if path.is_file()
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
+    rdf_paths = [path for path in paths if _is_rdf(path, _FOLDER_SUFFIXES)] or [
+        path for path in paths if _is_rdf(path, TABLE_SUFFIXES)
+    ]
+    skipped = [str(path.relative_to(folder)) for path in paths if path not in set(rdf_paths)]
+    listing = ", ".join(skipped[:_MAX_LISTED_FILES]) + (
+        ", …" if skipped[_MAX_LISTED_FILES:] else ""
+    )
     if not rdf_paths:
-        endings = ", ".join(_RDF_SUFFIXES)
-        raise SetupError(f"the folder {str(folder)!r} contains no RDF file ({endings})")
+        raise SetupError(
+            f"the folder {str(folder)!r} contains no RDF file ({', '.join(_FOLDER_SUFFIXES)})"
+            + (f"; it contains {listing}: name those that are RDF one by one" if skipped else "")
+        )
+    if skipped:
+        left_out.append(
+            f"{len(skipped):,} files of the folder {folder.name} that are no RDF by their names: "
+            f"{listing}; name those that are one by one"
+        )
     return rdf_paths
 
 
-def _is_rdf(path: Path, endings: tuple[str, ...] = _READABLE_SUFFIXES) -> bool:
-    name = path.name.lower()
-    for ending in _COMPRESSED_SUFFIXES:
-        name = name.removesuffix(ending)
-    return name.endswith(endings)
+def _is_rdf(path: Path, suffixes: tuple[str, ...] = (*READABLE_SUFFIXES, ".zip")) -> bool:
+    return get_format_suffix(path) in suffixes
 
 
 def _compute_digest(path: Path) -> str:
@@ -403,6 +424,37 @@ def replace_folder(folder: Path) -> Iterator[Path]:
         if old.exists() and not folder.exists():
             old.rename(folder)
         shutil.rmtree(old, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def download_sources(
+    sources: Sequence[str | Path], folder: Path, guard: "AddressGuard | None"
+) -> Iterator[list[str | Path] | None]:
+    """Provide sources with downloaded files in place of web addresses; None if one is no RDF.
+
+    Earlier files in the folder stay if the block fails, and are removed if it succeeds.
+    """
+    from askgraph.endpoint.documents import fetch_rdf_file  # few graphs are downloaded
+
+    old, new = set(folder.glob("*")), set[Path]()
+    paths: list[str | Path] = []
+    is_complete = False
+    try:
+        for source in map(str, sources):
+            if not is_url(source):
+                paths.append(source)
+            elif file := run_coroutine(fetch_rdf_file(source, guard)):
+                name, content = file
+                target = folder / hashlib.sha256(source.encode() + content).hexdigest()[:12]
+                new.add(target)
+                target.mkdir(parents=True, exist_ok=True)
+                (target / name).write_bytes(content)
+                paths.append(target / name)
+        yield paths if len(paths) == len(sources) else None
+        is_complete = len(paths) == len(sources)
+    finally:
+        for path in old - new if is_complete else new - old:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 class VirtualEndpoint(EndpointWrapper):

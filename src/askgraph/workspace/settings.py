@@ -75,6 +75,8 @@ class GraphSettings:
     definitions (`askgraph enrich`). `vocabularies` are files on what people call the terms
     of a vocabulary, besides those in the package. Relative paths start at the workspace's
     folder.
+    With `strict`, files with invalid IRIs or language tags are refused, not mended; `contexts`
+    is a folder of JSON-LD contexts by the last part of their addresses.
     `name_search` is the endpoint's search for names that could not be read, `profile` a
     VoID file with metadata of the endpoint.
 
@@ -109,6 +111,8 @@ class GraphSettings:
     examples: str | None = None
     enrich: str = ""
     vocabularies: tuple[str, ...] = ()
+    strict: bool = False
+    contexts: str | None = None
     name_search: str | None = None
     profile: str | None = None
     public_only: bool = False

@@ -20,7 +20,7 @@ from typing import IO
 from askgraph.atomic_files import lock_file
 from askgraph.errors import SetupError
 from askgraph.server.problems import TooLarge
-from askgraph.sparql.rdf_files import FORMAT_BY_SUFFIX, check_xml_elements
+from askgraph.sparql.rdf_files import READABLE_SUFFIXES, check_xml_elements
 from askgraph.workspace import Workspace
 from askgraph.workspace.settings import GraphSettings
 
@@ -111,7 +111,7 @@ def _store_file(file: ReceivedFile, number: int, folder: Path) -> Path:
     if not suffix:
         raise SetupError(
             f"{_clip_name(file.name)} has an unknown file type; supported: "
-            f"{', '.join(FORMAT_BY_SUFFIX)}, each also compressed with gzip, bzip2 or xz"
+            f"{', '.join(READABLE_SUFFIXES)}, each also compressed with gzip, bzip2 or xz"
         )
     target = folder / f"{stem}{suffix}{compression}"
     numbered_target = folder / f"{number:02}-{stem}{suffix}{compression}"
@@ -125,7 +125,7 @@ def _split_name(name: str) -> tuple[str, str]:
         file_name = file_name.removesuffix(packed_suffix)
     stem, dot, suffix = file_name.rpartition(".")
     suffix = f".{suffix.lower()}" if dot else ""
-    format_suffix = suffix if suffix in FORMAT_BY_SUFFIX else ""
+    format_suffix = suffix if suffix in READABLE_SUFFIXES else ""
     safe_stem = re.sub(r"[^\w-]+", "-", stem if format_suffix else file_name).strip("-")[
         :_MAX_NAME_CHARACTERS
     ]
