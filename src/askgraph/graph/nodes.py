@@ -122,16 +122,17 @@ class _EntityBuilder:
             nameless[graph.get_ends(number)] = False
         nameless[: terms.first_iri] = nameless[terms.first_blank :] = False
         nameless[graph.predicates] = False
-        ids = np.flatnonzero(nameless)
+        nameless_ids = np.flatnonzero(nameless)
         shapes = [
-            _DIGITS_PATTERN.sub("#", get_local_name(iri)) for iri in terms.iterate_values(ids)
+            _DIGITS_PATTERN.sub("#", get_local_name(iri))
+            for iri in terms.iterate_values(nameless_ids)
         ]
         counts = Counter(shapes)
         is_code = [
             not shape or ("#" in shape and counts[shape] > _MAX_SIMILAR_COUNT) for shape in shapes
         ]
         codes = np.zeros(len(terms), dtype=np.bool_)
-        codes[ids[np.array(is_code, dtype=np.bool_)]] = True
+        codes[nameless_ids[np.array(is_code, dtype=np.bool_)]] = True
         kind = graph.get_predicate_number(v.RDF_TYPE)
         if kind is not None and nary:
             members = graph.step(np.array(sorted(nary), dtype=np.int32), kind, inverse=True)

@@ -19,8 +19,7 @@ def drop_shown_names(
     blank = {
         name
         for name in (result.variables if result else ())
-        for term in result.get_column(name)[:1]
-        if isinstance(term, BlankNode)
+        if result and isinstance(next(iter(result.get_column(name)), None), BlankNode)
     }
     naming = {p.iri for p in graph.profile.predicates if p.naming == "name"}
     shown = {name for name, value in query.columns if value is None}
