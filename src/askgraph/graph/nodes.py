@@ -114,30 +114,9 @@ class _EntityBuilder:
         self.is_excluded[graph.predicates] = True
         self.is_class = self._mark_classes()
         nary = {term_id for term_id, c in class_ids if c.nary}
-        # Mark the nodes without a name whose local name is a code.
-        naming = (*self.name_predicates, *self.alternative_predicates)
-        terms = graph.terms
-        nameless = (np.diff(graph.out_offsets) + np.diff(graph.in_offsets)) > 0
-        for number in naming:
-            nameless[graph.get_ends(number)] = False
-        nameless[: terms.first_iri] = nameless[terms.first_blank :] = False
-        nameless[graph.predicates] = False
-        nameless_ids = np.flatnonzero(nameless)
-        shapes = [
-            _DIGITS_PATTERN.sub("#", get_local_name(iri))
-            for iri in terms.iterate_values(nameless_ids)
-        ]
-        counts = Counter(shapes)
-        is_code = [
-            not shape or ("#" in shape and counts[shape] > _MAX_SIMILAR_COUNT) for shape in shapes
-        ]
-        codes = np.zeros(len(terms), dtype=np.bool_)
-        codes[nameless_ids[np.array(is_code, dtype=np.bool_)]] = True
-        kind = graph.get_predicate_number(v.RDF_TYPE)
-        if kind is not None and nary:
-            members = graph.step(np.array(sorted(nary), dtype=np.int32), kind, inverse=True)
-            codes[members] |= nameless[members]
-        self.is_code = codes
+        self.is_code = _mark_codes(
+            graph, (*self.name_predicates, *self.alternative_predicates), nary
+        )
         self.neighbours = NeighbourDescriber.from_graph(graph, self.name_predicates, languages)
 
     def _mark_classes(self) -> NodeMask:
@@ -255,6 +234,29 @@ def _get_numbers(graph: GraphArrays, iris: Sequence[str]) -> tuple[int, ...]:
     return tuple(number for number in numbers if number is not None)
 
 
+def _mark_codes(graph: GraphArrays, naming: Sequence[int], nary: set[int]) -> NodeMask:
+    """Mark the nodes without a name whose local name is a code."""
+    terms = graph.terms
+    nameless = (np.diff(graph.out_offsets) + np.diff(graph.in_offsets)) > 0
+    for number in naming:
+        nameless[graph.get_ends(number)] = False
+    nameless[: terms.first_iri] = nameless[terms.first_blank :] = False
+    nameless[graph.predicates] = False
+    ids = np.flatnonzero(nameless)
+    shapes = [_DIGITS_PATTERN.sub("#", get_local_name(iri)) for iri in terms.iterate_values(ids)]
+    counts = Counter(shapes)
+    is_code = [
+        not shape or ("#" in shape and counts[shape] > _MAX_SIMILAR_COUNT) for shape in shapes
+    ]
+    codes = np.zeros(len(terms), dtype=np.bool_)
+    codes[ids[np.array(is_code, dtype=np.bool_)]] = True
+    kind = graph.get_predicate_number(v.RDF_TYPE)
+    if kind is not None and nary:
+        members = graph.step(np.array(sorted(nary), dtype=np.int32), kind, inverse=True)
+        codes[members] |= nameless[members]
+    return codes
+
+
 def _collect_texts(
     graph: GraphArrays, first: int, last: int, predicates: Sequence[int]
 ) -> dict[int, list[int]]:
@@ -297,6 +299,7 @@ class NeighbourDescriber:
     """Describes nameless nodes by their neighbours.
 
     Attributes:
+        graph: The graph.
         labels: Id of the literal that names each term; -1 for none.
         is_followed: Whether neighbours by each predicate count.
     """
