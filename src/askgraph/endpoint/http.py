@@ -52,6 +52,7 @@ _GRAPH_FORMATS = {
     "text/turtle": RdfFormat.TURTLE,
     "application/x-turtle": RdfFormat.TURTLE,
     "application/rdf+xml": RdfFormat.RDF_XML,
+    "application/ld+json": RdfFormat.JSON_LD,
 }
 _GRAPH_KEYWORD_PATTERN = re.compile(r"\bGRAPH\b", re.IGNORECASE)
 
