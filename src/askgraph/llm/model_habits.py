@@ -132,7 +132,7 @@ def _to_call(value: object, names: set[str], number: int) -> ToolCall | None:
     name = next((value[key] for key in _NAME_KEYS if isinstance(value.get(key), str)), "")
     if normalize_tool_name(name) not in names:
         return None
-    arguments = next((value[key] for key in _ARGUMENT_KEYS if key in value), {})
+    arguments: object = next((value[key] for key in _ARGUMENT_KEYS if key in value), {})
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     return ToolCall(f"call_0_{number}", name, text)
 
