@@ -182,10 +182,8 @@ class _AlternativeFinder:
         self, entity: str, counts: Mapping[NamedNode | Literal, int]
     ) -> dict[NamedNode | Literal, int]:
         """Sort terms: those of the same class first, then by degree, then by rows."""
-        arrays, own_classes = (
-            self.graph.arrays,
-            [class_profile.iri for class_profile in list_classes(entity, self.graph)[:1]],
-        )
+        arrays = self.graph.arrays
+        own_classes = [class_profile.iri for class_profile in list_classes(entity, self.graph)[:1]]
 
         def sort_key(item: tuple[NamedNode | Literal, int]) -> tuple[bool, int, int]:
             iri = item[0].value

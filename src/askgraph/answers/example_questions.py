@@ -32,11 +32,7 @@ from askgraph.graph.profile import (
 )
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.english import is_plural, lower_first_letter
-from askgraph.sparql.prefixes import (
-    PrefixMap,
-    choose_label,
-    split_local_name,
-)
+from askgraph.sparql.prefixes import PrefixMap, choose_label, split_local_name
 
 COORDINATE_NAMES = (frozenset(["lat", "latitude"]), frozenset(["long", "lon", "lng", "longitude"]))
 """Local names of properties for a latitude and for a longitude."""

@@ -176,10 +176,8 @@ async def answer_over_two_graphs(searched: Sequence[SearchedGraph]) -> Answer | 
                             query, True, columns=(), labels=own_labels
                         )
                     ).words
-                    labels, descriptions = (
-                        labels | own_labels,
-                        [part.run.graph.name, words, *descriptions],
-                    )
+                    labels = labels | own_labels
+                    descriptions = [part.run.graph.name, words, *descriptions]
                 builder = run.create_builder(head.proposal)
                 query, own_labels = await builder.format_query(candidate.query)
                 answer = await builder.answer(

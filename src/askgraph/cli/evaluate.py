@@ -113,10 +113,8 @@ def evaluate(
     limits = RunBudget.from_texts(budget or [])
     benchmark_selections = select_benchmarks(workspace, benchmarks, selection)
     for selected_benchmark in benchmark_selections:
-        unreadable, question_count = (
-            selected_benchmark.contents.unreadable,
-            len(selected_benchmark.contents.questions),
-        )
+        unreadable = selected_benchmark.contents.unreadable
+        question_count = len(selected_benchmark.contents.questions)
         if len(selected_benchmark.questions) < question_count:
             note = f"asking {len(selected_benchmark.questions)} of {question_count} questions"
             typer.echo(f"{selected_benchmark.name}: {note}", err=True)

@@ -181,10 +181,8 @@ def generate(
             f"{format_count(generated_examples.drafted, 'draft')}"
         )
         model_text = f", {worded} in a model's words" if worded else ""
-        questions, summary = (
-            "".join(f"{line}\n" for line in lines),
-            f"{generated_examples.graph}: {kept_text}{model_text}; {generated_examples.ended}",
-        )
+        questions = "".join(f"{line}\n" for line in lines)
+        summary = f"{generated_examples.graph}: {kept_text}{model_text}; {generated_examples.ended}"
         typer.echo(questions, nl=False)
         typer.echo(summary, err=True)
     if not generated_examples.examples:

@@ -300,10 +300,8 @@ def _plan_representation_study(workspace: Workspace, planned_study: Study) -> Sh
     run_names = set[str]()
     rows: list[tuple[Cell, ...]] = []
     for item in planned_study.experiments:
-        run, missing_parts = (
-            planned_study.get_run_name(item),
-            find_missing_requirement(workspace, planned_study, item),
-        )
+        run = planned_study.get_run_name(item)
+        missing_parts = find_missing_requirement(workspace, planned_study, item)
         rows.append(
             (
                 item.number,

@@ -66,10 +66,8 @@ def teach(
             file_glossary = parse_glossary(text, str(glossary))
         else:
             file_glossary = parse_turtle_glossary(text, str(glossary), format=rdf_format)
-        entries, new_instructions = (
-            file_glossary.entries,
-            file_glossary.instructions or new_instructions,
-        )
+        entries = file_glossary.entries
+        new_instructions = file_glossary.instructions or new_instructions
     if word is not None and not remove:
         table = {
             "word": word,

@@ -63,10 +63,7 @@ _KNOWN_EXTENSIONS = (
 )
 _MIN_BACKGROUND_BYTES = 16 * 2**20  # files from this size on are loaded in a separate process
 _PIECE_SIZE = 250_000  # quads that the store sorts in memory at once, some hundred bytes each
-_MAX_STORE_BYTES, _MAX_READER_BYTES = (
-    32 * 2**20,
-    4 * 2**20,
-)  # bytes of N-Triples per batch
+_MAX_STORE_BYTES, _MAX_READER_BYTES = (32 * 2**20, 4 * 2**20)  # bytes of N-Triples per batch
 
 Progress = Callable[[int, int, str], None]
 ReportBytes = Callable[[int], None]
@@ -221,10 +218,7 @@ def _exit_with_input() -> None:
 
 
 def read_quads(
-    files: Sequence[Path],
-    *,
-    progress: Progress | None = None,
-    options: FileOptions | None = None,
+    files: Sequence[Path], *, progress: Progress | None = None, options: FileOptions | None = None
 ) -> Iterator[Quad]:
     """Yield the quads of RDF files, with the same blank node names each time.
 

@@ -139,10 +139,8 @@ class _Advisor:
         if graph is None:
             shared_classes = dict(first.object_classes).keys() & dict(above.subject_classes).keys()
             return (1.0, 2) if shared_classes else (0.0, 0)
-        first_number, above_number = (
-            graph.get_predicate_number(first.iri),
-            graph.get_predicate_number(above.iri),
-        )
+        first_number = graph.get_predicate_number(first.iri)
+        above_number = graph.get_predicate_number(above.iri)
         if first_number is None or above_number is None:
             return 0.0, 0
         objects = graph.get_ends(first_number, inverse=True)

@@ -155,10 +155,8 @@ def _build_class(
         predicate = predicates[number]
         if predicate.naming == "name" and count >= 0.5 * len(members):
             bearers, names = graph.get_edges(members, int(number))
-            coverage, distinct_count = (
-                len(deduplicate(bearers)) / len(members),
-                len(deduplicate(names)),
-            )
+            coverage = len(deduplicate(bearers)) / len(members)
+            distinct_count = len(deduplicate(names))
             score = score_name_predicate(predicate.iri, iri, coverage, distinct_count / len(names))
             scored_names.append((score, predicate.iri))
     name = max(scored_names)[1] if scored_names else None
@@ -262,9 +260,8 @@ def _parse_literal_suffix(suffix: str) -> tuple[str, str | None]:
     return split_literal(f'"{suffix}')[1:]
 
 
-_MAX_READ_LITERALS = (
-    100_000  # literals of one predicate whose datatypes are read; of more, evenly chosen
-)
+# Literals of one predicate whose datatypes are read; of more, evenly chosen.
+_MAX_READ_LITERALS = 100_000
 
 
 def build_partitions(graph: GraphArrays) -> tuple[Partition, ...]:

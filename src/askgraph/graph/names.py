@@ -157,10 +157,8 @@ def _iterate_entity_names(
 ) -> Iterator[IndexedName]:
     has_name = np.zeros(len(graph.terms), dtype=np.bool_)
     # Pages and properties of a Wikibase are not things; predicates take the properties' names.
-    direct, about_number = (
-        graph.get_predicate_number(v.WIKIBASE_DIRECT),
-        graph.get_predicate_number(v.SCHEMA_ABOUT),
-    )
+    direct = graph.get_predicate_number(v.WIKIBASE_DIRECT)
+    about_number = graph.get_predicate_number(v.SCHEMA_ABOUT)
     if direct is None:
         excluded = np.zeros(0, dtype=np.int32)
     else:

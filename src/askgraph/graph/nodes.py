@@ -370,10 +370,8 @@ class NeighbourDescriber:
                     np.arange(len(edge_sources)) - np.repeat(starts, lengths)
                     < _MAX_NEIGHBOURS_PER_PREDICATE
                 )
-                edge_sources, edge_targets = (
-                    edge_sources[is_within_limit],
-                    edge_targets[is_within_limit],
-                )
+                edge_sources = edge_sources[is_within_limit]
+                edge_targets = edge_targets[is_within_limit]
                 sources.append(edge_sources)
                 targets.append(edge_targets)
                 target_orders = np.full(len(edge_targets), int(inverse), dtype=np.int8)

@@ -367,10 +367,8 @@ class _NeighbourhoodFetcher:
         predicates = [iri for iri in candidates if iri != self.type_predicate][:_MAX_HUB_PREDICATES]
         class_parts, predicate_parts = [], list[tuple[RequestPart, bool | None]]()
         for iri, inverse in hubs:
-            edges, end = (
-                self._build_edges_pattern((iri,), inverse=inverse),
-                "?s" if inverse else "?o",
-            )
+            edges = self._build_edges_pattern((iri,), inverse=inverse)
+            end = "?s" if inverse else "?o"
             for cls in self.seeds.classes[:_MAX_CLASSES]:
                 body = f"{edges} . {end} <{self.type_predicate}> <{cls}>"
                 class_parts.append((RequestPart(body, _MAX_INSTANCES), inverse, cls))
@@ -428,10 +426,8 @@ class _NeighbourhoodFetcher:
                 typed_nodes.add(triple.subject.value)
         untyped_nodes = [iri for iri in nodes if iri not in typed_nodes]
         untyped_nodes.sort(key=lambda iri: -self.reached.get(iri, 0))
-        subjects, properties = (
-            format_iris(untyped_nodes[:_MAX_REACHED_NODES]),
-            format_iris((self.type_predicate, *self.naming)),
-        )
+        subjects = format_iris(untyped_nodes[:_MAX_REACHED_NODES])
+        properties = format_iris((self.type_predicate, *self.naming))
         body = f"VALUES ?s {{ {subjects} }} VALUES ?p {{ {properties} }} ?s ?p ?o"
         await self.requests.fetch_parts([RequestPart(body, _MAX_EDGES)] if untyped_nodes else [])
 

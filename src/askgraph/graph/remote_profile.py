@@ -116,11 +116,9 @@ async def profile_endpoint(
 
     source = endpoint.address
     if one_by_one:
-        later, profile_and_names = (
-            None,
-            await _profile_each_graph(
-                open_session, max_queries, max_seconds, source, vocabulary_files
-            ),
+        later = None
+        profile_and_names = await _profile_each_graph(
+            open_session, max_queries, max_seconds, source, vocabulary_files
         )
     else:
         with open_session(max_queries, max_seconds) as session:

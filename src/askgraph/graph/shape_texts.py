@@ -158,10 +158,8 @@ def _format_value(line: ShapeLine, prefixes: PrefixMap) -> str:
 
 def _format_cardinality(line: ShapeLine, shape: Shape) -> str:
     if line.min_count is not None or line.max_count is not None:
-        min_count, max_count = (
-            line.min_count or 0,
-            "*" if line.max_count is None else line.max_count,
-        )
+        min_count = line.min_count or 0
+        max_count = "*" if line.max_count is None else line.max_count
         tags = {(1, 1): "", (0, 1): "?", (1, "*"): "+", (0, "*"): "*"}
         return tags.get((min_count, max_count), f"{{{min_count},{max_count}}}")
     share = shape.get_share(line)

@@ -147,10 +147,8 @@ async def _sample_shape(shape: Shape, endpoint: Endpoint, timeout: float) -> Sha
     lines, sample_count = [], 0
     for direction, predicate, count, having in result.rows:
         if isinstance(predicate, NamedNode):
-            inverse, sizes = (
-                _parse_count(direction) == 1,
-                (_parse_count(count), _parse_count(having)),
-            )
+            inverse = _parse_count(direction) == 1
+            sizes = (_parse_count(count), _parse_count(having))
             lines.append(ShapeLine(predicate.value, *sizes, inverse=inverse))
         else:
             sample_count = max(sample_count, _parse_count(count))

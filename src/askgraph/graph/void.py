@@ -110,14 +110,10 @@ def _iterate_accounts(statements: RdfStatements) -> Iterator[Profile]:
     candidates = statements.list_subjects(
         v.VOID_CLASS_PARTITION, v.VOID_PROPERTY_PARTITION, v.VOID_TRIPLES
     )
-    roots, subset_nodes = (
-        [node for node in candidates if node not in partition_nodes],
-        collect_nodes(v.SD_GRAPH, v.VOID_SUBSET),
-    )
-    default_graphs, class_partitions = (
-        collect_nodes(v.SD_DEFAULT_GRAPH),
-        collect_nodes(v.VOID_CLASS_PARTITION),
-    )
+    roots = [node for node in candidates if node not in partition_nodes]
+    subset_nodes = collect_nodes(v.SD_GRAPH, v.VOID_SUBSET)
+    default_graphs = collect_nodes(v.SD_DEFAULT_GRAPH)
+    class_partitions = collect_nodes(v.VOID_CLASS_PARTITION)
     top_nodes = [root for root in roots if root not in subset_nodes | default_graphs]
     for nodes in (
         top_nodes,
@@ -342,10 +338,8 @@ def read_own_parts(statements: RdfStatements) -> tuple[Part, ...]:
     """Return the completeness that is stated in our own vocabulary."""
     parts_list = []
     for node in statements.list_subjects(OwnTerms.seen):
-        count, total = (
-            statements.get_number(node, OwnTerms.seen) or 0,
-            statements.get_number(node, OwnTerms.total),
-        )
+        count = statements.get_number(node, OwnTerms.seen) or 0
+        total = statements.get_number(node, OwnTerms.total)
         notes = statements.get_texts(node, v.RDFS_COMMENT)
         note = notes[0][0] if notes else ""
         parts_list += [

@@ -96,10 +96,8 @@ class OpenSearchIndex:
         Raises:
             ServiceError: the server fails.
         """
-        location, embedder_name = (
-            IndexLocation.from_settings(on, name, folder),
-            embedder.name if embedder else "",
-        )
+        location = IndexLocation.from_settings(on, name, folder)
+        embedder_name = embedder.name if embedder else ""
         content = _build_index_body(
             k1, b, shards, embedder, f"{source}\n{k1} {b} {shards} {embedder_name}"
         )

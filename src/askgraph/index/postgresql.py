@@ -100,10 +100,8 @@ class PostgreSQLIndex:
         Raises:
             ServiceError: the server fails.
         """
-        location, embedder_name = (
-            IndexLocation.from_settings(on, name, folder),
-            embedder.name if embedder else "",
-        )
+        location = IndexLocation.from_settings(on, name, folder)
+        embedder_name = embedder.name if embedder else ""
         settings = {"language": language, "embedder": embedder_name}
         write = partial(_write_batch, location, language, embedder_name)
         with (
@@ -660,10 +658,7 @@ def _translate_errors(location: IndexLocation) -> Iterator[None]:
     address = location.address
     try:
         yield
-    except (
-        asyncpg.InvalidPasswordError,
-        asyncpg.InvalidAuthorizationSpecificationError,
-    ) as error:
+    except (asyncpg.InvalidPasswordError, asyncpg.InvalidAuthorizationSpecificationError) as error:
         raise Unauthorised(
             f"{address}: {error}; set {PASSWORD_VARIABLE} (or PGPASSWORD)"
         ) from error

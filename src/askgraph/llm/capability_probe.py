@@ -112,20 +112,15 @@ _TEST_GRAMMAR = 'root ::= "moon " [0-9] [0-9]? " of " ("Jupiter" | "Saturn")'
 _GRAMMATICAL_TEXTS = {
     f"moon {number} of {planet}" for number in range(100) for planet in ("Jupiter", "Saturn")
 }
-_MAX_SHORT_REPLY_TOKENS = (
-    128  # tokens of a reply that ends by itself; of a model that reasons, many more
-)
+# Tokens of a reply that ends by itself; of a model that reasons, many more.
+_MAX_SHORT_REPLY_TOKENS = 128
 _MAX_REASONING_REPLY_TOKENS = 4_000
 _REASONING_NOTE = "{} characters before it spoke; `effort` may shorten that"
 _TOOL_PROMPT = "How many people live in Norway? Look it up with the tool."
 _TEST_TOOL = ToolSchema(
     "population",
     "Look up how many people live in a country.",
-    {
-        "type": "object",
-        "properties": {"country": {"type": "string"}},
-        "required": ["country"],
-    },
+    {"type": "object", "properties": {"country": {"type": "string"}}, "required": ["country"]},
 )
 _REJECTION_ERRORS = (ErrorReply, MalformedReply, PromptTooLong)
 

@@ -255,10 +255,8 @@ class _StreamingCriteria:
         text = _cut_at_stop(self.decode_row(row), self.request.stop).rstrip("\ufffd")
         longest = max((len(stop) for stop in self.request.stop), default=1) - 1
         stable_text = text[: max(self.sent_length, len(text) - longest)]
-        new_text, self.sent_length = (
-            stable_text[self.sent_length :],
-            max(self.sent_length, len(stable_text)),
-        )
+        new_text = stable_text[self.sent_length :]
+        self.sent_length = max(self.sent_length, len(stable_text))
         return new_text
 
     def has_stop_text(self, row: Any) -> bool:

@@ -282,14 +282,12 @@ def apply_presets(plugin: _Plugin) -> _Plugin:
     Explicit settings win. The constructor raises `SetupError` for an unknown preset.
     """
     plugin_class: Any = plugin
-    original_init, names = (
-        plugin_class.__init__,
-        [
-            setting_field.name
-            for setting_field in fields(plugin)
-            if setting_field.init and not setting_field.kw_only
-        ],
-    )
+    original_init = plugin_class.__init__
+    names = [
+        setting_field.name
+        for setting_field in fields(plugin)
+        if setting_field.init and not setting_field.kw_only
+    ]
 
     @wraps(original_init)
     def initialize(self: object, *args: object, **settings: object) -> None:

@@ -7,14 +7,7 @@ with the nearest valid names and empty results with a reason, the query is verba
 second prompt, and a query over several graphs is joined here.
 """
 
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,12 +18,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, System, User
 from askgraph.llm.budget import BudgetAccount
 from askgraph.llm.structured import StructuredReply, describe_for_user, parse_structured
-from askgraph.methods import (
-    PaperPreset,
-    apply_presets,
-    load_texts,
-    parse_paper_preset,
-)
+from askgraph.methods import PaperPreset, apply_presets, load_texts, parse_paper_preset
 from askgraph.methods.settings import ModelMethodSettings, check_minimum
 from askgraph.methods.shared import (
     Conversation,

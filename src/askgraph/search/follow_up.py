@@ -101,10 +101,8 @@ def _complete_clause(
 
     A clause with more or other content only loses its "and".
     """
-    linked, earlier_linked = (
-        link_question(reading, names),
-        link_question(tokenize(earlier, reading.language), names),
-    )
+    linked = link_question(reading, names)
+    earlier_linked = link_question(tokenize(earlier, reading.language), names)
     earlier_predicates = {
         link.target
         for link in earlier_linked.get_links(ItemKind.PREDICATE)

@@ -15,13 +15,7 @@ from pyoxigraph import NamedNode, Variable
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.glossary import Glossary, GlossaryEntry
 from askgraph.graph.profile import ClassProfile, Profile
-from askgraph.index.names import (
-    IndexedName,
-    ItemKind,
-    NameIndex,
-    find_phrases,
-    stem_name,
-)
+from askgraph.index.names import IndexedName, ItemKind, NameIndex, find_phrases, stem_name
 from askgraph.search.expand.schema import Schema, build_schema
 from askgraph.search.link import GlossaryWord, Link, LinkedQuestion, add_links, link_question
 from askgraph.search.operators.query_builder import QueryCandidate

@@ -167,9 +167,8 @@ async def _handle_http_error(request: Request, error: Exception) -> Response:
 
 StartReport = Callable[[str, ServeSettings, Sequence[str]], None]
 _MAX_WARM_GRAPHS = 3  # graphs that are opened ahead
-_SWITCH_INTERVAL_SECONDS = (
-    0.001  # maximum seconds for which checking a query in a thread may hold shared resources
-)
+# Maximum seconds for which checking a query in a thread may hold shared resources.
+_SWITCH_INTERVAL_SECONDS = 0.001
 _WARM_UP_TIMEOUT_SECONDS = 10.0  # seconds for the question to each
 _log = logging.getLogger("askgraph.server")
 

@@ -32,9 +32,8 @@ from askgraph.trace import PreviousQuestion
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models
 
-_MAX_SERVICE_QUERY_CHARACTERS = (
-    5_000  # characters of a query with a SERVICE; parsing it takes half a second
-)
+# Characters of a query with a SERVICE; parsing it takes half a second.
+_MAX_SERVICE_QUERY_CHARACTERS = 5_000
 
 
 class QueryRunner:

@@ -318,9 +318,9 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        size, max_bytes = (
-            0,
-            self._max_upload_bytes if get_route_path(scope) == _UPLOAD_PATH else MAX_BODY_BYTES,
+        size = 0
+        max_bytes = (
+            self._max_upload_bytes if get_route_path(scope) == _UPLOAD_PATH else MAX_BODY_BYTES
         )
         detail = f"the request is larger than the limit of {max_bytes:,} bytes"
         declared_length = dict(scope["headers"]).get(b"content-length", b"0")

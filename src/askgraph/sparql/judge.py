@@ -184,11 +184,7 @@ def check_size(text: str) -> None:
             token.kind == "mark" and token.text not in _DATA_MARKS
         )
         if token_count > MAX_TOKENS_OUTSIDE_VALUES:
-            _raise_at(
-                text,
-                token,
-                f"more than {MAX_TOKENS_OUTSIDE_VALUES:,} tokens outside VALUES",
-            )
+            _raise_at(text, token, f"more than {MAX_TOKENS_OUTSIDE_VALUES:,} tokens outside VALUES")
         if not (previous_keyword == "VALUES" and (token.kind == "variable" or token.text in "()")):
             previous_keyword = token.text.upper() if token.kind == "word" else None
 

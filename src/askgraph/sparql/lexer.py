@@ -109,9 +109,8 @@ class TokenizedText:
         return frozenset(token.text[1:] for token in self.all_tokens if token.kind == "variable")
 
 
-_MAX_SHORT_TEXT_CHARACTERS = (
-    20_000  # longer texts have a smaller cache; each text is tokenized many times
-)
+# Longer texts have a smaller cache; each text is tokenized many times.
+_MAX_SHORT_TEXT_CHARACTERS = 20_000
 
 
 def tokenize(text: str) -> TokenizedText:

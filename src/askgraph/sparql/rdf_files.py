@@ -291,10 +291,8 @@ def read_statements(path: Path) -> RdfStatements:
     Raises:
         SetupError: the file is missing, damaged or of an unknown kind.
     """
-    decompress, rdf_format = (
-        DECOMPRESSOR_BY_SUFFIX.get(path.suffix.lower()),
-        FORMAT_BY_SUFFIX.get(get_format_suffix(path)),
-    )
+    decompress = DECOMPRESSOR_BY_SUFFIX.get(path.suffix.lower())
+    rdf_format = FORMAT_BY_SUFFIX.get(get_format_suffix(path))
     if rdf_format is None:
         raise SetupError(
             f"{str(path)!r} has an unknown file type; supported: "
@@ -340,9 +338,8 @@ def check_document(name: str, kind: RdfFormat, content: Iterable[bytes]) -> None
         check_json_depth(name, content)
 
 
-_MAX_NESTING_DEPTH = (
-    1000  # nesting depth: parsers fail beyond a few thousand, or become ever slower
-)
+# Nesting depth: parsers fail beyond a few thousand, or become ever slower.
+_MAX_NESTING_DEPTH = 1000
 _ESCAPED_BYTE = re.compile(rb"\\.", re.DOTALL)
 _IGNORED_JSON_BYTES = bytes(sign for sign in range(256) if sign not in b'"{}[]')
 _JSON_STRING = re.compile(rb'"[^"]*"')

@@ -373,10 +373,7 @@ def _build_arrays_from_store(
 
 
 def _write_manifest(
-    profile: Profile,
-    folder: Path,
-    sources: Sequence[SourceFile],
-    vocabulary_files: Sequence[Path],
+    profile: Profile, folder: Path, sources: Sequence[SourceFile], vocabulary_files: Sequence[Path]
 ) -> None:
     """Write the graph's own type predicates and then, last, the manifest of its sources."""
     if profile.types:

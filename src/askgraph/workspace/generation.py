@@ -341,10 +341,8 @@ class _ExampleGenerator:
             return
         for query, result in results:
             if is_same_answer(answer, query, result) and digest_result(result).digest is not None:
-                now, outcome = (
-                    datetime.now(UTC).isoformat(timespec="seconds"),
-                    digest_result(result),
-                )
+                now = datetime.now(UTC).isoformat(timespec="seconds")
+                outcome = digest_result(result)
                 example = QueryExample(
                     draft.question,
                     query,

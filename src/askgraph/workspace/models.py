@@ -335,11 +335,9 @@ def resolve_dependencies(
             )
         other_table = load_method_settings(folder, name)
         sent = settings.get("sent")
-        other_fields, needs, chooses = (
-            _get_fields(other_plugin),
-            is_model_required(other_plugin),
-            any(key in other_table for key in MODEL_SETTINGS),
-        )
+        other_fields = _get_fields(other_plugin)
+        needs = is_model_required(other_plugin)
+        chooses = any(key in other_table for key in MODEL_SETTINGS)
         other_settings: dict[str, object] = {}
         if "model" in chosen and needs and not chooses:
             other_settings["model"] = chosen["model"]

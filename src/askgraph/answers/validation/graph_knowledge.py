@@ -73,10 +73,8 @@ class _ArrayEntities:
     graph: KnowledgeGraph | None
 
     def get_sorts(self, iri: str) -> Sorts | None:
-        node, type_number = (
-            self.arrays.terms.find_iri(iri),
-            self.arrays.get_predicate_number(RDF_TYPE),
-        )
+        node = self.arrays.terms.find_iri(iri)
+        type_number = self.arrays.get_predicate_number(RDF_TYPE)
         if node is None:
             return None
         if type_number is None:

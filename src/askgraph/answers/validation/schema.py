@@ -370,10 +370,8 @@ def _check_class(
         if constraint.subclasses and knowledge.hierarchy is None:
             certainty = min(certainty, _ALTERNATIVE_PROBABILITY)
     else:
-        kind, message = (
-            FaultKind.SUBJECT,
-            f"{name} does not have the properties asked of {constraint.subject}",
-        )
+        kind = FaultKind.SUBJECT
+        message = f"{name} does not have the properties asked of {constraint.subject}"
         certainty = 0.9 * knowledge.completeness
     yield Finding(kind, message, source_range, constraint.cls, tuple(proposals), certainty)
 

@@ -29,8 +29,7 @@ from askgraph.answers.verbalize.lexicon import make_forms
 from askgraph.answers.verbalize.listing import Grouping
 from askgraph.answers.verbalize.names import Names, TripleReader, strip_article
 from askgraph.answers.verbalize.phrases import load_phrases
-from askgraph.answers.verbalize.scope import Scope, unwrap
-from askgraph.answers.verbalize.shown_names import drop_shown_names
+from askgraph.answers.verbalize.scope import Scope, drop_shown_names, unwrap
 from askgraph.errors import QuerySyntaxError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pyoxigraph import Literal, NamedNode, Variable
+from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.answers.verbalize.phrases import Phrases
+from askgraph.graph import KnowledgeGraph
 from askgraph.sparql import (
     Bind,
     Call,
@@ -26,7 +27,9 @@ from askgraph.sparql import (
     Values,
     find_variables,
     transform,
+    walk,
 )
+from askgraph.sparql.results import SelectResult
 from askgraph.sparql.vocabulary import (
     DATE_DATATYPES,
     NUMERIC_DATATYPES,
@@ -442,3 +445,45 @@ def _list_equals(expression: Expression) -> list[tuple[Expression, Expression]]:
             case _:
                 return []
     return sides if len({left for left, _ in sides}) == 1 else []
+
+
+def drop_shown_names(
+    query: Query, graph: KnowledgeGraph, result: SelectResult | None = None
+) -> Query:
+    """Return a query without the optional names of things that it shows; blank nodes keep them.
+
+    A thing is already called by its name, as by any label.
+    """
+    blank = {
+        name
+        for name in (result.variables if result else ())
+        if result and isinstance(next(iter(result.get_column(name)), None), BlankNode)
+    }
+    naming = {p.iri for p in graph.profile.predicates if p.naming == "name"}
+    shown = {name for name, value in query.columns if value is None}
+    for element in query.where.elements:
+        pattern = _get_optional_pattern(element)
+        if pattern is None or str(pattern.predicate)[1:-1] not in naming:
+            continue
+        thing, name = pattern.subject, pattern.object
+        if isinstance(thing, Variable) and thing.value in blank:
+            continue
+        rest = [part for part in query.where.elements if part is not element]
+        is_compared = name in walk((*rest, query.having, query.order[:1]))
+        if isinstance(name, Variable) and {thing, name} <= shown and not is_compared:
+            query = replace(
+                query,
+                where=Group(tuple(rest)),
+                columns=tuple(column for column in query.columns if column[0] != name),
+                group_by=tuple(key for key in query.group_by if key[0] != name),
+                order=tuple(key for key in query.order if key[0] != name),
+            )
+    return query
+
+
+def _get_optional_pattern(element: Element) -> Pattern | None:
+    match element:
+        case Nested("OPTIONAL", Group((Pattern() as pattern,))):
+            return pattern
+        case _:
+            return None

@@ -90,10 +90,8 @@ def compare_paired(a: Mapping[str, float], b: Mapping[str, float]) -> Difference
     """Compare two systems on the questions that both have, by question; 0 if they share none."""
     common = sorted(a.keys() & b.keys())
     gains = [b[key] - a[key] for key in common]
-    better, worse = (
-        sum(gain > TOLERANCE_SIZE for gain in gains),
-        sum(gain < -TOLERANCE_SIZE for gain in gains),
-    )
+    better = sum(gain > TOLERANCE_SIZE for gain in gains)
+    worse = sum(gain < -TOLERANCE_SIZE for gain in gains)
     return Difference(
         n=len(common),
         a=fmean(a[key] for key in common) if common else 0.0,

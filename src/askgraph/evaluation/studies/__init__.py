@@ -363,10 +363,8 @@ def _build_columns(
     columns = [SheetColumn(head, kind)]
     if _has_interval(table, metric):
         columns.append(SheetColumn(f"95 % of {head}" if has_several_metrics else "95 %"))
-    prefix, published = (
-        f"published {head}" if has_several_metrics else "published",
-        _get_published_benchmarks(table, metric, shown_benchmarks),
-    )
+    prefix = f"published {head}" if has_several_metrics else "published"
+    published = _get_published_benchmarks(table, metric, shown_benchmarks)
     if has_several_metrics and len(published) > 1:
         return [*columns, SheetColumn(prefix)]
     return [*columns, *(SheetColumn(f"{prefix} {name}", kind) for name in published)]

@@ -30,11 +30,7 @@ from askgraph.sparql.english import (
     singularize,
 )
 from askgraph.sparql.lexer import declare_prefixes
-from askgraph.sparql.prefixes import (
-    PrefixMap,
-    choose_label,
-    split_local_name,
-)
+from askgraph.sparql.prefixes import PrefixMap, choose_label, split_local_name
 from askgraph.sparql.results import Row, Term, to_plain_value
 from askgraph.sparql.rewrite import lay_out_query
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES

@@ -232,10 +232,8 @@ def _read_confirmation(subject: SubjectDescription) -> Confirmation | None:
     rows = result.get_text(COUNT_PREDICATE) or ""
     if not rows.isascii() or not rows.isdigit():
         return None
-    graph, snapshot = (
-        source.get_text(NAME_PREDICATE) or "",
-        source.get_text(VERSION_PREDICATE) or "",
-    )
+    graph = source.get_text(NAME_PREDICATE) or ""
+    snapshot = source.get_text(VERSION_PREDICATE) or ""
     people = (
         person.get_text(NAME_PREDICATE) for person in subject.get_nodes(ATTRIBUTED_TO_PREDICATE)
     )

@@ -210,9 +210,8 @@ MIN_BATCH_SIZE = 20  # predicates or classes in one query, at least
 _BATCH_COUNT = 20  # queries for all of a big schema
 _MAX_BATCH_SIZE = 250
 SAMPLE_SIZE = 1_000  # triples or instances to sample if there are too many
-MIN_SUM_SHARE = (
-    0.98  # share of a total that its parts must reach: an endpoint may silently lose some
-)
+# Share of a total that its parts must reach: an endpoint may silently lose some.
+MIN_SUM_SHARE = 0.98
 _MAX_PAGES = 20
 
 

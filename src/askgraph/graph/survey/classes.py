@@ -136,10 +136,8 @@ async def collect_descriptions(session: QuerySession, facts: SurveyFacts) -> Non
     )  # sources of names: a predicate may take the name of its property
     for iri in (*facts.classes, *facts.list_predicates()):
         iris_by_holder[facts.properties.get(iri, iri)].append(iri)
-    schema, standard_predicates = (
-        list(iris_by_holder),
-        {own_predicate: iri for iri, own_predicate in facts.types.items()},
-    )
+    schema = list(iris_by_holder)
+    standard_predicates = {own_predicate: iri for iri, own_predicate in facts.types.items()}
     properties = format_iris((*_DESCRIPTION_PREDICATES, *standard_predicates))
     size = max(
         _MIN_LABEL_BATCH_SIZE, min(_MAX_LABEL_BATCH_SIZE, len(schema) // _LABEL_QUERIES_COUNT)
@@ -306,9 +304,8 @@ def _count_rows(
 
 
 _SAMPLE_ENTITIES_COUNT, _MAX_ENTITIES = 300, 500
-_MIN_TYPED_SHARE = (
-    0.5  # share of things with a class property, and of its values that are in a hierarchy
-)
+# Share of things with a class property, and of its values that are in a hierarchy.
+_MIN_TYPED_SHARE = 0.5
 
 _FORMS_QUERY = (
     f"SELECT ?a ?form ?p {{ VALUES ?form {{ {format_iris(v.WIKIBASE_FORMS)} }} ?a ?form ?p }}"

@@ -21,12 +21,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import sample_examples
 from askgraph.llm import Choice, LanguageModel, Options
 from askgraph.llm.budget import BudgetAccount
-from askgraph.methods import (
-    PaperPreset,
-    apply_presets,
-    load_texts,
-    parse_paper_preset,
-)
+from askgraph.methods import PaperPreset, apply_presets, load_texts, parse_paper_preset
 from askgraph.methods.dfsl.prompt import (
     ABLATIONS,
     QuestionTerms,

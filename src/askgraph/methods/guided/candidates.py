@@ -178,9 +178,7 @@ async def search_candidates(
     found_candidates = await gather_or_fail(pending)
     masker = None
     if sees != "everything":
-        from askgraph.methods.tools.masking import (
-            TermMasker,
-        )  # few questions need masking
+        from askgraph.methods.tools.masking import TermMasker  # few questions need masking
 
         linked = [
             (item.linked.context.graph, item.linked.linked_question) for item in found_candidates

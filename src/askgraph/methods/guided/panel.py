@@ -39,9 +39,8 @@ _MIN_RIVAL_CONFIDENCE = 0.5  # minimum confidence of a candidate worth a clarifi
 MIN_CHECKED_CONFIDENCE = 0.75  # the chance of an answer that a check has chosen, at least
 _MAX_LOOKUP_CONFIDENCE = 0.6  # maximum confidence in a looked-up candidate
 _UNUSABLE_REASON = "the model's replies could not be used"
-_MAX_DECLINED_CONFIDENCE = (
-    0.3  # the most that is believed of an answer that a model declined to give
-)
+# The most that is believed of an answer that a model declined to give.
+_MAX_DECLINED_CONFIDENCE = 0.3
 _CLARIFICATION_TEXT = "Which of these do you mean?"
 
 
@@ -130,10 +129,8 @@ class Panel:
                 if isinstance(item, Answer) and (
                     self.answer is None or not item.is_empty or self.answer.is_empty
                 ):
-                    self.answer, self.confidence = (
-                        item,
-                        min(item.confidence, _MAX_LOOKUP_CONFIDENCE),
-                    )
+                    self.answer = item
+                    self.confidence = min(item.confidence, _MAX_LOOKUP_CONFIDENCE)
                 if isinstance(item, ToolUse) and item.observation.ends == "cancel":
                     self.refusal_reason = item.observation.text
                 if not isinstance(item, Answer):

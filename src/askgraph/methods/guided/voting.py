@@ -264,10 +264,8 @@ class VotingPanel(Panel):
                     2,
                 ):
                     preferred = runner_up if check_reply.value["better"] == 2 else vote.winner
-                    self.answer, self.confidence = (
-                        preferred.answer,
-                        max(MIN_CHECKED_CONFIDENCE, vote.chances[0]),
-                    )
+                    self.answer = preferred.answer
+                    self.confidence = max(MIN_CHECKED_CONFIDENCE, vote.chances[0])
                     self.rivals = ((vote if preferred is runner_up else runner_up).answer,)
 
     async def _gather_opinions(self, opinions: list[Opinion]) -> AsyncGenerator[Step, None]:

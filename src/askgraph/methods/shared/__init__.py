@@ -6,14 +6,7 @@ shortened before it is left out.
 """
 
 import time
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Callable,
-    Collection,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Unpack
@@ -57,9 +50,8 @@ from askgraph.trace import (
 )
 
 _MAX_SHORTENED_CHARACTERS = 240  # characters that a shortened result keeps
-_SHORTENED_TOKENS_SHARE = (
-    0.75  # share of the limit: shortening at every turn would invalidate the prompt cache
-)
+# Share of the limit: shortening at every turn would invalidate the prompt cache.
+_SHORTENED_TOKENS_SHARE = 0.75
 
 
 def build_columns_rule(*, naming: str = "", column_example: str = "") -> str:

@@ -51,9 +51,8 @@ _MAX_POOL_EXAMPLES = 200  # examples of a graph to compare in detail
 _RANK_FUSION_WEIGHT = 60  # of reciprocal-rank fusion
 _ANSWERING_FORMS = ("SELECT", "ASK")  # of queries that answer questions
 _ORIGINS_BY_TRUST = ("confirmed", "written", "generated")
-_MIN_PREFERRED_RATIO = (
-    0.7  # share of the nearest example's similarity that a preferred example needs to come first
-)
+# Share of the nearest example's similarity that a preferred example needs to come first.
+_MIN_PREFERRED_RATIO = 0.7
 _MIN_DUPLICATE_SCORE = 0.7  # minimum similarity of two redundant wordings
 _MAX_PER_SKELETON_COUNT = 2  # examples of one skeleton that are shown while there are others
 

@@ -36,16 +36,13 @@ from askgraph.trace import Answer, Question, Refusal, Step, ToolUse, Trace
 NOTE_MODES = ("off", "read", "keep")
 """Whether an agent sees the notes of earlier runs, and whether it also takes notes."""
 
-_MAX_EXECUTED_CONFIDENCE = (
-    0.4  # the most that is believed of a query that was run, but never answered with
-)
+# The most that is believed of a query that was run, but never answered with.
+_MAX_EXECUTED_CONFIDENCE = 0.4
 _MIN_ANSWER_CONFIDENCE = 0.35  # minimum confidence of an attempt to be the answer
-_MAX_REJECTED_CONFIDENCE = (
-    0.3  # the most that is believed of an attempt that the model did not answer with
-)
-_PROPOSAL_CONFIDENCE_FACTOR = (
-    0.9  # confidence factor of a candidate of graph search that the model ignored
-)
+# The most that is believed of an attempt that the model did not answer with.
+_MAX_REJECTED_CONFIDENCE = 0.3
+# Confidence factor of a candidate of graph search that the model ignored.
+_PROPOSAL_CONFIDENCE_FACTOR = 0.9
 _CODE_BLOCK = re.compile(r"```(?:sparql)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 
 

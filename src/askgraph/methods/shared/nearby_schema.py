@@ -378,10 +378,8 @@ def _describe_relatives(graph_class: GraphClass, equal_classes: Sequence[str]) -
     graph = graph_class.graph.context.graph
     profiles = {class_profile.iri: class_profile for class_profile in graph.profile.classes}
     parents = profiles[graph_class.iri].parents if graph_class.iri in profiles else ()
-    short_name, subclass_property = (
-        graph.prefixes.shorten(graph_class.iri),
-        dict(graph.profile.types).get(RDFS_SUB_CLASS_OF),
-    )
+    short_name = graph.prefixes.shorten(graph_class.iri)
+    subclass_property = dict(graph.profile.types).get(RDFS_SUB_CLASS_OF)
     kind = (
         f"is a kind of, by {graph.prefixes.shorten(subclass_property)}"
         if subclass_property
@@ -511,10 +509,8 @@ def _format_shape(
     )
     texts = []
     for length in _SHAPE_LENGTHS:
-        first_positions, last_positions = (
-            sorted(ordered_positions[:length]),
-            sorted(ordered_positions[length:]),
-        )
+        first_positions = sorted(ordered_positions[:length])
+        last_positions = sorted(ordered_positions[length:])
         lines = tuple(shape.lines[position] for position in (*first_positions, *last_positions))
         short_shape = replace(shape, lines=lines[:length] if is_beside else lines)
         texts.append(format_shex(short_shape, prefixes, labels=labels, max_lines=length))

@@ -329,9 +329,7 @@ class QueryTrials:
                 f"{GRAPH_LINE_PREFIX}NAME, of {names}"
             )
         validated_query = await self._check(parsed, graphs)
-        from askgraph.sparql.rewrite.canonical import (
-            canonicalize_query,
-        )  # for repeated queries
+        from askgraph.sparql.rewrite.canonical import canonicalize_query  # for repeated queries
 
         prefixes = validated_query.graph.context.graph.prefixes.namespaces
         key = (

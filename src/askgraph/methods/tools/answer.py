@@ -95,10 +95,8 @@ async def _accept(context: Context, query_run: QueryRun, final_answer: Answer) -
     if final_answer.boolean is not None:
         text = f"answered: {words}\n{str(final_answer.boolean).lower()}"
         return Observation(text, query=query_run.query, rows=1, ends="answer", answer=final_answer)
-    result_table, rows = (
-        await render_table(context, final_answer.result),
-        len(final_answer.result.rows),
-    )
+    result_table = await render_table(context, final_answer.result)
+    rows = len(final_answer.result.rows)
     text = f"answered: {words}\n{result_table.text}"
     return Observation(
         text,

@@ -298,11 +298,9 @@ class HitFormatter:
             for item in self.hints.get(str(hit.term), ())
         ]
         has = f"has {', '.join(hints)}" if hints else ""
-        about, other_names, infos = (
-            self._describe_nameless(hit),
-            self._format_other_names(hit),
-            self._format_infos(hit),
-        )
+        about = self._describe_nameless(hit)
+        other_names = self._format_other_names(hit)
+        infos = self._format_infos(hit)
         return _join_parts(head, about, other_names, infos, has, hit.note)
 
     def format_property(

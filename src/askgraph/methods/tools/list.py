@@ -171,10 +171,8 @@ def list_local_groups(arrays: GraphArrays, pattern: TriplePattern) -> Iterator[P
         term_ids = [arrays.terms.find(str(term)) for term in terms]
         return np.array(sorted({at for at in term_ids if at is not None}), dtype=np.int32)
 
-    subjects, objects = (
-        find_ids([pattern.subject] if pattern.subject else []),
-        find_ids(pattern.objects),
-    )
+    subjects = find_ids([pattern.subject] if pattern.subject else [])
+    objects = find_ids(pattern.objects)
     if (pattern.subject and not len(subjects)) or (pattern.objects and not len(objects)):
         return
     if pattern.predicate is not None:

@@ -18,16 +18,12 @@ from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
 _MAX_READINGS = 3  # shown of the same words
 _MAX_OTHER_FORMS = 2  # and additional stored forms: a code, the origin of a people's name
 _MAX_LINKS = 8
-_MIN_FULL_NAME_SCORE = (
-    0.9  # the score of a link to a name that the words hold, but for a small word
-)
+# The score of a link to a name that the words hold, but for a small word.
+_MIN_FULL_NAME_SCORE = 0.9
 _MAX_SEARCHES = 3  # stretches of words that are searched
 _MAX_HITS_PER_SEARCH = 2
 _MAX_COUNTED_NAMES = 500  # names to inspect to estimate how many contain some words
-_MAX_HUBS, _MAX_DEGREE = (
-    2,
-    2_000,
-)  # link nodes, and maximum edges of a thing to try
+_MAX_HUBS, _MAX_DEGREE = (2, 2_000)  # link nodes, and maximum edges of a thing to try
 _MIN_FUZZY_CHARACTERS, _MIN_FUZZY_SCORE = (
     5,
     75,
@@ -136,11 +132,9 @@ def _build_mention(
 
 
 def _describe_further_names(context: Context, link: Link, words: str) -> str:
-    index, search_tokens, link_tokens = (
-        context.graph.names,
-        set(stem_name(words)),
-        stem_name(link.name),
-    )
+    index = context.graph.names
+    search_tokens = set(stem_name(words))
+    link_tokens = stem_name(link.name)
     word_ids = [index.find_word(token) for token in link_tokens if token in search_tokens]
     numbers = [index.find_names(word) for word in word_ids if word is not None]
     if not numbers:

@@ -5,11 +5,7 @@
 """
 
 import json
-from collections.abc import (
-    AsyncGenerator,
-    Iterator,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -11,16 +11,7 @@ import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from askgraph import deadline, plugins
 from askgraph.answers.verbalize import list_query_iris

@@ -274,10 +274,8 @@ def _map_part(part: Any, mapping: TermMapping) -> Any:
         case Path(operator=operator, parts=parts):
             return Path(operator, tuple(_map_predicate(piece, mapping) for piece in parts))
         case Pattern():
-            subject, predicate = (
-                mapping.map_term(part.subject),
-                _map_predicate(part.predicate, mapping),
-            )
+            subject = mapping.map_term(part.subject)
+            predicate = _map_predicate(part.predicate, mapping)
             return Pattern(subject, predicate, mapping.map_term(part.object))
         case Call(name=name, arguments=arguments, separator=separator):
             new_name = mapping.map_cast(name) if ":" in name else name

@@ -73,9 +73,7 @@ class GraphSearchWriter:
         listed_iris = frozenset(term.target for term in terms)
         listed_schema = schema.restrict(listed_iris)
         proposal = propose_from_links(
-            linked,
-            listed_schema,
-            weights=load_weights(graph.name, self.ranking),
+            linked, listed_schema, weights=load_weights(graph.name, self.ranking)
         )
         proposal = _boost_listed_terms(proposal, terms)
         ranked_clusters = cluster_candidates(proposal.candidates)

@@ -369,9 +369,8 @@ The expansion only yields patterns with a result, so that a condition removed al
 one. The factor is not lower since benchmarks leave out questions with an empty answer.
 """
 
-TIED_RESULT_FACTOR = (
-    0.6  # the same if one is asked for, and several tie in an order that no word names
-)
+# The same if one is asked for, and several tie in an order that no word names.
+TIED_RESULT_FACTOR = 0.6
 
 UNBOUND_VALUE_FACTOR = 0.5  # the same if a value could not be computed: a sum of texts
 

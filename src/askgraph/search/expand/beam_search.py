@@ -490,10 +490,8 @@ class BeamSearch:
             is_end = any(predicate == end for _, end, _ in self.schema.spans)
             return Penalty.SPAN_END if is_end else Penalty.DATE_PREDICATE
         objects = state.ids if inverse else ids
-        previous, is_one_relation = (
-            (edge.predicate for edge, _ in state.node.edges),
-            self.schema.is_one_relation,
-        )
+        previous = (edge.predicate for edge, _ in state.node.edges)
+        is_one_relation = self.schema.is_one_relation
         if any(
             is_one_relation(predicate_before, predicate, state.ids) for predicate_before in previous
         ):

@@ -542,10 +542,8 @@ class Schema:
     @remember
     def is_subject_name(self, predicate: int) -> bool:
         """Return whether a predicate's name describes its subject: it ends in "of"."""
-        endings, texts = (
-            get_shared_words().names["subject"],
-            self._list_names(self.predicates[predicate]),
-        )
+        endings = get_shared_words().names["subject"]
+        texts = self._list_names(self.predicates[predicate])
         return any(not endings.isdisjoint(text.split()[-1:]) for text in texts)
 
     @cached_property
@@ -847,9 +845,8 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 """The kinds of things for each question word."""
 _NAME_SHARE = 0.9  # the share of a name that a question word and the other words hold together
 _QUESTION_WORD_SHARE = 0.6  # the same if only the question word names it
-_QUESTION_WORD_SCORE = (
-    0.1  # quality of a question word: nearly nothing, but the step is not a guess
-)
+# Quality of a question word: nearly nothing, but the step is not a guess.
+_QUESTION_WORD_SCORE = 0.1
 _SYNONYM_SCORE = 0.75
 """Quality of a synonym, and of a word with the same beginning: "lanzado", "lanzamiento"."""
 _MIN_BEGINNING_LENGTH = 5  # common first letters of words with one root: the kind decides the rest
@@ -1085,9 +1082,8 @@ TruthTerms = tuple[str, str]  # terms for yes and for no; empty if the data have
 _MAX_TRUTH_CODES_COUNT: Final = (
     6  # codes of one predicate at most: how each of two is written differs little
 )
-_MAX_PREPOSITION_WORDS = (
-    4  # words from a preposition to the name that it is about: "from the airport of"
-)
+# Words from a preposition to the name that it is about: "from the airport of".
+_MAX_PREPOSITION_WORDS = 4
 
 
 @remember
@@ -1125,10 +1121,8 @@ _MAX_INITIALS_LENGTH = 5  # maximum number of initials
 @remember
 def has_codes(schema: Schema, predicate: int, table: str) -> bool:
     """Return whether all values of a predicate are codes of one table."""
-    values, table_texts = (
-        _list_values(schema, predicate),
-        get_shared_words().data_texts_by_table[table],
-    )
+    values = _list_values(schema, predicate)
+    table_texts = get_shared_words().data_texts_by_table[table]
     return bool(values) and all(text in table_texts for text, _ in values)
 
 
@@ -1257,10 +1251,8 @@ def find_reverse(schema: Schema, predicate: int) -> int | None:
 
 def take_step(schema: Schema, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
     """Return the nodes one edge away from a set, also along the reverse of the predicate."""
-    targets, reverse = (
-        schema.graph.step(nodes, predicate, inverse=inverse),
-        find_reverse(schema, predicate),
-    )
+    targets = schema.graph.step(nodes, predicate, inverse=inverse)
+    reverse = find_reverse(schema, predicate)
     if reverse is None:
         return targets
     return np.union1d(targets, schema.graph.step(nodes, reverse, inverse=not inverse))
@@ -1268,10 +1260,8 @@ def take_step(schema: Schema, nodes: Ids, predicate: int, *, inverse: bool = Fal
 
 def filter_by_edge(schema: Schema, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
     """Return the nodes with an edge of a predicate, or of its reverse."""
-    sources, reverse = (
-        schema.graph.select_sources(nodes, predicate, inverse=inverse),
-        find_reverse(schema, predicate),
-    )
+    sources = schema.graph.select_sources(nodes, predicate, inverse=inverse)
+    reverse = find_reverse(schema, predicate)
     if reverse is None:
         return sources
     return np.union1d(sources, schema.graph.select_sources(nodes, reverse, inverse=not inverse))

@@ -507,10 +507,8 @@ def _split_runs(
 def _trim_to_name(run: list[int], reading: TokenizedQuestion, name: IndexedName) -> list[int]:
     """Return the end of a run if it is the full name: "first | name middle | name"."""
     if name.kind is ItemKind.PREDICATE and len(run) > 1:
-        name_stems, question_stems = (
-            [*map(stem_word, split_tokens(name.text))],
-            [reading.tokens[at].stem for at in run],
-        )
+        name_stems = [*map(stem_word, split_tokens(name.text))]
+        question_stems = [reading.tokens[at].stem for at in run]
         if (
             len(name_stems) < len(question_stems)
             and question_stems[-len(name_stems) :] == name_stems
@@ -664,10 +662,8 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
         matches += related
         if not exact_matches:
             for boundary in range(3, len(token.stem) - 2):
-                first, second = (
-                    index.find_word(token.stem[:boundary]),
-                    index.find_word(token.stem[boundary:]),
-                )
+                first = index.find_word(token.stem[:boundary])
+                second = index.find_word(token.stem[boundary:])
                 if first is not None and second is not None:
                     matches.append(Variant(at, first, _JOINED_SCORE, "split"))
                     matches.append(Variant(at, second, _JOINED_SCORE, "split"))
@@ -749,10 +745,8 @@ def _find_same_root(
             yield Variant(at, number, quality, "root")
         number += 1
     if len(token_stem) >= _MIN_ROOT_LENGTH:
-        stem_number, quality = (
-            index.find_word(token_stem[:_MIN_STEM_LENGTH]),
-            score_common_beginning(token_stem, token_stem[:_MIN_STEM_LENGTH]),
-        )
+        stem_number = index.find_word(token_stem[:_MIN_STEM_LENGTH])
+        quality = score_common_beginning(token_stem, token_stem[:_MIN_STEM_LENGTH])
         if stem_number is not None and quality:
             yield Variant(at, stem_number, quality, "root")
 

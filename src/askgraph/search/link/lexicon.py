@@ -193,9 +193,8 @@ class SchemaWords:
     initials: Mapping[str, tuple[tuple[int, ...], ...]]
 
 
-_TIME_SHARE = (
-    0.2  # the names of a large schema are read until this share of a question's time is gone
-)
+# The names of a large schema are read until this share of a question's time is gone.
+_TIME_SHARE = 0.2
 _schema_words: WeakKeyDictionary[NameIndex, SchemaWords] = WeakKeyDictionary()
 
 

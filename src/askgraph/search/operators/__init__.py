@@ -190,10 +190,8 @@ class QueryCompleter:
         """Yield the candidates of each state, without those that cannot answer or score too low."""
         best = float("-inf")
         for index, state in enumerate(limit_to_deadline([*states, *self._iterate_domains()])):
-            allow_distant, min_score = (
-                index < _MAX_DISTANT_STATES or index >= len(states),
-                best - _MAX_SCORE_GAP,
-            )
+            allow_distant = index < _MAX_DISTANT_STATES or index >= len(states)
+            min_score = best - _MAX_SCORE_GAP
             if self._bound_score(state, self.usable_words) < min_score:
                 continue
             if (
@@ -320,10 +318,8 @@ def _shorten_operator(operator: Operator, used_words: int, query: QueryBuilder) 
     first, last = operator.first, operator.last
     if not used_words >> first + 1 & (1 << last - first) - 1:
         return operator
-    end, question = (
-        next(position for position in operator.positions if used_words >> position & 1),
-        query.question,
-    )
+    end = next(position for position in operator.positions if used_words >> position & 1)
+    question = query.question
     while first < end:
         for phrase, name in question.word_list.operators_by_first_word.get(
             question.folded_words[first], ()
@@ -384,10 +380,8 @@ def filter_statement_ranks(query: QueryBuilder) -> None:
             if not isinstance(triple.subject, Variable):
                 draft.patterns.append(build_pattern(statement, iri, _PREFERRED_RANK))
                 continue
-            own_rank, other_statement = (
-                draft.create_variable("rank"),
-                draft.create_variable("other statement"),
-            )
+            own_rank = draft.create_variable("rank")
+            other_statement = draft.create_variable("other statement")
             draft.patterns.append(build_pattern(statement, iri, own_rank))
             draft.filters.append(build_filter(own_rank, "!=", _DEPRECATED_RANK))
             better_statement = (

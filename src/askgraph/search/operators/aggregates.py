@@ -20,14 +20,9 @@ from askgraph.search.expand import (
     PartialMatch,
     find_named_words,
 )
-from askgraph.search.expand.schema import (
-    MIXED_NUMBER_SORTS,
-    get_truth_terms,
-    is_asking_flag,
-)
+from askgraph.search.expand.schema import MIXED_NUMBER_SORTS, get_truth_terms, is_asking_flag
 from askgraph.search.link import Link
-from askgraph.search.operators.columns import find_named_vertices, find_owner_vertex
-from askgraph.search.operators.kind_groups import group_by_kind
+from askgraph.search.operators.columns import find_named_vertices, find_owner_vertex, group_by_kind
 from askgraph.search.operators.query_builder import (
     DATE_SORTS,
     LISTED_NOTE,
@@ -358,11 +353,9 @@ def get_percent_rows(query: QueryBuilder, quantity: Quantity) -> int | None:
 
 def _parse_ordinals(query: QueryBuilder, operator: Operator) -> tuple[int, int]:
     """Return the first and last rank of the ordinals before an operator: "the third to fifth"."""
-    words, lists, position = (
-        query.question.folded_words,
-        query.question.word_list,
-        operator.first - 1,
-    )
+    words = query.question.folded_words
+    lists = query.question.word_list
+    position = operator.first - 1
     while position > 0 and position in query.root.name_positions:  # "el segundo planeta más grande"
         position -= 1
     last = lists.ordinals.get(words[position], 0) if position >= 0 else 0
@@ -649,10 +642,8 @@ def bound_group_count(query: QueryBuilder, quantity: Quantity, sign: str) -> boo
 
 def _is_used_by_aggregate(query: QueryBuilder, operator: Operator) -> bool:
     """Return whether an aggregate beside a count uses its number: "the average number of"."""
-    question, aggregates = (
-        query.question,
-        query.operators.get_operators("average", "sum", "minimum", "maximum"),
-    )
+    question = query.question
+    aggregates = query.operators.get_operators("average", "sum", "minimum", "maximum")
     gaps = (
         range(min(aggregate.last, operator.last) + 1, max(aggregate.first, operator.first))
         for aggregate in aggregates
@@ -739,10 +730,8 @@ def _is_asked_per_group(query: QueryBuilder, attachment: Attachment) -> bool:
     if attachment.path or attachment.vertex is not query.root:
         return False
     for each_operator in query.operators.get_operators("each"):
-        slot, vertex = (
-            query.find_next_slot(each_operator.last),
-            query.find_next_vertex(each_operator.last),
-        )
+        slot = query.find_next_slot(each_operator.last)
+        vertex = query.find_next_vertex(each_operator.last)
         if vertex is not None and (slot is None or _is_named_before_slot(vertex, slot)):
             is_same_class = _get_classes(query, vertex) == _get_classes(query, attachment.vertex)
             return not is_same_class and has_many_between(query, vertex, attachment.vertex)
@@ -803,11 +792,9 @@ def _group_by_listed_values(query: QueryBuilder, operator: Operator) -> bool:
 
 def _is_compound(query: QueryBuilder, vertex: Vertex, slot: Slot) -> bool:
     """Return whether a plural follows a class in the singular: "movie directors"."""
-    link, tokens, attachment = (
-        vertex.node.cls_link,
-        query.question.tokens,
-        query.find_attachment(slot),
-    )
+    link = vertex.node.cls_link
+    tokens = query.question.tokens
+    attachment = query.find_attachment(slot)
     if link is None or link.positions[-1] + 1 != slot.first:
         return False
     if attachment is None or attachment.vertex is not vertex:
@@ -871,10 +858,8 @@ def is_column(query: QueryBuilder, operator: Operator) -> bool:
     if not is_listed and (len(operators) == 1 or _is_after_has(query, operators)):
         return False
     last = operators[-1].last
-    slot, place = (
-        query.find_next_slot(last, MAX_TOKENS_ACROSS),
-        query.find_next_vertex(last, MAX_TOKENS_ACROSS),
-    )
+    slot = query.find_next_slot(last, MAX_TOKENS_ACROSS)
+    place = query.find_next_vertex(last, MAX_TOKENS_ACROSS)
     is_vertex_first = (
         place is not None and slot is not None and min(place.name_positions) < slot.first
     )
@@ -1320,18 +1305,14 @@ def _build_whole(
 ) -> QueryBuilder:
     """Return the builder of the whole: the words of the part and the counted value are left out."""
     part_words, link = _find_part_words(query, operator), _find_whole_class(query, operator)
-    node, known_class, ids = (
-        _remove_words(query.state.node, part_words),
-        query.state.node.cls,
-        query.get_vertex_ids(query.root),
-    )
+    node = _remove_words(query.state.node, part_words)
+    known_class = query.state.node.cls
+    ids = query.get_vertex_ids(query.root)
     owner_vertex = _find_owner(query, get_value_variable(counted))
     if not (node.edges or node.terms) and owner_vertex is not query.root:
-        node, known_class, ids = (
-            Node(query.get_vertex_ids(owner_vertex)),
-            None,
-            query.get_vertex_ids(owner_vertex),
-        )
+        node = Node(query.get_vertex_ids(owner_vertex))
+        known_class = None
+        ids = query.get_vertex_ids(owner_vertex)
         link = None
     if query.root.term in query.draft.group_keys:
         node = replace(node, cls=known_class)

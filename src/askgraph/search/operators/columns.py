@@ -1,16 +1,17 @@
-"""Choose columns for the names and values that a question asks for, and find their owners.
+"""Choose columns for the names, values and kinds that a question asks for, and find their owners.
 
 A question word asks for a value that no other word names: the date, the place, the person.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pyoxigraph import Literal, Variable
+import numpy as np
+from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.graph.literals import ValueKind, split_literal
 from askgraph.graph.names import NAME_WORDS
 from askgraph.graph.profile import get_standard_role
-from askgraph.index.names import ItemKind, stem_name
+from askgraph.index.names import ItemKind, stem_name, stem_word
 from askgraph.search.expand import GainWeight, Penalty
 from askgraph.search.expand.schema import (
     KINDS,
@@ -27,10 +28,13 @@ from askgraph.search.operators.query_builder import (
     Vertex,
     build_unnamed_attachment,
 )
-from askgraph.search.query_pieces import Value, build_pattern
-from askgraph.search.tokenize.word_lists import get_shared_words, load_kind_words
+from askgraph.search.query_pieces import Value, build_filter, build_pattern
+from askgraph.search.tokenize.question_operators import Operator
+from askgraph.search.tokenize.word_lists import get_shared_words, get_word_list, load_kind_words
 from askgraph.sparql import Call, Element, Filter, Group
+from askgraph.sparql.vocabulary import RDF_TYPE
 
+_MAX_CLASS_SAMPLE = 200  # things to sample for whether they have several classes
 _MAX_OWNER_DISTANCE = 9
 """Maximum number of words between a property and its owner: "name and date of birth of the …"."""
 _MIN_OWNER_SCORE = 0.8  # minimum score of a place to report on
@@ -386,3 +390,53 @@ def _find_labels(query: QueryBuilder, column: Variable) -> tuple[int, set[str]] 
         graph.terms.get_text(int(candidate)) for candidate in graph.step(sample_evenly(ids), number)
     )
     return number, {split_literal(text)[2] or "" for text in texts if text.startswith('"')}
+
+
+def group_by_kind(query: QueryBuilder, operator: Operator) -> bool:
+    """Group things by their kind: by a property for it, else by their class.
+
+    The graph may have another word for it: "software per category" is by "software type".
+    """
+    position, words = operator.last + 1, query.question.folded_words
+    root, lists = query.root, query.question.word_list
+    if not isinstance(root.term, Variable) or position >= len(words):
+        return False
+    if words[position] not in lists.clauses["kinds"]:
+        return False
+    if root not in query.find_vertices_before(operator):
+        return False
+    predicate = _find_kind_predicate(query)
+    if predicate is not None:
+        kind = query.attach(build_unnamed_attachment(root, predicate))
+    elif root.node.cls is not None and _has_several_classes(query, root):
+        kind = query.draft.create_variable("kind")
+        query.draft.patterns.append(build_pattern(root.term, RDF_TYPE, kind))
+        query.draft.filters.append(build_filter(kind, "!=", NamedNode(root.node.cls)))
+    else:
+        return False
+    query.consume_tokens([position])
+    query.group_by_value(kind, position, is_shown_word=False)
+    return True
+
+
+def _find_kind_predicate(query: QueryBuilder) -> int | None:
+    """Return the predicate of the root for its kind, with the fewest values."""
+    lists, schema, root = query.question.word_list, query.schema, query.root
+    words = lists.clauses["kinds"] | get_word_list("en").clauses["kinds"]
+    stems = {stem_word(word) for word in words}
+    ids, sizes = query.get_vertex_ids(root), []
+    for number in query.list_predicates(root):
+        is_kind = number != schema.type_predicate and stems & set(schema.get_name_stems(number))
+        if is_kind and schema.get_sort(number) in (ValueKind.NONE, ValueKind.TEXT):
+            subjects, objects = query.graph.get_edges(ids, number)
+            if len(np.unique(objects)) < len(np.unique(subjects)):
+                sizes.append((len(np.unique(objects)), number))
+    return min(sizes)[1] if sizes else None
+
+
+def _has_several_classes(query: QueryBuilder, vertex: Vertex) -> bool:
+    """Return whether most things at a vertex have a class besides that of the vertex."""
+    ids = query.get_vertex_ids(vertex)
+    classes = [query.schema.get_classes(int(number)) for number in ids[:_MAX_CLASS_SAMPLE]]
+    further = [set(names) - {vertex.node.cls} for names in classes]
+    return 2 * sum(map(bool, further)) > len(further) and len(set().union(*further)) > 1

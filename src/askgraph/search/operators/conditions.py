@@ -231,10 +231,8 @@ _COMPARABLE_SORTS = (*NUMERIC_SORTS, *_DATE_VALUE_SORTS)
 
 def apply_comparison(query: QueryBuilder, operator: Operator) -> bool:
     """Add a condition on a value or a count: "more than 5 X", "before 1990"."""
-    next_quantity, previous_quantity = (
-        _find_quantity_after(query, operator),
-        query.operators.get_quantity_before(operator, 1),
-    )
+    next_quantity = _find_quantity_after(query, operator)
+    previous_quantity = query.operators.get_quantity_before(operator, 1)
     quantity = (
         previous_quantity
         if operator.name in ("at_least", "at_most") and previous_quantity

@@ -105,10 +105,8 @@ def apply_extreme(
     )
     if is_own_column and apply_aggregate(query, operator, "MAX" if descending else "MIN"):
         return True
-    is_sole, next_slot = (
-        is_sole_request(query, operator),
-        query.find_next_slot(operator.last, MAX_TOKENS_APART),
-    )
+    is_sole = is_sole_request(query, operator)
+    next_slot = query.find_next_slot(operator.last, MAX_TOKENS_APART)
     measured_value = None if is_frequency else _find_measure(query, operator, measure)
     if measured_value is None:
         return measure is None and _order_by_count(query, operator, descending)
@@ -162,10 +160,8 @@ def _is_frequency_request(query: QueryBuilder, operator: Operator) -> bool:
         return True
     if operator.name not in ("most", "fewest") or operator.first < operator.last:
         return False
-    vertex, slot = (
-        query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE),
-        query.find_next_slot(operator.last, MAX_TOKENS_APART),
-    )
+    vertex = query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE)
+    slot = query.find_next_slot(operator.last, MAX_TOKENS_APART)
     tokens = query.question.tokens
     return (
         vertex is not None

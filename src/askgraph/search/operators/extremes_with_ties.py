@@ -167,10 +167,8 @@ def _has_ties(query: QueryBuilder, value: Variable, descending: bool) -> bool:
     current = vertex  # of the things that the pattern starts at, those that lead to the extreme
     while current.parent is not None and current.edge is not None:
         parent_ids = query.lookups.follow_edge(extreme_ids, current.edge, backwards=True)
-        extreme_ids, current = (
-            intersect(query.get_vertex_ids(current.parent), parent_ids),
-            current.parent,
-        )
+        extreme_ids = intersect(query.get_vertex_ids(current.parent), parent_ids)
+        current = current.parent
     return len(dict.fromkeys(extreme_ids.tolist())) > 1 or _has_several_rows(query, vertex)
 
 

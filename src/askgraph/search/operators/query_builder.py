@@ -807,9 +807,8 @@ _MAX_PREDICATE_NODES, _MAX_NAME_NODES, _MAX_NARY_NODES = 300, 200, 50
 """Number of nodes to sample: for the predicates of a vertex, for names, for kinds of nodes."""
 _LASTING_KINDS = frozenset(("persons", "bodies", "places"))
 """Kinds of things whose own dates are not the dates of events around them."""
-_MIN_KEY_SCORE = (
-    0.9  # minimum score of words to name a predicate and not only the class of its objects
-)
+# Minimum score of words to name a predicate and not only the class of its objects.
+_MIN_KEY_SCORE = 0.9
 _COMPARATORS = {
     ">": np.greater,
     "<": np.less,
@@ -945,12 +944,10 @@ class QueryBuilder:
         *,
         allow_distant: bool = True,
     ) -> None:
-        self.lookups, self.state, self.slots, self.allow_distant = (
-            lookups,
-            state,
-            slots,
-            allow_distant,
-        )
+        self.lookups = lookups
+        self.state = state
+        self.slots = slots
+        self.allow_distant = allow_distant
         self.search, self.operators, self.zones = lookups.search, lookups.operators, lookups.zones
         self.graph, self.schema, self.linked = lookups.graph, lookups.schema, lookups.linked
         self.question, self.weights = lookups.question, lookups.weights

@@ -176,10 +176,8 @@ def apply_same_value(query: QueryBuilder, operator: Operator, *, same: bool) -> 
 def _compare_with_entity(
     query: QueryBuilder, operator: Operator, link: Link, *, same: bool
 ) -> bool:
-    entity, slot = (
-        query.schema.find_link_node(link),
-        query.find_next_slot(operator.last, MAX_TOKENS_BESIDE),
-    )
+    entity = query.schema.find_link_node(link)
+    slot = query.find_next_slot(operator.last, MAX_TOKENS_BESIDE)
     vertex = query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE)
     if entity is not None and slot is None and vertex is not None and same:
         return _link_entity_to_vertex(query, link, entity, vertex)
@@ -196,10 +194,8 @@ def _compare_with_entity(
     subject = find_value_owner(query, link, entity, attachment)
     if subject is None:
         return False
-    value, iri = (
-        query.attach_and_consume(attachment),
-        query.graph.get_predicate_iri(attachment.predicate),
-    )
+    value = query.attach_and_consume(attachment)
+    iri = query.graph.get_predicate_iri(attachment.predicate)
     entity_value = (
         value if same else query.draft.create_variable("their " + query.draft.hints[value])
     )
@@ -302,10 +298,8 @@ def negate_values(query: QueryBuilder) -> None:
     "Countries that have never had a host over 45" have no such host at all; but "the ages of hosts
     without a party" are those of each single host.
     """
-    root, columns = (
-        query.root.term,
-        [column for column in query.draft.columns if column not in query.draft.context],
-    )
+    root = query.root.term
+    columns = [column for column in query.draft.columns if column not in query.draft.context]
     shown_variables = set(map(get_value_variable, columns))
     if len(shown_variables) != 1 or not isinstance(root, Variable) or query.draft.group_keys:
         return

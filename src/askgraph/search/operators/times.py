@@ -672,9 +672,8 @@ def _find_event_dates(query: QueryBuilder, node: Ids) -> tuple[int, int] | None:
 _UNKNOWN_DAY = float("inf")
 _MIN_NAME_SCORE, _MIN_NEARBY_NAME_SCORE = 0.5, 0.4
 """Minimum score of words that name a start or an end; lower for words right before the time."""
-_MIN_SCORE_DIFFERENCE = (
-    0.1  # words that fit a start and an end as nearly as this name neither of the two
-)
+# Words that fit a start and an end as nearly as this name neither of the two.
+_MIN_SCORE_DIFFERENCE = 0.1
 _MAX_TIME_WORD_DISTANCE = 2  # words so near before a time are about it
 
 

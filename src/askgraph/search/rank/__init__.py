@@ -50,9 +50,8 @@ _MIN_CLASS_SCORE = 0.7  # minimum score of a class for the answer
 _HEAD_CLASS_SCORE = 1.4
 """Value of the feature `head` for an answer of the class that the first word names; a step: 1."""
 _MAX_NAMESAKE_SCORE_GAP = 0.05  # score difference up to which names count as equal
-_MAX_SCORE_GAP = (
-    1.0  # a candidate whose score is so far behind the best one's is next to never right
-)
+# A candidate whose score is so far behind the best one's is next to never right.
+_MAX_SCORE_GAP = 1.0
 _MIN_CANDIDATES = 12  # candidates to return regardless of their scores
 _VALUE_QUESTION_WORDS = ("number", "date", "year")
 """Question words that ask for a sort of values, with which a candidate can agree."""
@@ -627,9 +626,8 @@ class _NodeSetKeys:
         return len(self.large_sets) - 1
 
 
-_MAX_REFINEMENT_ROUNDS = (
-    4  # rounds in which a variable takes over the description of its neighbours
-)
+# Rounds in which a variable takes over the description of its neighbours.
+_MAX_REFINEMENT_ROUNDS = 4
 
 _COMPARED_FIELDS: dict[Any, tuple[str, ...]] = {
     node: tuple(one.name for one in fields(node) if one.compare)

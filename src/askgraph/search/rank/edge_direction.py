@@ -111,10 +111,8 @@ class EdgeDirections:
 
     def _is_reversed(self, relation: Link, link: Link, is_subject: bool, may_lack_it: bool) -> bool:
         schema = self.schema
-        number, node_id = (
-            schema.get_predicate_number(relation.target),
-            schema.find_link_node(link),
-        )
+        number = schema.get_predicate_number(relation.target)
+        node_id = schema.find_link_node(link)
         if number is None or node_id is None or is_mirrored(schema, number):
             return False
         nodes = np.array([node_id], dtype=np.int32)

@@ -515,10 +515,8 @@ class TokenizedQuestion:
     @cached_property
     def back_references(self) -> frozenset[int]:
         """Tokens of nouns that only refer back to an earlier mention: "this city"."""
-        stems, demonstratives = (
-            [token.stem for token in self.tokens],
-            self.word_list.agreement["this"],
-        )
+        stems = [token.stem for token in self.tokens]
+        demonstratives = self.word_list.agreement["this"]
         positions = (
             at + 1 for at, word in enumerate(self.folded_words[:-1]) if word in demonstratives
         )

@@ -329,10 +329,8 @@ class SummaryCache:
             self._workspace.get_data_folder(name) / "profile.json",
             self._workspace.get_description_file(name),
         )
-        stamp, key = (
-            tuple(_stamp_file(path) for path in paths),
-            (name, load_phrases(language).language),
-        )
+        stamp = tuple(_stamp_file(path) for path in paths)
+        key = (name, load_phrases(language).language)
         cached = self._summaries.get(key)
         if cached is not None and cached[:2] == (stamp, settings):
             return cached[2]

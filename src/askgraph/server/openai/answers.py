@@ -130,11 +130,9 @@ def _format_answer(answer: Answer) -> Iterator[str]:
 
 def _format_rows(answer: Answer) -> Iterator[str]:
     """Yield everything that the sentence lacks: all values, a table, or the IRI of an entity."""
-    rows, variables, has_sentence = (
-        answer.result.rows,
-        answer.result.variables,
-        bool(answer.sentence),
-    )
+    rows = answer.result.rows
+    variables = answer.result.variables
+    has_sentence = bool(answer.sentence)
     if answer.boolean is not None:
         yield from () if has_sentence else ("**Yes**" if answer.boolean else "**No**",)
     elif not rows:

@@ -71,9 +71,8 @@ from askgraph.sparql.vocabulary import XSD_STRING
 router = APIRouter(prefix="/api/v1", tags=["queries"])
 
 _MAX_LABELED_TERMS = 500  # things of a result that are named
-_MAX_VALIDATED_CHARACTERS = (
-    10_000  # characters of a query that is checked: it is parsed, more than once
-)
+# Characters of a query that is checked: it is parsed, more than once.
+_MAX_VALIDATED_CHARACTERS = 10_000
 
 
 class QueryBody(QueryTextBody):

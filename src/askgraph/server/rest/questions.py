@@ -115,7 +115,7 @@ async def list_runs(
 ) -> RunsView:
     """Return the caller's questions, the latest first; with `before` a time, older ones.
 
-    Callers without a key or cookie have none, since they cannot be told apart.
+    Callers without a key or cookie have none, since they have no identity.
     """
     if not caller.has_history:
         return RunsView(runs=[], more=False)
@@ -347,7 +347,7 @@ async def put_feedback(id: str, body: FeedbackBody, hub: HubDep, caller: Asker) 
 async def confirm_run(id: str, body: ConfirmBody, hub: HubDep, caller: Confirmer) -> RunView:
     """Confirm that a query answers a question; from now on the same question gets it at once.
 
-    Others get it after as many confirmations as the setting `confirmations` says. The question of
+    Others get it after as many confirmations as the setting `confirmations` asks. The question of
     a changed query is that query in words. The query runs again first and must succeed.
     """
     await confirm_answer(hub, id, body.query, caller)

@@ -204,7 +204,7 @@ class VerifiedAnswer:
         snapshot: see `Confirmation`.
         digest: see `Confirmation`.
         by: the display name of the person.
-        disputed: the person says that the query does not answer the question.
+        disputed: a person judged that the query does not answer the question.
     """
 
     id: str
@@ -267,7 +267,7 @@ class Opinions:
         return len(self.confirming) - len(self.disputing) >= needed
 
     def is_own(self, caller: str) -> bool:
-        """Whether a caller confirms it; never for callers who cannot be told apart."""
+        """Whether a caller confirms it; never for callers without an identity."""
         return caller in self.confirming and caller != ANONYMOUS
 
 

@@ -69,10 +69,8 @@ def find_clauses(text: str) -> tuple[ServiceClause, ...]:
         ForbiddenQuery: a clause does not give its full address.
         QueryError: a clause is in an EXISTS and depends on each solution of the rest.
     """
-    query, reader = (
-        parse_query(text).tree,
-        _ClauseFinder(text, VariableScope(tokenize(text).variable_names)),
-    )
+    query = parse_query(text).tree
+    reader = _ClauseFinder(text, VariableScope(tokenize(text).variable_names))
     clauses = list(reader.find_in_group(query.where, _GroupPosition()))
     for group in get_modifier_groups(query):
         clauses += reader.find_in_group(group, _GroupPosition(is_in_exists=True))

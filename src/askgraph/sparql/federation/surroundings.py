@@ -21,13 +21,7 @@ from askgraph.sparql import (
     Union,
     Values,
 )
-from askgraph.sparql.federation import (
-    Part,
-    VariableScope,
-    get_inner_groups,
-    get_span,
-    split_group,
-)
+from askgraph.sparql.federation import Part, VariableScope, get_inner_groups, get_span, split_group
 from askgraph.sparql.federation.service import ServiceClause, SurroundingLevel
 from askgraph.sparql.lexer import tokenize
 from askgraph.sparql.parser import parse_tree
@@ -235,10 +229,8 @@ def _build_piece(
 ) -> _PatternPiece | None:
     part_text, position = text[slice(*get_span(part))], _get_position(part)
     scope = VariableScope(tokenize(text).variable_names)
-    possible, used_variables = (
-        frozenset(scope.get_possible_variables(part)),
-        scope.get_used_variables(part),
-    )
+    possible = frozenset(scope.get_possible_variables(part))
+    used_variables = scope.get_used_variables(part)
     if position in evaluated_clauses:
         evaluated = evaluated_clauses[position]
         return _PatternPiece(

@@ -306,10 +306,8 @@ def count_by(query: Query, column: str) -> Query:
     if query.is_aggregate:
         raise QueryError("the query counts already: choose a query without a count")
     other_columns = [name for name, _ in _list_columns(query) if name != column]
-    key, counted_variable = (
-        _get_expression(query, column),
-        Variable(other_columns[0]) if other_columns else None,
-    )
+    key = _get_expression(query, column)
+    counted_variable = Variable(other_columns[0]) if other_columns else None
     if not isinstance(key, Variable):
         raise QueryError(f"rows cannot be counted by {column!r}, which is computed")
     number = Variable(f"number_of_{other_columns[0] if other_columns else 'row'}")

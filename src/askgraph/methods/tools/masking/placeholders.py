@@ -215,9 +215,7 @@ def mask_query(
 
 
 def _find_constants(
-    tokens: Sequence[Token],
-    expand: Callable[[str], str | None],
-    numbers: Mapping[str, Literal],
+    tokens: Sequence[Token], expand: Callable[[str], str | None], numbers: Mapping[str, Literal]
 ) -> Iterator[tuple[int, int, NamedNode | Literal]]:
     """Yield the terms of a query that may need masking, each with its start and end."""
     for at, token in enumerate(tokens):
