@@ -114,10 +114,7 @@ def test_a_question_follows_another_one(source: Path) -> None:
 
 
 def test_a_method_that_does_not_converse_says_so(
-    source: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     installed(tmp_path, monkeypatch)
     first = askgraph.ask(QUESTION, source)

@@ -64,10 +64,7 @@ def served(turtle: str, prefixes: dict[str, str]) -> Iterator[tuple[SparqlServer
 
 
 def toolbox(
-    *graphs: KnowledgeGraph,
-    language: str | None = None,
-    guarded: bool = True,
-    **limits: float,
+    *graphs: KnowledgeGraph, language: str | None = None, guarded: bool = True, **limits: float
 ) -> GraphToolbox:
     """All tools over graphs, for one question."""
     chosen = replace(ToolLimits(), **limits)  # type: ignore[arg-type]

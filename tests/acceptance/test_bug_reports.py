@@ -1,47 +1,4 @@
-"""What 39 public bug reports of similar tools come to here, one row for each.
-
-| # | report | handled | held by |
-|---|---|---|---|
-| 1 | data in named graphs alone | asked from then on | tests/endpoint/test_habits.py |
-| 2 | one text among numbers | filtered out, and the answer says so | `TEXT_AMONG_NUMBERS` here |
-| 3 | names of function words ("Her") | names, with the graph's capitals | `FUNCTION_WORDS` here |
-| 4 | a blank node as the answer | shown by its values | `BLANK_NODES` here |
-| 5 | `<think>` in the content | taken off | tests/llm/test_model_habits.py |
-| 6 | end tokens and prose around a query | taken off | tests/llm/test_model_habits.py |
-| 7 | calls written as text | read | tests/llm/test_model_habits.py |
-| 8 | no system role | put into the first user message | tests/llm/test_model_habits.py |
-| 9 | `finish_reason` null | `[DONE]` ends a reply | tests/llm/test_model_habits.py |
-| 10 | bad IRIs, odd language tags | read leniently, and counted | tests/sparql/test_file_conversion.py |
-| 11 | POST only | remembered | tests/endpoint/test_habits.py |
-| 12 | GET only | remembered | tests/endpoint/test_habits.py |
-| 13 | XML, CSV or TSV only | read | tests/endpoint/test_habits.py |
-| 14 | Azure OpenAI | `api-version`, `api-key` | tests/llm/test_model_habits.py |
-| 15 | HTTP digest | authenticated | tests/endpoint/test_habits.py |
-| 16 | decimals lose digits | strings in JSON | `DIGITS` here |
-| 17 | scripts without spaces | names are found within | `UNSPACED` here |
-| 18 | .n3 and other endings | read, or listed as left out | tests/sparql/test_file_conversion.py |
-| 19 | years, integers and texts mixed; zones | compared | `MIXED_YEARS`, `ZONES` here |
-| 20 | a web address of an RDF file | downloaded | tests/sparql/test_file_conversion.py |
-| 21 | JSON-LD with a remote context | from the package or a folder | tests/sparql/test_file_conversion.py |
-| 22 | self-signed certificates | the message names the setting | tests/endpoint/test_habits.py |
-| 23 | labels in other scripts only | the IRI's own words | `OTHER_SCRIPT` here |
-| 24 | CONSTRUCT formats | read | tests/endpoint/test_habits.py |
-| 25 | OWL/XML | a sentence says what to do | tests/sparql/test_file_conversion.py |
-| 26 | `anyOf` and null in tool schemas | plain schemas | tests/server/mcp/test_tools.py |
-| 27 | label predicates | found in the data | tests/answers/test_labels.py |
-| 28 | logs on stdout over MCP | on stderr | tests/server/mcp/test_tools.py |
-| 29 | `max_completion_tokens`, no temperature | tried again without | tests/llm/test_openai.py |
-| 30 | large schemas and results | bounded | tests/prompts, tests/server/mcp/test_tools.py |
-| 31 | an error within a 200 | an error | tests/endpoint/test_fault_table.py |
-| 32 | COUNT without DISTINCT | distinct | tests/search/operators |
-| 33 | apostrophes, odd IRIs | kept | tests/search/test_names_of_things.py |
-| 34 | comments, LIMIT in sub-queries | parsed | tests/sparql/test_parser.py |
-| 35 | a query that never ends | stopped | tests/endpoint/test_oxigraph.py |
-| 36 | media types, gzip, pages, redirects | read | tests/endpoint/test_http.py |
-| 37 | folding, @mul labels | matched | tests/index/test_names.py |
-| 38 | arguments cut, fenced or without an id | read | tests/llm/test_calls.py |
-| 39 | no tool choice, quota | the server's words | tests/llm/test_openai.py |
-"""
+"""Values as public bug reports of similar tools have them (docs/bug-reports.md lists all 39)."""
 
 from pathlib import Path
 

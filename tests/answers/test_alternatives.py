@@ -59,9 +59,7 @@ async def test_a_homonym_comes_first_then_what_gives_most_answers(graph: Knowled
     ]
 
 
-async def test_what_the_question_may_mean_comes_first(
-    graph: KnowledgeGraph,
-) -> None:
+async def test_what_the_question_may_mean_comes_first(graph: KnowledgeGraph) -> None:
     query = PREFIX + "SELECT ?m { ?m onto:orbits :Mars }"
     parts = [part for part in list_parts(query) if part.kind == "entity"]
     meant = {"http://example.org/Mars": ["http://example.org/Phobos"]}

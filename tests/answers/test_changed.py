@@ -287,11 +287,7 @@ async def test_after_the_largest_one_the_first_three_are_the_largest_three(
         "SELECT ?moon { ?moon o:orbits s:Jupiter ; o:diameter ?diameter } "
         "ORDER BY DESC(?diameter) LIMIT 1"
     )
-    assert names(await after(space, "only the first three", one)) == [
-        "Ganymede",
-        "Callisto",
-        "Io",
-    ]
+    assert names(await after(space, "only the first three", one)) == ["Ganymede", "Callisto", "Io"]
 
 
 async def test_rows_that_name_things_by_texts_are_sorted_by_what_these_have(

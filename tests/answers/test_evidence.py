@@ -33,11 +33,7 @@ async def test_a_row_is_shown_with_its_triples(small: Counting) -> None:
         (*ex("Deimos"), TYPE, *ex("Moon")),
         ex("Deimos", "orbits", "Mars"),
     )
-    assert found[0].words == (
-        "Deimos · is a · Moon",
-        "Deimos · orbits · Mars",
-        "Mars · mass · 6.4",
-    )
+    assert found[0].words == ("Deimos · is a · Moon", "Deimos · orbits · Mars", "Mars · mass · 6.4")
 
 
 async def test_the_nodes_between_are_found(small: Counting) -> None:
@@ -77,10 +73,7 @@ async def test_of_a_count_some_of_what_was_counted_is_shown(sample: Counting) ->
 async def test_each_group_has_its_own_triples(small: Counting) -> None:
     query = "SELECT ?p (COUNT(*) AS ?n) { ?m :orbits ?p } GROUP BY ?p"
     [found] = await shown(query, small)
-    assert sorted(found.triples) == [
-        ex("Deimos", "orbits", "Mars"),
-        ex("Phobos", "orbits", "Mars"),
-    ]
+    assert sorted(found.triples) == [ex("Deimos", "orbits", "Mars"), ex("Phobos", "orbits", "Mars")]
 
 
 async def test_a_maximum_is_shown_where_it_stands(small: Counting) -> None:

@@ -110,7 +110,7 @@ BAD = re.compile(
     r"\b(?:the|highest|per|have the) (?:has|have|is|ref)\b"  # a verb or a link for a noun
     r"|\b(?:IDs?|id|identifier|code|key|uri|no)\b|[_/#:]|\d{3}|\w\d"  # keys
     r"|\b(?:equipments|informations|datas|softwares|staffs)\b"  # plurals of what is not counted
-    r"|\b(?:things|classes|objects|entities|resources|properties)\b",  # that say nothing
+    r"|\b(?:things|classes|objects|entities|resources|properties)\b"  # that say nothing
 )
 
 CLASS = re.compile("[/#][A-Z][A-Za-z]+$")

@@ -89,10 +89,7 @@ async def test_numbers_are_written_as_in_the_language(
 @for_each(
     ("language", "sentence"),
     [
-        (
-            "en",
-            "(1 May 1900) is the only town founded after 1 January 1850.",
-        ),
+        ("en", "(1 May 1900) is the only town founded after 1 January 1850."),
         ("de", "„Town“ mit „founded“ nach dem 1. Januar 1850: nur Aix 10 (1. Mai 1900)."),
         (
             "es",

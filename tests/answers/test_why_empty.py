@@ -71,12 +71,7 @@ def changes(found: EmptyResultReason) -> dict[str, int]:
             2,
         ),
         ("SELECT ?x { ?x a :Planet ; :orbits :Mars }", "Planet", "of the class Moon", 2),
-        (
-            "SELECT ?x { ?x a :Moon MINUS { ?x :orbits ?p } }",
-            "MINUS",
-            "without this exclusion",
-            2,
-        ),
+        ("SELECT ?x { ?x a :Moon MINUS { ?x :orbits ?p } }", "MINUS", "without this exclusion", 2),
     ],
 )
 async def test_the_part_is_named_and_a_change_is_counted(

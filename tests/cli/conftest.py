@@ -34,11 +34,7 @@ def command(moons: Path, tmp_path: Path) -> Callable[..., tuple[list[str], dict[
     """The command line, and how to start it; its method is `lookup`."""
 
     def line(*arguments: object) -> tuple[list[str], dict[str, Any]]:
-        environment = {
-            **os.environ,
-            "ASKGRAPH_WORKSPACE": str(moons),
-            "PYTHONPATH": str(tmp_path),
-        }
+        environment = {**os.environ, "ASKGRAPH_WORKSPACE": str(moons), "PYTHONPATH": str(tmp_path)}
         words = [sys.executable, "-m", "askgraph", *map(str, arguments), "--method", "lookup"]
         return words, {"env": environment, "cwd": tmp_path, "text": True}
 

@@ -97,10 +97,7 @@ def test_gzip_and_a_byte_order_mark_change_nothing(tmp_path: Path, name: str) ->
 
 
 @for_each("name", NAMES)
-@for_each(
-    "content",
-    [b"\xff\xfe\x00", b'{"a"', b"[" * 5000, b"{ <a> \x00", b"'''"],
-)
+@for_each("content", [b"\xff\xfe\x00", b'{"a"', b"[" * 5000, b"{ <a> \x00", b"'''"])
 def test_what_is_something_else_is_a_setup_error_or_listed(
     tmp_path: Path, name: str, content: bytes
 ) -> None:

@@ -51,10 +51,7 @@ MAKERS: Makers = {
 
 @pytest.fixture(params=MAKERS)
 async def endpoint(
-    request: pytest.FixtureRequest,
-    store_folder: Path,
-    sparql_server: SparqlServer,
-    tmp_path: Path,
+    request: pytest.FixtureRequest, store_folder: Path, sparql_server: SparqlServer, tmp_path: Path
 ) -> AsyncIterator[Endpoint]:
     made = MAKERS[request.param](store_folder, sparql_server.url, tmp_path)
     yield made

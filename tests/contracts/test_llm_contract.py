@@ -117,20 +117,6 @@ async def model(
     await made.close()
 
 
-@pytest.fixture(params=MAKERS)
-async def hasty(
-    request: pytest.FixtureRequest,
-    llm_server: LlmServer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> AsyncIterator[LanguageModel]:
-    """The same models, which wait 0.2 seconds for the first word."""
-    monkeypatch.setenv("TEST_KEY", KEY)
-    made = MAKERS[request.param](llm_server, 0.2, tmp_path)
-    yield made
-    await made.close()
-
-
 def test_it_fulfils_the_protocol(model: LanguageModel) -> None:
     assert isinstance(model, LanguageModel)
     assert model.identity.model == "m"
@@ -313,11 +299,17 @@ async def test_retry_after_is_kept_for_who_tries_again(
     assert caught.value.retry_after == 7.0
 
 
-async def test_silence_ends_in_a_time_out(hasty: LanguageModel, llm_server: LlmServer) -> None:
+@for_each("make", MAKERS.values())
+async def test_silence_ends_in_a_time_out(
+    make: Maker, llm_server: LlmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
     llm_server.acts.append(faults.silence())
+    hasty = make(llm_server, 0.2, tmp_path)
 
     with pytest.raises(TimedOut, match=r"sent nothing within 0\.2 seconds"):
         await read_completion(hasty.complete(ASKED))
+    await hasty.close()
 
 
 @for_each("make", MAKERS.values())
@@ -368,10 +360,7 @@ def _written(folder: Path) -> list[bytes]:
 
 
 async def test_the_key_appears_nowhere(
-    model: LanguageModel,
-    llm_server: LlmServer,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
+    model: LanguageModel, llm_server: LlmServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     echo = json.dumps({"error": {"message": f"key {KEY} is unknown, {KEY}!"}})

@@ -18,13 +18,7 @@ from tests.servers import faults
 from tests.servers.sparql import Fault, Reply, Request, SparqlServer
 
 from askgraph.endpoint.recorded import RecordedEndpoint
-from askgraph.errors import (
-    ErrorReply,
-    MalformedReply,
-    Overloaded,
-    ServiceError,
-    SetupError,
-)
+from askgraph.errors import ErrorReply, MalformedReply, Overloaded, ServiceError, SetupError
 from askgraph.index.name_search import (
     NameSearch,
     NameSettings,

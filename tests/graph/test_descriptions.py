@@ -45,10 +45,7 @@ def test_a_graph_of_resources_gives_the_data_sets_first() -> None:
       {"@type": "Dataset", "headline": "Moons", "keywords": ["a", {"name": "b"}], "version": 2}]}"""
     assert [
         (one.kind, one.name, one.keywords, one.version) for one in parse_descriptions(text)
-    ] == [
-        ("Dataset", "Moons", ("a", "b"), "2"),
-        ("WebSite", "Home", (), ""),
-    ]
+    ] == [("Dataset", "Moons", ("a", "b"), "2"), ("WebSite", "Home", (), "")]
 
 
 def test_a_page_without_any_has_none() -> None:

@@ -111,10 +111,7 @@ def test_a_number_has_its_own_value(number: int | float) -> None:
     assert value == pytest.approx(float(number))
 
 
-@given(
-    value=st.text(),
-    kind=st.sampled_from(["plain", "language", "datatype"]),
-)
+@given(value=st.text(), kind=st.sampled_from(["plain", "language", "datatype"]))
 def test_a_literal_is_split_into_what_it_was_made_of(value: str, kind: str) -> None:
     try:
         value.encode()

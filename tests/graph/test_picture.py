@@ -32,10 +32,7 @@ def test_two_classes_are_linked_by_the_predicate_that_does_so_most() -> None:
     )
     assert named(list(found.classes)) == ["Cat", "Fish"]
     links = [(one.source, one.predicate, one.target, one.triples) for one in found.links]
-    assert links == [
-        (E + "Cat", E + "eats", E + "Fish", 2),
-        (E + "Cat", E + "likes", E + "Cat", 1),
-    ]
+    assert links == [(E + "Cat", E + "eats", E + "Fish", 2), (E + "Cat", E + "likes", E + "Cat", 1)]
 
 
 def test_a_class_is_left_out_of_which_a_few_others_say_all() -> None:

@@ -56,10 +56,7 @@ async def test_void_in_the_store_is_found_with_its_labels(graph: bool) -> None:
 
 
 async def test_the_service_description_and_the_host_add_to_it() -> None:
-    documents = {
-        "/sparql": ("text/turtle", VOID),
-        "/.well-known/void": ("text/plain", OTHER),
-    }
+    documents = {"/sparql": ("text/turtle", VOID), "/.well-known/void": ("text/plain", OTHER)}
     published = await looked_at(Store(), documents)
     assert published.profile is not None
     names = [c.iri.rpartition("/")[2] for c in published.profile.classes]

@@ -38,11 +38,7 @@ SAIL = "http://www.openrdf.org/contrib/lucenesail#"
             "",
             f'?t <{TEXT}contains-word> "ada king" . ?t <{TEXT}contains-entity> ?name . {NAMED}',
         ),
-        (
-            GraphdbNames,
-            "",
-            f'?name <http://www.ontotext.com/fts> ("ada AND king" "*") . {NAMED}',
-        ),
+        (GraphdbNames, "", f'?name <http://www.ontotext.com/fts> ("ada AND king" "*") . {NAMED}'),
         (
             GraphdbNames,
             "all_names",

@@ -130,9 +130,7 @@ async def test_ollama_has_schemas_and_calls_and_the_context_it_loaded_with(
     assert "4,096 tokens is a small context" in found.advice[0]
 
 
-async def test_a_model_that_is_not_there_is_told_with_those_that_are(
-    as_ollama: LlmServer,
-) -> None:
+async def test_a_model_that_is_not_there_is_told_with_those_that_are(as_ollama: LlmServer) -> None:
     with pytest.raises(ErrorReply, match=r"not found.*the server has: qwen3:8b, gemma3:270m"):
         await of_server(as_ollama, "llama4")
 
@@ -172,9 +170,7 @@ async def test_a_server_that_refuses_schemas_is_asked_in_words(llm_server: LlmSe
     assert schemas.how == "the server has none; asked in words, the reply did not follow one"
 
 
-async def test_a_server_that_sends_its_reply_at_once_does_not_stream(
-    llm_server: LlmServer,
-) -> None:
+async def test_a_server_that_sends_its_reply_at_once_does_not_stream(llm_server: LlmServer) -> None:
     llm_server.says = Says(streams=False)
 
     found = await of_server(llm_server)

@@ -165,9 +165,7 @@ async def test_a_grammar_that_is_none_is_told(model: LanguageModel) -> None:
         await read_completion(model.complete(ASKED, grammar="root ::= ("))
 
 
-async def test_tools_are_told_and_called_in_words(
-    folders: dict[str, Path],
-) -> None:
+async def test_tools_are_told_and_called_in_words(folders: dict[str, Path]) -> None:
     model = local.TransformersModel(str(folders["causal"]), device="cpu")
     tool = ToolSchema("list", "List triples.", {"type": "object", "properties": {}})
     call = r'root ::= "<tool_call>{\"name\": \"list\", \"arguments\": {\"a\": 1}}</tool_call>"'

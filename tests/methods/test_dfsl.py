@@ -178,12 +178,7 @@ def test_what_is_left_out_is_in_no_part_of_the_prompt(
     given = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
 
     _, model = run(
-        [GOOD],
-        moons,
-        question=Question(ASKED, given=given),
-        preset="paper",
-        without=without,
-        **ONE,
+        [GOOD], moons, question=Question(ASKED, given=given), preset="paper", without=without, **ONE
     )
 
     prompt = told(model)

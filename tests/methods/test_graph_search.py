@@ -181,9 +181,7 @@ def test_a_graph_is_asked_by_whatever_names_it_has(
     assert expected in values(asked(question, graphs[graph]))
 
 
-def test_of_several_graphs_the_one_that_knows_answers(
-    graphs: Mapping[str, KnowledgeGraph],
-) -> None:
+def test_of_several_graphs_the_one_that_knows_answers(graphs: Mapping[str, KnowledgeGraph]) -> None:
     some = [graphs["pets"], graphs["moons"], graphs["empty"]]
     for question, name in (("Who is the owner of Rex?", "pets"), ("What orbits Mars?", "moons")):
         outcome = asked(question, *some).outcome
@@ -240,9 +238,7 @@ def test_what_was_counted_is_named_by_its_label_in_the_evidence(tmp_path: Path) 
     assert step.labels["http://example.org/m1"] == "Io"
 
 
-def test_without_evidence_rows_no_evidence_is_fetched(
-    graphs: Mapping[str, KnowledgeGraph],
-) -> None:
+def test_without_evidence_rows_no_evidence_is_fetched(graphs: Mapping[str, KnowledgeGraph]) -> None:
     question = "Which moons orbit Jupiter?"
     with_it, without = (
         asked(question, graphs["moons"], evidence_rows=rows).outcome for rows in (1, 0)
@@ -253,9 +249,7 @@ def test_without_evidence_rows_no_evidence_is_fetched(
     assert without.usage.requests < with_it.usage.requests
 
 
-def test_thresholds_decide_between_answer_and_refusal(
-    graphs: Mapping[str, KnowledgeGraph],
-) -> None:
+def test_thresholds_decide_between_answer_and_refusal(graphs: Mapping[str, KnowledgeGraph]) -> None:
     question = "Which moons orbit Jupiter?"
     refused = asked(question, graphs["moons"], answer_from=1.1, ask_from=1.1).outcome
     assert isinstance(refused, Refusal)
@@ -306,9 +300,7 @@ async def test_a_remote_graph_is_answered_as_a_local_one_each_request_counted(
     assert 40 >= trace.outcome.usage.requests == len(server.requests) >= 3
 
 
-async def test_a_small_remote_graph_is_fetched_once_for_all_questions(
-    server: SparqlServer,
-) -> None:
+async def test_a_small_remote_graph_is_fetched_once_for_all_questions(server: SparqlServer) -> None:
     graph = remote(server.url)
     method = GraphSearch()
     counts = []

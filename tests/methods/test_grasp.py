@@ -15,15 +15,7 @@ from askgraph.graph.examples import QueryExample
 from askgraph.llm import Assistant, Choice, Finish, Request, ToolCall, ToolResult
 from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.grasp import Grasp
-from askgraph.trace import (
-    Answer,
-    PreviousQuestion,
-    Prompt,
-    Question,
-    Refusal,
-    ToolUse,
-    Trace,
-)
+from askgraph.trace import Answer, PreviousQuestion, Prompt, Question, Refusal, ToolUse, Trace
 from askgraph.workspace.run_sync import run_coroutine
 
 REPLY = 40  # tokens of a scripted reply: a script does not heed `max_tokens`, as servers do

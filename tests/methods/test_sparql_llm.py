@@ -163,8 +163,7 @@ def test_a_refusal_says_what_was_wrong_with_the_last_query(moons: KnowledgeGraph
 
 
 @for_each(
-    "wrong",
-    [{"shots": -1}, {"revisions": -1}, {"fraction": 0}, {"fraction": 1.5}, {"tokens": 0}],
+    "wrong", [{"shots": -1}, {"revisions": -1}, {"fraction": 0}, {"fraction": 1.5}, {"tokens": 0}]
 )
 def test_a_wrong_setting_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(SetupError, match=r"0 or more|more than 0"):

@@ -107,9 +107,7 @@ def test_a_fault_within_a_service_is_told_before_anything_runs(
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
 
 
-def test_an_example_that_joins_the_graphs_comes_before_others(
-    graphs: list[KnowledgeGraph],
-) -> None:
+def test_an_example_that_joins_the_graphs_comes_before_others(graphs: list[KnowledgeGraph]) -> None:
     alone = QueryExample("Which moons of Jupiter are there?", "SELECT ?m { ?m ?p ?o }")
     joining = QueryExample(
         "Which moons of Mars are there?",

@@ -60,10 +60,7 @@ def test_a_split_may_say_that_a_question_is_about_the_resource(moons: KnowledgeG
     ],
 )
 def test_what_the_ablations_leave_out_is_not_in_the_prompt(
-    moons: KnowledgeGraph,
-    setting: dict[str, float],
-    with_it: list[str],
-    without: list[str],
+    moons: KnowledgeGraph, setting: dict[str, float], with_it: list[str], without: list[str]
 ) -> None:
     _, full = run([GOOD], moons)
     _, model = run([GOOD], moons, **setting)  # type: ignore[arg-type]

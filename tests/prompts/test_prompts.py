@@ -97,14 +97,10 @@ IDLE = ("", "", "")
 PLAINLY = "```sparql\nSELECT ?moon WHERE { ?moon a onto:Moon }\n```"
 DONE = '{"status": "done", "feedback": ""}'
 SAID = ToolCall(
-    "1",
-    "answer",
-    '{"query": "SELECT ?moon WHERE { ?moon a onto:Moon }", "text": "Three moons."}',
+    "1", "answer", '{"query": "SELECT ?moon WHERE { ?moon a onto:Moon }", "text": "Three moons."}'
 )
 GIVES_UP = ToolCall(
-    "1",
-    "cancel",
-    '{"reason": "No orbits here.", "query": "SELECT ?m { ?m onto:near :Jupiter }"}',
+    "1", "cancel", '{"reason": "No orbits here.", "query": "SELECT ?m { ?m onto:near :Jupiter }"}'
 )
 PAPER = {"preset": "paper"}
 ALWAYS = {"feedback": "always"}

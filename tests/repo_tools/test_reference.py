@@ -4,11 +4,7 @@ import dataclasses
 import re
 
 from tools import reference
-from tools.reference import (
-    commands_page,
-    prose,
-    rest_page,
-)
+from tools.reference import commands_page, prose, rest_page
 
 from askgraph import plugins
 from askgraph.server.settings import ServeSettings

@@ -7,11 +7,7 @@ from pathlib import Path
 import pytest
 from tools.judging import Case, Found
 from tools.unseen import MOST, Outcome, Work, compared, measured, table
-from tools.unseen_cases import (
-    cases_of,
-    items_of,
-    ranking_without,
-)
+from tools.unseen_cases import cases_of, items_of, ranking_without
 
 from askgraph.search.rank import FEATURES
 

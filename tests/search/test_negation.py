@@ -86,10 +86,7 @@ def test_a_count_for_each_keeps_its_rows(space: Known) -> None:
 @for_each("name", ["vaccinated_yn", "is_vaccinated", "vaccinatedFlag"])
 @for_each(
     ("question", "wanted"),
-    [
-        ("Which pets are vaccinated?", ["Ace", "Bo"]),
-        ("Which pets are not vaccinated?", ["Cy"]),
-    ],
+    [("Which pets are vaccinated?", ["Ace", "Bo"]), ("Which pets are not vaccinated?", ["Cy"])],
 )
 def test_a_number_is_true_or_false_where_the_name_of_the_property_says_so(
     name: str, question: str, wanted: list[str]

@@ -9,15 +9,7 @@ from datetime import date
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.each import for_each
-from tests.temporal.asked import (
-    TODAY,
-    Asked,
-    answer_of,
-    graph_of,
-    known,
-    proposal_of,
-    questions_in,
-)
+from tests.temporal.asked import TODAY, Asked, answer_of, graph_of, known, proposal_of, questions_in
 
 from askgraph.search.decide import choose_outcome, decide
 from askgraph.search.rank import cluster_candidates
@@ -36,10 +28,7 @@ def test_so_many_questions_over_other_graphs_are_answered_right() -> None:
     assert len(questions) - len(wrong) >= HELD_OUT, wrong
 
 
-@for_each(
-    "one",
-    questions_in("questions.jsonl") + questions_in("mended.jsonl"),
-)
+@for_each("one", questions_in("questions.jsonl") + questions_in("mended.jsonl"))
 def test_what_is_asked_for_is_found(one: Asked) -> None:
     assert is_right(one)
 

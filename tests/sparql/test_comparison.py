@@ -38,10 +38,7 @@ def typed(text: str, datatype: str) -> Literal:
             typed("2020-01-01T02:00:00+02:00", voc.XSD_DATE_TIME),
             typed("2020-01-01T00:00:00.000Z", voc.XSD_DATE_TIME),
         ),
-        (
-            typed("2020-01-01+02:00", voc.XSD_DATE),
-            typed("2019-12-31T22:00:00", voc.XSD_DATE_TIME),
-        ),
+        (typed("2020-01-01+02:00", voc.XSD_DATE), typed("2019-12-31T22:00:00", voc.XSD_DATE_TIME)),
         (typed("-0044-03-15", voc.XSD_DATE), typed("-0044-03-15T00:00:00Z", voc.XSD_DATE_TIME)),
         (
             typed("0001-01-01T00:00:00+01:00", voc.XSD_DATE_TIME),

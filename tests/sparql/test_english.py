@@ -67,11 +67,7 @@ def test_words_have_other_forms(change: Callable[[str], str], word: str, changed
 def test_nouns_that_end_like_participles_are_none() -> None:
     assert [
         w for w in "founded built speed bed located seed red".split() if is_past_participle(w)
-    ] == [
-        "founded",
-        "built",
-        "located",
-    ]
+    ] == ["founded", "built", "located"]
 
 
 @given(st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=12))

@@ -325,10 +325,7 @@ def _admitting(values: int) -> float:
 def test_graphs_and_limit_are_read() -> None:
     assert list_datasets(
         "PREFIX x: <u:> SELECT * FROM <a:b> FROM NAMED x:c { ?from ?p 'FROM <a:d>' }"
-    ) == (
-        "a:b",
-        "u:c",
-    )
+    ) == ("a:b", "u:c")
     with pytest.raises(QuerySyntaxError, match="FROM is not allowed here"):
         list_datasets("SELECT * { { SELECT * FROM <a:b> { ?s ?p ?o } } }")
     assert get_limit("SELECT * { { SELECT * { ?s ?p ?o } LIMIT 5 } } LIMIT 7 OFFSET 1") == 7

@@ -4,11 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.sparql.prefixes import (
-    build_language_chain,
-    choose_label,
-    split_local_name,
-)
+from askgraph.sparql.prefixes import build_language_chain, choose_label, split_local_name
 
 
 @for_each(

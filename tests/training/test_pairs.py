@@ -45,9 +45,7 @@ def terms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TermSearch]:
     run_coroutine(graph.endpoint.close())
 
 
-def test_a_pair_lists_the_right_terms_and_one_to_three_near_ones_of_each(
-    terms: TermSearch,
-) -> None:
+def test_a_pair_lists_the_right_terms_and_one_to_three_near_ones_of_each(terms: TermSearch) -> None:
     made = [pair for pair in build_pairs(ASKED, terms) if isinstance(pair, TrainingPair)]
 
     right = set(list_required_terms(ASKED[0].query))

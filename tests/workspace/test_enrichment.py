@@ -192,9 +192,7 @@ def test_behind_an_endpoint_an_answer_is_found_by_a_virtual_predicate(
     assert rows(workspace, "firms", SOUTH) == found
 
 
-def test_behind_an_endpoint_it_is_taken_away_again(
-    behind: tuple[Workspace, SparqlServer],
-) -> None:
+def test_behind_an_endpoint_it_is_taken_away_again(behind: tuple[Workspace, SparqlServer]) -> None:
     workspace, _ = behind
     before = workspace.load_profile("firms")
     enrich_virtually(workspace, "firms", build_advised_definitions(workspace, "firms", NARY))

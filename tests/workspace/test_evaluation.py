@@ -54,9 +54,7 @@ def timeless(run: EvaluationRun) -> list[Record]:
     ]
 
 
-def test_every_question_is_asked_with_every_method_as_often_as_wanted(
-    space: Workspace,
-) -> None:
+def test_every_question_is_asked_with_every_method_as_often_as_wanted(space: Workspace) -> None:
     methods = ("graph-search", "graph-search:operators=false")
     done = run(space, *methods, wishes=RunOptions((), repeat=2))
     assert len(done.records) == 8 * 2 * 2

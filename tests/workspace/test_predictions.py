@@ -97,11 +97,7 @@ async def test_predictions_for_unknown_questions_are_named(
     ],
 )
 def test_a_graph_is_needed_only_where_something_is_run(
-    question: GoldQuestion,
-    prediction: Prediction,
-    stored_gold: bool,
-    needed: bool,
-    tmp_path: Path,
+    question: GoldQuestion, prediction: Prediction, stored_gold: bool, needed: bool, tmp_path: Path
 ) -> None:
     one = asked(tmp_path, question, graphs=())
     assert is_graph_required(one, [prediction], stored_gold=stored_gold) is needed

@@ -109,10 +109,7 @@ def test_a_word_that_is_taken_away_means_nothing_again(fleet: Workspace) -> None
             "nothing in the graph 'fleet' has this name; did you mean 'wei",
         ),
         (GlossaryEntry("heft", (f"{ONTO}wieght",)), "did you mean 'weight'"),
-        (
-            GlossaryEntry("heft", ("oo:weight",)),
-            "unknown prefix in 'oo:weight'; the graph has",
-        ),
+        (GlossaryEntry("heft", ("oo:weight",)), "unknown prefix in 'oo:weight'; the graph has"),
         (
             GlossaryEntry("care", ("service",)),
             r"several things: .* means: o:Service \(class\), o:service \(prop",

@@ -577,8 +577,7 @@ class Workspace:
         self, name: str, settings: GraphSettings, progress: Progress, *, completing: bool = False
     ) -> None:
         # A graph is built once and opened often, without all that building needs.
-        from askgraph.endpoint.oxigraph_load import FileOptions
-        from askgraph.workspace.build import build_local, build_remote, read_profile
+        from askgraph.workspace.build import FileOptions, build_local, build_remote, read_profile
 
         with replace_folder(self.get_data_folder(name)) as folder:
             if not settings.url:

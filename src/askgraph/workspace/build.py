@@ -16,7 +16,8 @@ from pyoxigraph import NamedNode, Store, Triple
 
 from askgraph.atomic_files import write_text_atomically
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
-from askgraph.endpoint.oxigraph_load import FileOptions, read_quads, read_rows
+from askgraph.endpoint.oxigraph_load import FileOptions as FileOptions
+from askgraph.endpoint.oxigraph_load import read_quads, read_rows
 from askgraph.errors import ServiceError, SetupError
 from askgraph.graph.arrays import GraphArrays, build_arrays
 from askgraph.graph.definitions import (

@@ -102,10 +102,7 @@ def graph_of(turtle: str, folder: Path) -> Graph:
     return Graph(triples, store, OxigraphEndpoint(folder, memory=2 * 1024**3), services)
 
 
-GRAPHS = {
-    "sample": sample.graph_path().read_text(encoding="utf-8"),
-    "many classes": MANY_CLASSES,
-}
+GRAPHS = {"sample": sample.graph_path().read_text(encoding="utf-8"), "many classes": MANY_CLASSES}
 
 
 @pytest.fixture(scope="module")

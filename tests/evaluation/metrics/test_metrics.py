@@ -49,8 +49,7 @@ def shuffled(draw: st.DrawFn, table: ResultTable) -> ResultTable:
     columns = draw(st.permutations(range(len(table.variables))))
     rows = draw(st.permutations(table.rows))
     return ResultTable(
-        tuple(f"w{at}" for at in columns),
-        tuple(tuple(row[at] for at in columns) for row in rows),
+        tuple(f"w{at}" for at in columns), tuple(tuple(row[at] for at in columns) for row in rows)
     )
 
 

@@ -57,10 +57,7 @@ def test_lists_that_a_silent_cap_cuts_are_read_to_their_end(
 @pytest.mark.usefixtures("big")
 @pytest.mark.parametrize(
     "make",
-    [
-        lambda store: LossyServer(store, CLASSES_AT_ONCE),
-        lambda store: LossyServer(store, AT_ONCE),
-    ],
+    [lambda store: LossyServer(store, CLASSES_AT_ONCE), lambda store: LossyServer(store, AT_ONCE)],
     ids=["of classes", "of all"],
 )
 def test_counts_that_came_empty_are_asked_for_in_other_ways(
@@ -94,10 +91,7 @@ def test_what_came_empty_is_unknown_and_what_is_not_there_is_known(store: Store)
     ids=["refused", "empty"],
 )
 def test_an_endpoint_that_does_not_count_tells_its_schema(
-    store: Store,
-    exact: Profile,
-    server: Callable[[Store], SparqlServer],
-    always: Fault | None,
+    store: Store, exact: Profile, server: Callable[[Store], SparqlServer], always: Fault | None
 ) -> None:
     profile = asked(server(store), always)
     assert classes(profile).keys() == classes(exact).keys()

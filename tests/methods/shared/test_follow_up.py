@@ -22,11 +22,7 @@ ALL = PREFIX + "SELECT ?m { ?m a o:Moon }"
             "Which moons does Mars have?",
         ),
         (["What is the diameter of Mars?"], "And the mass?", "What is the mass of Mars?"),
-        (
-            ["Which moons orbit Jupiter?"],
-            "And which orbit Saturn?",
-            "Which moons orbit Saturn?",
-        ),
+        (["Which moons orbit Jupiter?"], "And which orbit Saturn?", "Which moons orbit Saturn?"),
         (["Which moons orbit Jupiter?"], "And who discovered Titan?", "who discovered Titan?"),
         (
             ["Which moons does Jupiter have?"],

@@ -106,8 +106,7 @@ def pets_graph(tmp_path: Path) -> Iterator[KnowledgeGraph]:
 
 
 @pytest.mark.parametrize(
-    "question",
-    ["What version is this?", "Who published it?", "What is the pet register?"],
+    "question", ["What version is this?", "Who published it?", "What is the pet register?"]
 )
 def test_a_question_that_names_it_or_what_it_tells_gets_it(
     pets_graph: KnowledgeGraph, question: str

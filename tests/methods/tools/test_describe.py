@@ -227,9 +227,7 @@ def unused(predicate: PredicateProfile) -> PredicateProfile:
     return replace(predicate, subject_classes=(), object_classes=())
 
 
-async def test_properties_come_with_share_kind_and_example_both_ways(
-    space: KnowledgeGraph,
-) -> None:
+async def test_properties_come_with_share_kind_and_example_both_ways(space: KnowledgeGraph) -> None:
     told = await called(space, "shape_of", cls="ont:Moon")
     assert told.text.startswith("ont:Moon: 55 instances\n")
     assert line_with(told, "ont:diameter").startswith("ont:diameter 76% → xsd:decimal, e.g. ")

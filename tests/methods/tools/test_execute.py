@@ -74,9 +74,7 @@ def test_a_described_thing_is_shown_as_triples(local: KnowledgeGraph) -> None:
     assert "space:Titan|ont:orbits|space:Saturn" in found.text
 
 
-def test_iris_that_a_query_is_the_first_to_name_are_introduced(
-    local: KnowledgeGraph,
-) -> None:
+def test_iris_that_a_query_is_the_first_to_name_are_introduced(local: KnowledgeGraph) -> None:
     box = toolbox(local)
     query = "SELECT ?m { ?m ont:discoverer space:Galileo_Galilei }"
     first = called(box, "execute", query=query)
@@ -121,9 +119,7 @@ def test_names_that_the_graph_lacks_explain_an_empty_result(local: KnowledgeGrap
     assert f"{ONT}orbits" in found.seen
 
 
-def test_an_empty_result_of_known_names_brings_the_part_at_fault(
-    local: KnowledgeGraph,
-) -> None:
+def test_an_empty_result_of_known_names_brings_the_part_at_fault(local: KnowledgeGraph) -> None:
     query = "SELECT ?m { ?m a ont:Moon ; ont:orbits space:Apollo_11 }"
     text = called(toolbox(local), "execute", query=query).text
     assert "Without “some moon · orbits · Apollo 11” there are results" in text

@@ -100,9 +100,7 @@ def test_names_are_by_what_the_instances_of_a_class_are_called_by(tmp_path: Path
     assert told_names == "; names by rdfs:label @de"
 
 
-async def test_a_schema_is_the_same_for_any_question_if_it_has_room(
-    space: KnowledgeGraph,
-) -> None:
+async def test_a_schema_is_the_same_for_any_question_if_it_has_room(space: KnowledgeGraph) -> None:
     first = await names_of(space, "Which moons orbit Saturn?", most=600)
 
     assert first is not None and first == await names_of(space, "Who flew on Apollo 11?", most=600)

@@ -164,9 +164,7 @@ async def test_another_code_is_another_property(tmp_path: Path) -> None:
     assert "(also" not in line_with(found, "- q:P8")
 
 
-async def test_properties_of_an_entity_are_searched_both_ways_apart(
-    space: KnowledgeGraph,
-) -> None:
+async def test_properties_of_an_entity_are_searched_both_ways_apart(space: KnowledgeGraph) -> None:
     tool = "search_property_of_entity"
     named = await called(space, tool, entity="space:Titan", query="time of revolution")
     found = await called(space, tool, entity="space:Neil_Armstrong")

@@ -64,10 +64,7 @@ def test_words_around_a_query_are_forgiven(reply: str) -> None:
 
 @pytest.mark.parametrize(
     ("reply", "said"),
-    [
-        ("I do not know.", "no SELECT or ASK"),
-        ("SELECT ?v0 WHERE { ?v0 P9 E1 . }", "P9"),
-    ],
+    [("I do not know.", "no SELECT or ASK"), ("SELECT ?v0 WHERE { ?v0 P9 E1 . }", "P9")],
 )
 def test_a_reply_without_a_query_is_an_error(reply: str, said: str) -> None:
     with pytest.raises(QuerySyntaxError, match=said):

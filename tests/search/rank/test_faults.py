@@ -217,10 +217,7 @@ def test_columns_that_more_than_a_thing_of_the_question_joins_are_not_crossed(
     assert "crossed" not in find_faults(subject(space, ORBITING, lambda _: crossed))
 
 
-@for_each(
-    ("fault", "question", "spoil"),
-    SPOILT,
-)
+@for_each(("fault", "question", "spoil"), SPOILT)
 def test_a_spoilt_query_has_the_fault(
     fault: str, question: str, spoil: Spoil, space: Known
 ) -> None:

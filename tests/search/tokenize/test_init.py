@@ -83,10 +83,7 @@ def test_words_and_numbers_are_parted_but_not_ordinals_and_decades() -> None:
     ]
 
 
-@for_each(
-    "quoted",
-    ['"the end"', "“the end”", "„the end“", "«the end»", "'the end'", "‘the end’"],
-)
+@for_each("quoted", ['"the end"', "“the end”", "„the end“", "«the end»", "'the end'", "‘the end’"])
 def test_words_in_quotation_marks_are_no_function_words(quoted: str) -> None:
     reading = tokenize(f"Is {quoted} the end?")
     texts = [token.text for token in reading.tokens]

@@ -12,13 +12,7 @@ pytest.importorskip("playwright.sync_api", reason="no playwright")
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.server.browser.graphs import workspace_of_all
-from tests.server.browser.watched import (
-    ARGUMENTS,
-    CHROMIUM,
-    PATIENCE,
-    Watch,
-    environment_with_font,
-)
+from tests.server.browser.watched import ARGUMENTS, CHROMIUM, PATIENCE, Watch, environment_with_font
 from tests.servers.served import ServedThread
 from tests.servers.sparql import SparqlServer
 

@@ -182,10 +182,7 @@ def test_a_remote_graph_is_asked_for_what_it_says(tmp_path_factory: pytest.TempP
     with SparqlServer(store_of(MOONS)) as remote:
         workspace = Workspace(folder)
         workspace.add("moons", [f"{remote.url}?key=secret"])
-        with (
-            ServedThread(workspace) as server,
-            Visitor(server.url) as client,
-        ):
+        with ServedThread(workspace) as server, Visitor(server.url) as client:
             summary = client.get_json("graphs/moons")
             jupiter = client.get_json(
                 "graphs/moons/resource", iri="http://example.org/Jupiter", limit=1
