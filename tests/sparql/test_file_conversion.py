@@ -106,7 +106,7 @@ def test_odd_statements_are_counted_the_same_in_big_files_and_refused_if_strict(
         folder = tmp_path / f"by-{size}"
         done = cli("--workspace", folder, "add", "g", tmp_path / "a.nt")
         assert (
-            "left out: the form of 2 statements" in done.output
+            "2 statements with invalid IRIs or language tags were mended" in done.output
             and "<http://x.test/a b>" in done.output
         )
         assert "left out: 1 statements that RDF cannot hold" in done.output

@@ -19,7 +19,7 @@ from askgraph.trace import Answer, Clarification, Outcome, Refusal, get_attempt
 Json = dict[str, object]
 
 _MAX_SAFE_INTEGER = 2**53 - 1  # larger integers lose digits where all numbers are floats
-_MAX_FRACTION_DIGITS = 15  # digits of a fraction that may matter; quotients have more
+_MAX_FRACTION_DIGITS = 12  # with more, a decimal is taken as a quotient
 
 
 def to_json_object(outcome: Outcome, *, limit: int | None = None) -> Json:

@@ -167,7 +167,7 @@ def add(
         err=True,
     )
     for cut in new_profile.cuts:
-        typer.echo(f"  left out: {cut}", err=True)
+        typer.echo(f"  {cut}" if "were mended" in cut else f"  left out: {cut}", err=True)
     if workspace.has_pending_survey(name):
         typer.echo("  profiling continues in the background for at most two minutes", err=True)
 

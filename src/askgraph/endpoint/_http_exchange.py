@@ -369,7 +369,7 @@ class HttpExchange:
             case httpx2.TimeoutException():
                 return _ExchangeFailure(TimedOut(f"{self.address} sent nothing in time"))
             case httpx2.ConnectError() | httpx2.UnsupportedProtocol() | httpx2.ProxyError():
-                hint = ""
+                hint = "; is the address right, and does the server run?"
                 if "CERTIFICATE_VERIFY_FAILED" in details:
                     hint = (
                         "; if you trust its certificate, name a PEM file with it (or with the"
@@ -416,9 +416,11 @@ class HttpExchange:
         asks = f" (it asks for auth = {kind!r})" if kind else ""
         if self._credentials:
             return f"it rejects the credentials in the graph's settings{asks}"
+        is_bearer = kind == "bearer"
+        variables = "--token-env TOKEN" if is_bearer else "--user-env USER --password-env PASSWORD"
         return (
-            "it requires credentials: set `auth` and the variables it needs in the graph's"
-            f" settings{asks}"
+            f"it requires credentials{asks}: add the graph with --auth {kind or 'basic'} "
+            f"{variables}, the names of the variables that hold them"
         )
 
     def _describe_error(self, problem: BaseException) -> str:
@@ -452,7 +454,7 @@ def build_page_error(address: str, text: str) -> ServiceError:
         return MalformedReply(f"{address} sent an empty reply")
     if "<html" in start or "<!doctype html" in start:
         return MalformedReply(
-            f"{address} sent a web page, not results; is it the SPARQL endpoint? {message}"
+            f"{address} sent a web page, not results; is it the SPARQL endpoint? It begins: {message}"
         )
     if classify_error(text) == "timeout":
         return TimedOut(f"the server's own time limit was reached: {message}")

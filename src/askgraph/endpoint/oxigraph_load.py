@@ -96,8 +96,8 @@ class FileOptions:
         )
         example = next((odd.example for odd in self.odd.values() if odd.example), "")
         sentences = {
-            f"the form of {mended:,} statements with invalid IRIs or language tags, which were "
-            f"mended (--strict refuses them), such as {example}": mended,
+            f"{mended:,} statements with invalid IRIs or language tags were mended, such as "
+            f"{example}; --strict refuses such files": mended,
             f"{left_out:,} statements that RDF cannot hold: rules, keys without a context, or "
             "IRIs that cannot be mended": left_out,
         }
@@ -603,6 +603,8 @@ def _format_position(problem: SyntaxError, line_offset: int) -> str:
 
 def _format_message(problem: SyntaxError) -> str:
     text = re.sub(r"^Parser error at line [^:]*: ", "", str(problem.args[0]))
+    text = re.sub(r"Unexpected end$", "the file ends within a statement; is it complete?", text)
+    text = re.sub(r"^Invalid IRI.*", r"\g<0>; without --strict such statements are mended", text)
     return (
         f"{text[:_MAX_MESSAGE_CHARACTERS]} …" if len(text) > _MAX_MESSAGE_CHARACTERS else text
     )  # the message may quote a whole file

@@ -252,7 +252,9 @@ async def _build_profile(
         profile = merge_profiles(replace(known_profile, source=source, created=created), profile)
     if not profile.predicates:
         budget_reason = (
-            "the limit of queries or seconds was reached" if session.is_exhausted else "no triples"
+            "the limit of queries or seconds was reached"
+            if session.is_exhausted
+            else "it shows no triples; is the address right, and may you read its graphs?"
         )
         reason = session.sole_failure_reason or "; ".join(session.failures[:2]) or budget_reason
         if reason.startswith(source):

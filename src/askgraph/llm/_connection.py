@@ -307,7 +307,9 @@ def build_status_error(
     if status in (408, 409):
         return TimedOut(message)
     if status == 404:
-        message += "; look at the model's name and at the base_url, which mostly ends in /v1"
+        message += (
+            "; look at the model's name, and at the base_url (--base-url), which mostly ends in /v1"
+        )
     return ErrorReply(message)
 
 

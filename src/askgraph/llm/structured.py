@@ -79,7 +79,10 @@ def describe_for_user(feedback: str) -> str:
     if not feedback.startswith(("Your ", "There is no SELECT or ASK query in your")):
         return feedback
     fault = "does not have the required form" if "JSON" in feedback else "contains no usable query"
-    return f"the model's reply {fault}; ask in other words, or choose another model or method"
+    return (
+        f"the model's reply {fault}; ask in other words, or choose another model or another method "
+        "(graph-search needs no model)"
+    )
 
 
 def can_use_grammar(model: LanguageModel) -> bool:

@@ -173,8 +173,8 @@ def _find_context(file: str, address: str, folder: Path | None) -> Any:
                 | {name: term for name, term in terms.items() if name != "_nodes"}
             )
     raise SetupError(
-        f"{file} uses the JSON-LD context {address!r}, which is not in the package: save it as "
-        f"{stem or 'context'}.jsonld in a folder, and name that folder with --contexts"
+        f"{file} uses the JSON-LD context {address!r}, which askgraph does not bring: download "
+        f"that address as {stem or 'context'}.jsonld into a folder, and add --contexts FOLDER"
     )
 
 

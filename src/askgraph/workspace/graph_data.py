@@ -381,7 +381,7 @@ def _list_folder_files(folder: Path, left_out: list[str]) -> list[Path]:
     if skipped:
         left_out.append(
             f"{len(skipped):,} files of the folder {folder.name} that are no RDF by their names: "
-            f"{listing}; name those that are one by one"
+            f"{listing}; if one of them is RDF, name it besides the folder"
         )
     return rdf_paths
 

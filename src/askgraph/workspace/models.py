@@ -64,7 +64,7 @@ _NO_MODEL_MESSAGE = (
     f"ASKGRAPH_MODEL, or write a table [models.default] in {SETTINGS_FILE}. For a server "
     "of your own: ASKGRAPH_MODEL=qwen3:8b ASKGRAPH_BASE_URL=http://localhost:11434/v1 "
     "(Ollama; vLLM: http://localhost:8000/v1). For OpenAI: ASKGRAPH_MODEL=gpt-5-mini and "
-    "the key in OPENAI_API_KEY"
+    "the key in OPENAI_API_KEY. The method graph-search needs no model"
 )
 
 
