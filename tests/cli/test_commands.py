@@ -256,7 +256,8 @@ def test_endpoints(server: SparqlServer, workspace: Path) -> None:
     refused = run("add", "shop", server.url)
     assert refused.exit_code == 4
     assert refused.stderr.splitlines()[-1] == (
-        f"askgraph: {server.url} sent a web page, not results; is it the SPARQL endpoint? It begins: Our shop"
+        f"askgraph: {server.url} sent a web page, not results; is it the SPARQL endpoint?"
+        " It begins: Our shop"
     )
 
 

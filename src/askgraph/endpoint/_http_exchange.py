@@ -454,7 +454,8 @@ def build_page_error(address: str, text: str) -> ServiceError:
         return MalformedReply(f"{address} sent an empty reply")
     if "<html" in start or "<!doctype html" in start:
         return MalformedReply(
-            f"{address} sent a web page, not results; is it the SPARQL endpoint? It begins: {message}"
+            f"{address} sent a web page, not results; is it the SPARQL endpoint? "
+            f"It begins: {message}"
         )
     if classify_error(text) == "timeout":
         return TimedOut(f"the server's own time limit was reached: {message}")
