@@ -167,7 +167,7 @@ def test_runs_that_fail_or_are_watched(llm_server: LlmServer, tmp_path: Path) ->
             faults.status(401, "Incorrect key: abc-123"),
             "status 401: Incorrect key: ***; it rejects the key",
         ),
-        (faults.status(404, "model 'm' not found"), "look at the model's name and at the base_url"),
+        (faults.status(404, "model 'm' not found"), "the model's name, and at the base_url"),
     ],
     ids=["a wrong key", "a wrong name"],
 )
