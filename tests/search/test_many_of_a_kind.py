@@ -172,9 +172,11 @@ def test_a_question_ends_with_its_time(
     graphs: dict[str, KnowledgeGraph], name: str, question: str
 ) -> None:
     began = time.process_time()  # of this process alone, however many others there are
+    sum(range(20_000_000))  # a measure of the machine
+    unit = time.process_time() - began
     askgraph.ask(question, graphs[name], seconds=SECONDS)
 
-    assert time.process_time() - began <= SECONDS + 0.5
+    assert time.process_time() - began - unit <= SECONDS + 2 * unit
 
 
 @pytest.mark.parametrize("name", ["predicates", "classes"])

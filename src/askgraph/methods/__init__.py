@@ -11,12 +11,10 @@ another. May import: `answers` and the rooms below it. Start reading at `Method`
 import asyncio
 import inspect
 import re
-import tomllib
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, fields, replace
-from functools import cache, wraps
-from importlib.resources import files
+from functools import wraps
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from askgraph.deadline import Deadline, describe_expiry, use_deadline
@@ -261,13 +259,6 @@ class PaperPreset:
     paper: str
     settings: Mapping[str, PaperSetting]
     differences: tuple[str, ...] = ()
-
-
-@cache
-def load_texts(name: str) -> Mapping[str, Any]:
-    """Load the texts for a model, the JSON Schemas and the paper's settings of a method."""
-    file = files("askgraph.methods").joinpath("prompts", f"{name}.toml")
-    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def parse_paper_preset(table: Mapping[str, Any]) -> PaperPreset:

@@ -19,8 +19,7 @@ from askgraph.index.names import split_tokens
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import BudgetAccount
 from askgraph.llm.structured import StructuredReply, describe_for_user, parse_structured
-from askgraph.methods import load_texts
-from askgraph.methods.settings import ModelMethodSettings
+from askgraph.methods.settings import ModelMethodSettings, load_texts
 from askgraph.methods.shared import Conversation, format_earlier_questions
 from askgraph.methods.shared.follow_up import answer_over_first_graph
 from askgraph.methods.tools import Context

@@ -16,8 +16,8 @@ from typing import ClassVar
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.boundaries import INDIVIDUAL_BOUNDARIES, SCHEMA_BOUNDARIES, Boundary
 from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.methods import PaperPreset, apply_presets, load_texts, parse_paper_preset
-from askgraph.methods.settings import check_choices, check_minimum
+from askgraph.methods import PaperPreset, apply_presets, parse_paper_preset
+from askgraph.methods.settings import check_choices, check_minimum, load_texts
 from askgraph.methods.shared import CheckedTurn, Conversation, build_columns_rule, find_repetition
 from askgraph.methods.shared.exploration import (
     Exploration,

@@ -14,8 +14,8 @@ from askgraph.graph import KnowledgeGraph, get_service_iri
 from askgraph.graph.boundaries import INDIVIDUAL_BOUNDARIES, SCHEMA_BOUNDARIES
 from askgraph.llm import LanguageModel, System, User
 from askgraph.llm.structured import StructuredReply, parse_structured
-from askgraph.methods import PaperPreset, apply_presets, load_texts, parse_paper_preset
-from askgraph.methods.settings import check_choices, check_minimum
+from askgraph.methods import PaperPreset, apply_presets, parse_paper_preset
+from askgraph.methods.settings import check_choices, check_minimum, load_texts
 from askgraph.methods.shared import CheckedTurn, Conversation, build_columns_rule, find_repetition
 from askgraph.methods.shared.exploration import (
     Exploration,

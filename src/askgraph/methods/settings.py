@@ -4,7 +4,12 @@
 docstrings.
 """
 
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
 from askgraph.errors import SetupError
 from askgraph.llm import LanguageModel, Options
@@ -109,3 +114,10 @@ def check_fractions(method: object, *settings: str) -> None:
     for setting in settings:
         if not 0 <= (value := getattr(method, setting)) <= 1:
             raise SetupError(f"{setting!r} must be between 0 and 1, not {value!r}")
+
+
+@cache
+def load_texts(name: str) -> Mapping[str, Any]:
+    """Load the texts for a model, the JSON Schemas and the paper's settings of a method."""
+    file = files("askgraph.methods").joinpath("prompts", f"{name}.toml")
+    return tomllib.loads(file.read_text(encoding="utf-8"))

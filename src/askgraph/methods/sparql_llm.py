@@ -18,8 +18,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, System, User
 from askgraph.llm.budget import BudgetAccount
 from askgraph.llm.structured import StructuredReply, describe_for_user, parse_structured
-from askgraph.methods import PaperPreset, apply_presets, load_texts, parse_paper_preset
-from askgraph.methods.settings import ModelMethodSettings, check_minimum
+from askgraph.methods import PaperPreset, apply_presets, parse_paper_preset
+from askgraph.methods.settings import ModelMethodSettings, check_minimum, load_texts
 from askgraph.methods.shared import (
     Conversation,
     build_columns_rule,

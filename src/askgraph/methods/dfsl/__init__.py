@@ -21,7 +21,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import sample_examples
 from askgraph.llm import Choice, LanguageModel, Options
 from askgraph.llm.budget import BudgetAccount
-from askgraph.methods import PaperPreset, apply_presets, load_texts, parse_paper_preset
+from askgraph.methods import PaperPreset, apply_presets, parse_paper_preset
 from askgraph.methods.dfsl.prompt import (
     ABLATIONS,
     QuestionTerms,
@@ -31,7 +31,7 @@ from askgraph.methods.dfsl.prompt import (
     link_terms,
     remove_terms,
 )
-from askgraph.methods.settings import ModelMethodSettings, check_choices, check_minimum
+from askgraph.methods.settings import ModelMethodSettings, check_choices, check_minimum, load_texts
 from askgraph.methods.shared import Conversation
 from askgraph.methods.shared.examples import (
     MATCH_MODES,

@@ -14,7 +14,7 @@ from askgraph.errors import SetupError
 from askgraph.graph.profile import PredicateProfile, Profile
 from askgraph.index.names import ItemKind, split_tokens
 from askgraph.llm import System, User
-from askgraph.methods import load_texts
+from askgraph.methods.settings import load_texts
 from askgraph.methods.shared import build_columns_rule, format_earlier_questions
 from askgraph.methods.shared.examples import Demonstration, ExampleTerm, format_query
 from askgraph.methods.shared.glossary_notes import format_glossary

@@ -9,10 +9,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 
-from askgraph.methods import load_texts
 from askgraph.methods.guided.candidates import CandidateSet
 from askgraph.methods.guided.prompt import GuidedReply
 from askgraph.methods.guided.verdict import ReplyJudge, Verdict
+from askgraph.methods.settings import load_texts
 from askgraph.methods.shared import Conversation
 from askgraph.methods.tools import Toolbox
 from askgraph.search.decide import Thresholds, choose_options, choose_outcome

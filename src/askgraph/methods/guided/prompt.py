@@ -17,12 +17,12 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.answers.verbalize import list_query_iris
 from askgraph.llm import Choice, Message, System, User, estimate_tokens
 from askgraph.llm.structured import InvalidReply, parse_structured
-from askgraph.methods import load_texts
 from askgraph.methods.guided.candidates import (
     MAX_EXPLAINED_CANDIDATES,
     CandidateSet,
     NumberedCandidate,
 )
+from askgraph.methods.settings import load_texts
 from askgraph.methods.shared import TextVariants, build_columns_rule
 from askgraph.methods.shared.retrieval import PromptContent, build_message
 from askgraph.methods.shared.several_graphs import ParsedQuery, QuestionGraphs, parse_query

@@ -15,9 +15,9 @@ from askgraph.answers.verbalize import verbalize_query
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph.arrays import GraphArrays
 from askgraph.llm import Choice
-from askgraph.methods import load_texts
 from askgraph.methods.guided.candidates import CandidateSet, NumberedCandidate
 from askgraph.methods.guided.prompt import GuidedReply, parse_reply
+from askgraph.methods.settings import load_texts
 from askgraph.methods.shared.several_graphs import QueryTrials, has_different_values
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import look_up_types

@@ -26,7 +26,6 @@ from askgraph.methods import (
     PaperPreset,
     apply_presets,
     check_interpretation,
-    load_texts,
     parse_paper_preset,
 )
 from askgraph.methods.multi_stage.staged_terms import (
@@ -50,6 +49,7 @@ from askgraph.methods.settings import (
     check_choices,
     check_fractions,
     check_minimum,
+    load_texts,
 )
 from askgraph.methods.shared import (
     CompletionRecorder,

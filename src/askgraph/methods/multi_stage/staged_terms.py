@@ -20,7 +20,7 @@ from askgraph.index.linkers import EntitySpan
 from askgraph.index.names import ItemKind
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import BudgetAccount
-from askgraph.methods import load_texts
+from askgraph.methods.settings import load_texts
 from askgraph.methods.shared import Conversation
 from askgraph.methods.shared.glossary_notes import format_glossary
 from askgraph.methods.shared.index_cache import Bm25Parameters, open_bm25_index

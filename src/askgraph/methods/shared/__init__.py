@@ -31,7 +31,7 @@ from askgraph.llm import (
 )
 from askgraph.llm.budget import BudgetAccount, ModelBudget, charge_model
 from askgraph.llm.structured import detect_loop, find_reply_problem
-from askgraph.methods import load_texts
+from askgraph.methods.settings import load_texts
 from askgraph.methods.tools import Context, ToolLimits
 from askgraph.methods.tools.rendering import clip_text, render_table
 from askgraph.trace import (

@@ -14,7 +14,7 @@ from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.llm import LanguageModel, Message, Options, System, User
 from askgraph.llm.budget import BudgetAccount
 from askgraph.llm.structured import StructuredReply, parse_structured
-from askgraph.methods import load_texts
+from askgraph.methods.settings import load_texts
 from askgraph.methods.shared import Conversation
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES

@@ -15,7 +15,7 @@ from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import split_tokens, stem_word
 from askgraph.llm import estimate_tokens
-from askgraph.methods import load_texts
+from askgraph.methods.settings import load_texts
 from askgraph.methods.shared import TextVariants, fit_texts
 from askgraph.methods.shared.glossary_notes import format_glossary
 from askgraph.methods.shared.nearby_schema import (

@@ -9,7 +9,7 @@ from askgraph.graph.examples import rank_examples
 from askgraph.index.names import ItemKind
 from askgraph.llm import Assistant, Choice, LanguageModel, Message, Options, User, read_completion
 from askgraph.llm.structured import can_use_grammar
-from askgraph.methods import load_texts
+from askgraph.methods.settings import load_texts
 from askgraph.methods.writing import Hypothesis, ListedTerm
 from askgraph.methods.writing.prompt import MULTI_HOP, SINGLE_HOP, build_messages, parse_query
 from askgraph.methods.writing.references import (

@@ -27,7 +27,7 @@ from pyoxigraph import NamedNode
 from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import ItemKind
 from askgraph.llm import Message, System, User
-from askgraph.methods import load_texts
+from askgraph.methods.settings import load_texts
 from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES, References
 from askgraph.sparql import Path, Pattern, walk
 from askgraph.sparql.parser import parse_tree
