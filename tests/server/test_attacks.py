@@ -229,7 +229,7 @@ class TestUploads:
             (
                 "context.jsonld",
                 b'{"@context": "http://127.0.0.1:1/context", "@id": "http://e.org/a", "p": "x"}',
-                "remote context",
+                "uses the JSON-LD context",
             ),
         ],
     )
