@@ -60,7 +60,7 @@ FILES = (  # name, content, triples or what is said
     ("q.hdt", b"$HDT\x01", "write it as N-Triples"),
     ("r.jsonld", SHOP % b'"https://schema.org/"', 2),
     ("s.jsonld", SHOP % b'["http://xmlns.com/foaf/context.jsonld", {"x":"http://x.test/"}]', 2),
-    ("t.jsonld", SHOP % b'"https://x.test/terms/v1"', "save it as v1.jsonld in a folder"),
+    ("t.jsonld", SHOP % b'"https://x.test/terms/v1"', "download that address as v1.jsonld"),
     ("u.json", b'{"name": "Tea"}', "add one, or save the data as CSV"),
     ("v.csv", b"\xef\xbb\xbfid;name;born\r\n1;Ada;1990-01-02\r\n2;Cy;\r\n", 13),
     ("w.tsv", b"name\tsize\nTea\t1.5\n", 7),

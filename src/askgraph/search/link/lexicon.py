@@ -596,7 +596,7 @@ def space_names(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuesti
                 pieces[-1] += run[start]
             start = end
         pieces[::2] = [re.sub(fillers, " ", piece) for piece in pieces[::2]]
-        return run if len(pieces) == 1 else " ".join(pieces)
+        return run if len(pieces) == 1 else " ".join(pieces).strip()
 
     spaced = text if text.isascii() else UNSPACED_RUN_PATTERN.sub(split_run, text)
     return reading if spaced == text else tokenize(spaced, reading.language)
