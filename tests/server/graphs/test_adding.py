@@ -156,7 +156,7 @@ def test_an_upload_whose_sender_left_adds_nothing(
     adding: httpx2.Client, nothing_left: Left, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", logger="askgraph")
-    files = [("files", ("a.ttl", MOONS))]
+    files = [("files", ("a.ttl", MOONS + b"#" * 200_000))]  # its last part pauses reading
     request = adding.build_request(
         "POST", "/api/v1/graphs/upload", data={"name": "gone"}, files=files
     )

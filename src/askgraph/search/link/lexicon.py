@@ -578,7 +578,7 @@ def quote_function_words(reading: TokenizedQuestion, index: NameIndex) -> Tokeni
 
 
 def space_names(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuestion:
-    """Return a question in a script without spaces with spaces around the names of the graph."""
+    """Split words of a script without spaces around the names of the graph; the text stays."""
     fillers = "|".join(get_shared_words().endings["unspaced"])
     text = reading.text
 
@@ -599,7 +599,14 @@ def space_names(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuesti
         return run if len(pieces) == 1 else " ".join(pieces).strip()
 
     spaced = text if text.isascii() else UNSPACED_RUN_PATTERN.sub(split_run, text)
-    return reading if spaced == text else tokenize(spaced, reading.language)
+    if spaced == text:
+        return reading
+    spaced_reading, end, tokens = tokenize(spaced, reading.language), 0, []
+    for token in spaced_reading.tokens:
+        start = text.index(token.text, end)
+        end = start + len(token.text)
+        tokens.append(replace(token, start=start, end=end))
+    return replace(spaced_reading, text=text, tokens=tuple(tokens))
 
 
 def _find_stated_words(reading: TokenizedQuestion, index: NameIndex) -> Iterator[int]:

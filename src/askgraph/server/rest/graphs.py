@@ -217,6 +217,7 @@ async def upload_graph(request: Request, hub: HubDep, caller: Manager) -> JobVie
             if isinstance(file, UploadFile)
         ]
         new_graph = NewGraph(name, "upload", (), {"added_by": caller.id}, id)
+        await request.is_disconnected()  # resumes reading, which a large last part has paused
         job = await hub.jobs.begin(new_graph, caller, lambda: store_files(files, folder))
     # A client that disconnected during the last bytes cannot cancel the job: it has no id.
     return await hub.jobs.cancel(job.id, caller) if await request.is_disconnected() else job

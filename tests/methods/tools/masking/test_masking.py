@@ -102,7 +102,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
         ("Who was born on 12.03.1957?", "Who was born on hidden:v1 (a date)?"),
         ("code at 2021-05-06T07:08:09Z?", "code at hidden:v1 (a date and time)?"),
         ("Which city is 香港?", "Which city is hidden:e1?"),
-        ("李小龍的薪水?", "hidden:e1  薪水?"),
+        ("李小龍的薪水?", "hidden:e1的薪水?"),
         ("Where does Брюс Ли live?", "Where does hidden:e1 live?"),
         (
             "Author of How to Cook a Wolf Without Losing Your Patience or Your Favourite Pan?",
