@@ -166,25 +166,18 @@ INDEX = NameIndex.from_names(
 LINKED = link_question(tokenize("What is the diameter of Mercury?", "en"), INDEX)
 
 
-def test_a_homonym_of_the_same_kind_may_be_meant() -> None:
+def test_only_a_homonym_of_the_same_kind_may_be_meant() -> None:
     assert find_alternative_targets(LINKED, PLANET) == (GOD,)
     assert find_alternative_targets(LINKED, GOD) == (PLANET,)
-
-
-def test_other_words_and_other_kinds_mean_nothing_else() -> None:
     assert find_alternative_targets(LINKED, "http://x/diameter") == ()
     assert find_alternative_targets(LINKED, "http://x/venus") == ()
     assert find_alternative_targets(LINKED, CAR) == ()
 
 
+WORDS = "moon photograph photo launch site spaceship fname country temperature cat bat telescopic"
 VOCABULARY = NameIndex.from_names(
     IndexedName(text, f"http://example.org/{number}", ItemKind.PREDICATE)
-    for number, text in enumerate(
-        (
-            "moon photograph photo launch site spaceship fname country temperature cat bat"
-            " telescopic"
-        ).split()
-    )
+    for number, text in enumerate(WORDS.split())
 )
 
 
@@ -197,25 +190,16 @@ def of(text: str) -> dict[str, Variant]:
     return {words[variant.word]: variant for variant in found}
 
 
+FORMS = """moon, moon, exact; moons, moon, exact; Moon, moon, exact; countries, country, exact
+launched, launch, root; telescope, telescopic, root; photographic, photograph, root
+temprature, temperature, typo; tempereture, temperature, typo; tmeperature, temperature, typo
+space ship, spaceship, joined; launchsite, launch, split; launchsite, site, split
+first name, fname, short; launching, launch, root"""
+
+
 @for_each(
     ("text", "word", "how"),
-    [
-        ("moon", "moon", "exact"),
-        ("moons", "moon", "exact"),
-        ("Moon", "moon", "exact"),
-        ("countries", "country", "exact"),
-        ("launched", "launch", "root"),
-        ("launching", "launch", "root"),
-        ("telescope", "telescopic", "root"),
-        ("photographic", "photograph", "root"),
-        ("temprature", "temperature", "typo"),
-        ("tempereture", "temperature", "typo"),
-        ("tmeperature", "temperature", "typo"),
-        ("space ship", "spaceship", "joined"),
-        ("launchsite", "launch", "split"),
-        ("launchsite", "site", "split"),
-        ("first name", "fname", "short"),
-    ],
+    [case.split(", ") for line in FORMS.splitlines() for case in line.split("; ")],
 )
 def test_a_word_stands_for_another(text: str, word: str, how: str) -> None:
     assert of(text)[word].how == how
@@ -234,10 +218,7 @@ def test_a_word_does_not_stand_for_any_other(text: str, word: str) -> None:
     [
         ("How mnay contries hav a temprature", "how many countries hav a temperature"),
         ("averge nubmer of phtos per cuontry", "average number of photos per country"),
-        (
-            "Which telescopes ater 1990 hvae phoptgraphs",
-            "which telescopes after 1990 have phoptgraphs",
-        ),
+        ("Which moons ater 1990 hvae phoptgraphs", "which moons after 1990 have phoptgraphs"),
         ("who knows Cuontry or 'cuontry'", "who knows cuontry or cuontry"),
         ("Wie veile Länder haben ein Raumfahrtfoto", "wie viele lander haben ein raumfahrtfoto"),
         (f"who {'mna' * 400_000} knows", f"who {'mna' * 400_000} knows"),

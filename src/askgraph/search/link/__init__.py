@@ -48,6 +48,7 @@ from askgraph.search.tokenize.word_lists import (
     LANGUAGES_WITH_CAPITAL_NOUNS,
     Measure,
     get_shared_words,
+    translate_word,
 )
 from askgraph.sparql.prefixes import split_local_name
 
@@ -96,6 +97,7 @@ _EXCLUDED_MATCHES: Final = {
 
 _EXACT_SCORE, _JOINED_SCORE, _TYPO_SCORE, _SYNONYM_SCORE, _SHORT_SCORE = 1.0, 0.95, 0.8, 0.75, 0.8
 """Qualities: the word itself, joined or split, misspelt, a synonym, abbreviated."""
+_TRANSLATION_SCORE: Final = 0.9  # quality of the English word for one of another language
 _INFLECTED_SCORE: Final = 0.95  # quality of a word that differs by an ending of its language
 _RELATED_SCORE: Final = 0.9
 """Quality of a word with the same long beginning, before the penalty for each letter."""
@@ -642,6 +644,14 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
             quality = _INFLECTED_SCORE if token.is_corrected else _EXACT_SCORE
             exact_matches.append(Variant(at, word, quality, "exact"))
         matches += exact_matches
+        is_abbreviation = token.text.isupper() and not reading.text.isupper()
+        if (at in free or reading.is_stop(at)) and not is_abbreviation:
+            english = map(index.find_word, translate_word(token.folded, reading.language))
+            matches += [
+                Variant(at, number, _TRANSLATION_SCORE, "synonym")
+                for number in english
+                if number is not None
+            ]
         matches += _join_words(reading.tokens, at, index)
         matches += (
             Variant(position, *match) for position, match in find_initials(reading, at, free, index)
@@ -687,19 +697,20 @@ def _find_related_variants(
     reading: TokenizedQuestion, at: int, matches: Sequence[Variant], index: NameIndex
 ) -> Iterator[Variant]:
     """Yield related words for a token that names no class or predicate in any form."""
-    token, english = reading.tokens[at], reading.language == LANGUAGE
+    token, is_english = reading.tokens[at], reading.language == LANGUAGE
+    english = (token.stem,) if is_english else translate_word(token.folded, reading.language)
     own_variants = [variant for variant in matches if variant.position == at]
-    if english and (
-        token.is_capitalized or all(variant.how != "exact" for variant in own_variants)
-    ):
-        yield from (Variant(at, *match) for match in find_country_matches(token.stem, index))
+    if token.is_capitalized or all(variant.how != "exact" for variant in own_variants):
+        for word in dict.fromkeys((token.stem, *english)):
+            yield from (Variant(at, *match) for match in find_country_matches(word, index))
     schema = get_schema_words(index).numbers
     if any(v.quality >= _INFLECTED_SCORE and v.word in schema for v in own_variants):
         return
-    is_named = token.quote is not None or (at > 0 and token.is_capitalized)
+    has_capital = token.is_capitalized and reading.language not in LANGUAGES_WITH_CAPITAL_NOUNS
+    is_named = token.quote is not None or (at > 0 and has_capital)
     is_named = is_named or token.stem in reading.word_list.naming or is_full_name(token.stem, index)
-    if english and not is_named:
-        yield from (Variant(at, *match) for match in find_related_matches(token.stem, index))
+    for word in () if is_named else english:
+        yield from (Variant(at, *match) for match in find_related_matches(word, index))
     yield from (Variant(at, *match) for match in find_abbreviations(token.stem, index))
     yield from (Variant(at, *match) for match in expand_initials(token.stem, index))
 

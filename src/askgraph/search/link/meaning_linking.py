@@ -15,7 +15,7 @@ from askgraph.search.link.lexicon import LANGUAGE
 from askgraph.search.link.word_vectors import get_name_vectors
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import detect_operators
-from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
+from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS, translate_word
 
 _MIN_COSINES: Final = {
     ItemKind.ENTITY: 0.75,
@@ -46,14 +46,18 @@ def link_by_meaning(linked: LinkedQuestion, index: NameIndex) -> LinkedQuestion:
     for positions in _list_stretches(linked):
         is_named = any(_is_in_name(reading, at) for at in positions)
         sources = [] if is_named else [get_name_vectors(index)]
-        if reading.language != LANGUAGE:
-            sources.append(get_name_vectors(index, is_of_things=True))
         words, least = [reading.tokens[at].folded for at in positions], min(_MIN_COSINES.values())
+        translations = translate_word(words[0], reading.language) if len(words) == 1 else ()
+        if reading.language != LANGUAGE and not translations:
+            sources.append(get_name_vectors(index, is_of_things=True))
         nearest = sorted(
             (
                 item
                 for source in sources
-                for item in source.find_nearest(words, limit=_MAX_LINKS_PER_STRETCH, at_least=least)
+                for phrase in (words, *((word,) for word in translations))
+                for item in source.find_nearest(
+                    phrase, limit=_MAX_LINKS_PER_STRETCH, at_least=least
+                )
             ),
             key=lambda item: -item[1],
         )

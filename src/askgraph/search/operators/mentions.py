@@ -23,6 +23,7 @@ from askgraph.search.operators.query_builder import QueryBuilder
 from askgraph.search.query_pieces import build_filter, build_not_exists, build_pattern
 from askgraph.search.tokenize import to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
+from askgraph.search.tokenize.word_lists import load_kind_words, translate_word
 
 MENTION_NOTE = "mentioned"
 
@@ -104,7 +105,8 @@ def find_mentions(
 def _find_topics(linked: LinkedQuestion, operators: QuestionOperators) -> set[int]:
     """Return the tokens that may begin words about things: "with rum", "Java libraries".
 
-    They follow a preposition, conjunction, "both" or "not" or a property, or precede a class.
+    They follow a preposition, conjunction, "both" or "not" or a property, or precede a class; they
+    follow it in languages whose adjectives do: "bibliotecas Java".
     """
     reading = linked.reading
     before = {*reading.word_list.clauses["restrict"], *reading.word_list.conjunctions}
@@ -115,6 +117,8 @@ def _find_topics(linked: LinkedQuestion, operators: QuestionOperators) -> set[in
             topics.add(link.positions[-1] + 1)
         elif link.kind is ItemKind.CLASS and link.score * link.quality >= _MIN_THING_SCORE:
             topics.add(link.positions[0] - 1)
+            if reading.language not in load_kind_words().head_final_languages:
+                topics.add(link.positions[-1] + 1)
     return topics
 
 
@@ -128,7 +132,9 @@ def _find_in_texts(
     while first < end:
         for last in range(end - 1, first - 1, -1):
             parts = [*words[first:last], tokens[last].stem]
-            variants = (separator.join(parts) for separator in (" ", "-", ""))
+            variants = [separator.join(parts) for separator in (" ", "-", "")]
+            if first == last:
+                variants += translate_word(words[first], linked.reading.language)
             options = [(find_literals(schema, text), text) for text in variants]
             literals, text = max(options, key=lambda option: len(option[0]))
             if len(literals):

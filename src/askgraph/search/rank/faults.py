@@ -117,6 +117,23 @@ def _single_values(context: "FaultContext") -> bool:
     )
 
 
+def _counts_named(context: "FaultContext") -> bool:
+    """Return whether the query counts things by a name of theirs that the question only states."""
+    counted = {
+        get_value_variable(element)
+        for element in find_aggregates(context.tree)
+        if get_function(element) == "COUNT"
+    }
+    reading, profiles = context.linked.reading, context.proposal.schema.predicates_by_iri
+    return reading.word_list.naming.isdisjoint(token.stem for token in reading.tokens) and any(
+        element.subject in counted
+        and isinstance(element.object, Literal)
+        and (profile := profiles.get(get_predicate(element))) is not None
+        and profile.naming
+        for element in context.patterns
+    )
+
+
 def _bound_twice(context: "FaultContext") -> bool:
     """Return whether one value has two bounds on the same side."""
     conditions = context.conditions
@@ -761,6 +778,7 @@ _CHECKS: tuple[Callable[[FaultContext], bool], ...] = (
     _indefinite,
     _contradicts,
     _counts_group,
+    _counts_named,
     _single_values,
     _bound_twice,
     _idle_condition,

@@ -20,6 +20,7 @@ Kinds = frozenset[str]  # some of persons, bodies (that act as persons do), plac
 NO_KINDS: Kinds = frozenset()
 
 
+_MIN_PART_LENGTH = 3  # letters of a part of a compound at least
 _MAX_SHORT_WORD_LENGTH = 6  # words of more letters than this are long
 
 
@@ -308,6 +309,49 @@ def load_countries() -> tuple[tuple[Phrase, ...], ...]:
     return tuple(
         tuple(tuple(map(stem_word, split_tokens(name))) for name in names) for names in lines
     )
+
+
+@cache
+def load_translations(language: str) -> Mapping[str, Phrase]:
+    """Return the English stems for the folded words of another language, in all their forms.
+
+    Of its function words only prepositions have some.
+    """
+    table, listed, forms = _read_table("translations"), dict[str, Phrase](), dict[str, Phrase]()
+    if language not in table["endings"]:
+        return {}
+    stop_words = get_shared_words().stop_words[language]
+    for group, text in table["words"].items():
+        for line in text.splitlines():
+            cells = [*map(split_tokens, line.split("|"))]
+            for word in cells[LANGUAGES.index(language)]:
+                if word not in stop_words or group == "prepositions":
+                    listed[word] = (*listed.get(word, ()), *map(stem_word, cells[0]))
+    for word, english in listed.items():
+        for base in dict.fromkeys((word, word.removesuffix("o"))):
+            for ending in table["endings"][language]:
+                forms[base + ending] = (*forms.get(base + ending, ()), *english)
+    return {word: english for word, english in forms.items() if word not in stop_words} | listed
+
+
+def translate_word(word: str, language: str) -> Phrase:
+    """Return the English stems for a folded word; of a German compound, those of its parts.
+
+    >>> translate_word("agua", "es"), translate_word("friedensnobelpreis", "de")
+    (('water',), ('peace', 'nobel', 'award', 'prize', 'price', 'cost'))
+    """
+    known = load_translations(language)
+    if word in known or language not in LANGUAGES_WITH_CAPITAL_NOUNS:
+        return known.get(word, ())
+    splits = [(word[:end], word[end:]) for end in range(_MIN_PART_LENGTH, len(word) - 3)]
+    heads = [(start, head) for start, head in splits if head in known]
+    modifier, head = min(heads, key=lambda parts: parts[0] not in known, default=("", ""))
+    beginnings = (start for start, _ in splits if start in known and modifier.startswith(start))
+    beginning = max(beginnings, key=len, default="")
+    middle = modifier.removeprefix(beginning)
+    if 0 < len(middle) < _MIN_PART_LENGTH:
+        return ()
+    return (*known.get(beginning, ()), *filter(None, (middle,)), *known.get(head, ()))
 
 
 def detect_greeting(text: str) -> str | None:
