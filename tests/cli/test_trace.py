@@ -95,7 +95,7 @@ def test_showing_and_replaying_a_trace(kept: Path, tmp_path: Path) -> None:
     for part in (
         "Which moons orbit Jupiter?", "grasp, openai m, on moons", "I try a query.", "2 rows",
         'execute(query="SELECT ?moon { ?moon :orbits :Jupiter }")', "Confidence",
-        "100 tokens in (40 cached), 20 out", "2 calls of a model, 200 tokens in (80 cached), 40 ",
+        "100 tokens in (40 cached), 20 out", "2 calls of a model, 200 tokens in (80 cached)",
     ):  # fmt: skip
         assert part in shown
     assert "more lines" in shown

@@ -2,12 +2,21 @@
 
 import json
 from collections.abc import AsyncIterator
+from itertools import accumulate, pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.servers.llm import LlmServer, Turn
 
-from askgraph.llm import Choice, Finish, System, ToolSchema, User, read_completion
-from askgraph.llm.model_habits import list_missing_features
+from askgraph import llm
+from askgraph.llm import Choice, Finish, System, TextPart, ToolSchema, User, read_completion
+from askgraph.llm.model_habits import (
+    StreamCleaner,
+    TextCleaner,
+    clean_choice,
+    list_missing_features,
+)
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.structured import StructuredReply, describe_for_user, parse_structured
 from askgraph.sparql.rewrite import repair_query
@@ -18,6 +27,8 @@ SEARCH = ToolSchema(
     "Search.",
     {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
 )
+MARKS = """<think> </think> [THINK] [/THINK] <|channel|>analysis<|message|> <|im_end|> </s> < nk>
+<|channel|>final<|message|> [ { ` ```json <tool_call> a {"a":1} {"name":"search"}""".split()
 CALL = {"name": "search", "arguments": {"query": "two\nlines"}}
 WRITTEN = json.dumps(CALL)
 
@@ -43,11 +54,32 @@ async def test_marks_in_the_text_are_taken_off(model: OpenAIModel, llm_server: L
     }
     llm_server.turns.extend(Turn(text) for text in replies)
 
-    choices = [(await read_completion(model.complete([User("?")]))).first for _ in replies]
+    for text, (cleaned, reasoning) in replies.items():
+        *parts, last = [event async for event in model.complete([User("?")])]
+        assert isinstance(last, llm.Completion), text
+        assert (last.first.text, last.first.reasoning) == (cleaned, reasoning), text
+        streamed = "".join(part.text for part in parts if isinstance(part, TextPart))
+        assert streamed == cleaned or ("<think>" not in text and streamed.endswith(cleaned)), text
 
-    assert {
-        text: (choice.text, choice.reasoning) for text, choice in zip(replies, choices, strict=True)
-    } == replies
+
+@given(st.lists(st.sampled_from([" ", "\n", *MARKS])), st.lists(st.integers(1, 9)), st.booleans())
+def test_any_pieces_of_a_reply_give_its_text(
+    marks: list[str], sizes: list[int], has_tools: bool
+) -> None:
+    text, tools = "".join(marks), [SEARCH] * has_tools
+    choice, stream, cleaner = clean_choice(Choice(text), tools), StreamCleaner(tools), TextCleaner()
+    ends = [*(end for end in accumulate(sizes) if end < len(text)), len(text)]
+    pieces = [text[start:end] for start, end in pairwise([0, *ends])]
+
+    events = [event for piece in pieces for event in stream.clean(TextPart(piece))]
+    events += stream.finish(0, choice)
+    for piece in pieces:
+        cleaner.add(piece)
+    cleaned = cleaner.finish()
+
+    streamed = "".join(event.text for event in events if isinstance(event, TextPart))
+    assert choice.text == cleaned or choice.calls
+    assert streamed == choice.text or (cleaner.restarts and streamed.endswith(choice.text))
 
 
 async def test_calls_in_the_text_are_calls(model: OpenAIModel, llm_server: LlmServer) -> None:

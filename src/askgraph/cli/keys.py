@@ -123,17 +123,10 @@ def _to_key_object(key: "KeyRow") -> dict[str, object]:
     from askgraph.server.auth.api_keys import get_key_state
 
     return {
-        "id": key.id,
-        "name": key.name,
-        "state": get_key_state(key),
-        "scopes": sorted(key.scopes),
-        "graphs": None if key.graphs is None else sorted(key.graphs),
-        "limits": asdict(key.limits),
-        "created": key.created,
-        "expires": key.expires,
-        "revoked": key.revoked,
-        "used": key.used,
-    }
+        "id": key.id, "name": key.name, "state": get_key_state(key), "scopes": sorted(key.scopes),
+        "graphs": None if key.graphs is None else sorted(key.graphs), "limits": asdict(key.limits),
+        "created": key.created, "expires": key.expires, "revoked": key.revoked, "used": key.used,
+    }  # fmt: skip
 
 
 def _format_row(key: "KeyRow") -> tuple[str, ...]:

@@ -369,8 +369,8 @@ def _format_brief(step: Step, *, show_model: bool) -> Iterator[Text]:
             yield from format_step(_simplify_turn(step), line_limit=1)
         case _:
             yield Text(format_step_title(step), style="dim")
-            shown = replace(step, sent="") if isinstance(step, Thought) else step
-            yield from format_step(shown, line_limit=1)
+            brief_step = replace(step, sent="") if isinstance(step, Thought) else step
+            yield from format_step(brief_step, line_limit=1)
 
 
 def _simplify_turn(turn: ModelTurn) -> ModelTurn:

@@ -33,6 +33,7 @@ from askgraph.llm._streams import (
 )
 from askgraph.llm.model_habits import (
     REFUSAL_PHRASES,
+    StreamCleaner,
     clean_choice,
     find_server_habits,
     list_missing_features,
@@ -119,7 +120,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
                     self._lacks -= set(LENGTH_PARAMETERS) - {rejected}
 
     async def _send(self, request_body: Json, request: Request) -> AsyncGenerator[Event, None]:
-        clean = partial(clean_choice, tools=request.tools)
+        cleaner, clean = StreamCleaner(request.tools), partial(clean_choice, tools=request.tools)
         assembly = ReplyAssembler(request, model=self.model, clean=clean)
         try:
             async with self.get_library().chat.completions.with_streaming_response.create(
@@ -131,14 +132,15 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
                 parts = reply.http_response.aiter_bytes()
                 async with aclosing(self._read_reply(parts, content_type, assembly)) as stream:
                     async for event in stream:
-                        yield event
+                        for part in cleaner.clean(event):
+                            yield part
         except APIStatusError as problem:
             raise self._build_status_error(
                 problem.status_code, problem.body, problem.response.headers
             ) from problem
         except (APIError, httpx2.HTTPError) as problem:
             raise self._build_connection_error(problem) from problem
-        for event in assembly.iterate_ending():
+        for event in assembly.iterate_ending(cleaner.finish):
             yield event
 
     async def _read_reply(
