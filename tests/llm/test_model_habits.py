@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from tests.servers.llm import LlmServer, Turn
 
 from askgraph import llm
+from askgraph.errors import SetupError
 from askgraph.llm import Choice, Finish, System, TextPart, ToolSchema, User, read_completion
+from askgraph.llm.anthropic import AnthropicModel
+from askgraph.llm.google import GoogleModel
 from askgraph.llm.model_habits import (
     StreamCleaner,
     TextCleaner,
@@ -153,6 +156,12 @@ async def test_azure_takes_its_version_in_the_address(
 
     target = "/openai/deployments/x/chat/completions?api-version=2024-10-21"
     assert llm_server.requests[-1].target == target
+    claude = AnthropicModel("x", base_url=f"{llm_server.base}?api-version=1", key_env=None)
+    await read_completion(claude.complete([User("Who?")]))
+    await claude.close()
+    assert llm_server.requests[-1].target == "/v1/messages?api-version=1"
+    with pytest.raises(SetupError, match="parameters"):
+        GoogleModel("x", base_url=f"{llm_server.base}?api-version=1", key_env=None)
     monkeypatch.setenv("AZURE_KEY", "k")
     azure = OpenAIModel("x", base_url="https://a.openai.azure.com/openai/v1", key_env="AZURE_KEY")
     assert azure.get_library().default_headers["api-key"] == "k"
