@@ -248,20 +248,14 @@ def build_body(
     """Return the JSON of a streamed request for `choices` choices."""
     name = "max_completion_tokens" if "max_tokens" in lacks else "max_tokens"
     fields: dict[str, Any] = {
-        "model": model,
-        "stream": "stream" not in lacks,
+        "model": model, "stream": "stream" not in lacks,
         "messages": [_encode_message(message) for message in _prepare_messages(request, lacks)],
         "stream_options": None if "stream" in lacks else {"include_usage": True},
-        "n": choices if choices > 1 else None,
-        "seed": seed,
-        "temperature": request.temperature,
-        "top_p": request.top_p,
-        name: request.max_tokens,
-        "stop": list(request.stop) or None,
-        "logprobs": True if request.logprobs else None,
-        "reasoning_effort": request.effort,
+        "n": choices if choices > 1 else None, "seed": seed, "temperature": request.temperature,
+        "top_p": request.top_p, name: request.max_tokens, "stop": list(request.stop) or None,
+        "logprobs": True if request.logprobs else None, "reasoning_effort": request.effort,
         "response_format": _build_response_format(request, lacks),
-    }
+    }  # fmt: skip
     if request.tools:
         tools = (
             {
@@ -391,13 +385,10 @@ def _is_strict(schema: object) -> bool:
 
 
 _FINISH = {
-    "stop": llm.Finish.STOP,
-    "eos": llm.Finish.STOP,
-    "tool_calls": llm.Finish.CALLS,
-    "function_call": llm.Finish.CALLS,
-    "length": llm.Finish.LENGTH,
+    "stop": llm.Finish.STOP, "eos": llm.Finish.STOP, "tool_calls": llm.Finish.CALLS,
+    "function_call": llm.Finish.CALLS, "length": llm.Finish.LENGTH,
     "content_filter": llm.Finish.REFUSED,
-}
+}  # fmt: skip
 
 _REASONING = ("reasoning_content", "reasoning")
 

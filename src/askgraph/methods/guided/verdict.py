@@ -79,15 +79,11 @@ def estimate_answer_confidence(signs: Signs) -> float:
     better sign never lowers the chance.
     """
     features = {
-        "searched": signs.searched,
-        "against": signs.against,
+        "searched": signs.searched, "against": signs.against,
         "said": 0.0 if signs.said is None else signs.said - 0.5,
-        "finding": min(signs.findings, _MAX_COUNTED_FINDINGS),
-        "empty": signs.empty,
-        "truncated": signs.truncated,
-        "misfit": signs.misfit,
-        "revised": signs.revised,
-    }
+        "finding": min(signs.findings, _MAX_COUNTED_FINDINGS), "empty": signs.empty,
+        "truncated": signs.truncated, "misfit": signs.misfit, "revised": signs.revised,
+    }  # fmt: skip
     linear = _BIAS_WEIGHT + sum(_WEIGHTS[name] * value for name, value in features.items())
     return 1 / (1 + math.exp(-linear))
 
@@ -125,15 +121,10 @@ class Verdict:
         reply, signs = self.reply, self.signs
         failed = self.answer is None and bool(reply.chosen or reply.written)
         cases: Mapping[str, object] = {
-            "problem": reply.problem or reply.same,
-            "refusal": self.is_refusal,
-            "failed": failed,
-            "unclear": self.answer is None,
-            "empty": signs.empty,
-            "truncated": signs.truncated,
-            "misfit": signs.misfit,
-            "findings": signs.findings,
-        }
+            "problem": reply.problem or reply.same, "refusal": self.is_refusal, "failed": failed,
+            "unclear": self.answer is None, "empty": signs.empty, "truncated": signs.truncated,
+            "misfit": signs.misfit, "findings": signs.findings,
+        }  # fmt: skip
         return _REMARKS[next((name for name, holds in cases.items() if holds), "unseen")]
 
 
