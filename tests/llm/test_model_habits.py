@@ -116,6 +116,7 @@ async def test_calls_in_the_text_are_calls(model: OpenAIModel, llm_server: LlmSe
         ("system", "System role not supported"),
         ("stream", "Your organization must be verified to stream this model."),
         ("stream", "Streaming is not supported by this model"),
+        ("tool_choice", "This model does not support tool choice."),
     ],
 )
 async def test_what_a_server_refuses_is_remembered(
@@ -124,15 +125,17 @@ async def test_what_a_server_refuses_is_remembered(
     llm_server.says.errors[habit] = message
 
     for _ in range(2):
-        reply = await read_completion(model.complete([System("Be brief."), User("Who?")]))
+        asked = [System("Be brief."), User("Who?")]
+        reply = await read_completion(model.complete(asked, tools=[SEARCH], tool_choice="search"))
         assert reply.first.text == "The Moon."
 
     assert len(llm_server.bodies) == 3
     sent = llm_server.bodies[-1]
     if habit == "system":
         assert sent["messages"] == [{"role": "user", "content": "Be brief.\n\nWho?"}]
-    else:
+    elif habit == "stream":
         assert sent["stream"] is False and "stream_options" not in sent
+    assert sent["tools"] and ("tool_choice" in sent) is (habit != "tool_choice")
 
 
 async def test_done_ends_a_reply_without_a_finish_reason(
