@@ -7,12 +7,13 @@ from itertools import accumulate, pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.servers.llm import LlmServer, Turn
+from tests.servers.llm import LlmServer, Turn, refused
 
 from askgraph import llm
 from askgraph.errors import SetupError
 from askgraph.llm import Choice, Finish, System, TextPart, ToolSchema, User, read_completion
 from askgraph.llm.anthropic import AnthropicModel
+from askgraph.llm.budget import BudgetAccount, ModelBudget
 from askgraph.llm.google import GoogleModel
 from askgraph.llm.model_habits import (
     StreamCleaner,
@@ -22,6 +23,7 @@ from askgraph.llm.model_habits import (
 )
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.structured import StructuredReply, describe_for_user, parse_structured
+from askgraph.methods.shared import Conversation
 from askgraph.sparql.rewrite import repair_query
 
 QUERY = "SELECT ?x WHERE { ?x a <http://ex.test/A> }"
@@ -206,3 +208,26 @@ def test_sentences_for_the_model_are_not_for_the_user() -> None:
         shown = describe_for_user(sentence)
         assert "your" not in shown.lower() and "choose another model" in shown
     assert describe_for_user("the query has a fault") == "the query has a fault"
+
+
+async def test_what_is_too_long_is_sent_once_more_with_shorter_results(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.knows = lambda asked: (
+        refused(400, "the maximum context length is 9 tokens")
+        if len(str(asked["messages"])) > 30_000
+        else [Turn("The Moon.")]
+    )
+    turns = [
+        message
+        for id in ("a", "b")
+        for message in (
+            llm.Assistant(calls=(llm.ToolCall(id, "search", "{}"),)),
+            llm.ToolResult(id, "search", "the Moon\n" * 2_000),
+        )
+    ]
+    talk = Conversation(model, BudgetAccount(ModelBudget()), [User("Who?"), *turns], (SEARCH,))
+
+    assert (await talk.take_turn()).choice.text == "The Moon."
+    first, second = (body["messages"] for body in llm_server.bodies)
+    assert len(first[2]["content"]) > len(second[2]["content"]) and first[4] == second[4]
