@@ -127,7 +127,7 @@ async def test_what_a_server_refuses_is_remembered(
     llm_server.says.errors[habit] = message
 
     for _ in range(2):
-        asked = [System("Be brief."), User("Who?")]
+        asked: list[llm.Message] = [System("Be brief."), User("Who?")]
         reply = await read_completion(model.complete(asked, tools=[SEARCH], tool_choice="search"))
         assert reply.first.text == "The Moon."
 
@@ -218,15 +218,13 @@ async def test_what_is_too_long_is_sent_once_more_with_shorter_results(
         if len(str(asked["messages"])) > 30_000
         else [Turn("The Moon.")]
     )
-    turns = [
-        message
-        for id in ("a", "b")
-        for message in (
+    turns: list[llm.Message] = [User("Who?")]
+    for id in ("a", "b"):
+        turns += [
             llm.Assistant(calls=(llm.ToolCall(id, "search", "{}"),)),
             llm.ToolResult(id, "search", "the Moon\n" * 2_000),
-        )
-    ]
-    talk = Conversation(model, BudgetAccount(ModelBudget()), [User("Who?"), *turns], (SEARCH,))
+        ]
+    talk = Conversation(model, BudgetAccount(ModelBudget()), turns, (SEARCH,))
 
     assert (await talk.take_turn()).choice.text == "The Moon."
     first, second = (body["messages"] for body in llm_server.bodies)
