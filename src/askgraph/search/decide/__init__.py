@@ -20,7 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import Variable
 
 from askgraph.errors import SetupError
 from askgraph.graph.literals import split_literal
@@ -202,13 +202,7 @@ def _measure_doubts(subject: FaultContext) -> dict[str, float]:
 
 def _score_column_name(subject: FaultContext, value: Value) -> float:
     """Return how well words name a column, by the step that leads to it or by its class."""
-    classes = [
-        part.object.value
-        for part in subject.patterns
-        if part.subject == get_value_variable(value)
-        and get_predicate(part) == RDF_TYPE
-        and isinstance(part.object, NamedNode)
-    ]
+    classes = subject.list_classes(get_value_variable(value))
     return max(
         [subject.score_column_name(value), *(subject.link_scores.get(iri, 0.0) for iri in classes)]
     )
@@ -393,11 +387,11 @@ for what a graph lacks.
 MAX_DOUBTED_CONFIDENCE = 0.84
 """Maximum confidence if evidence exceeds `_MAX_SURE_EVIDENCE`: below that of a sure answer."""
 
-_MAX_SURE_EVIDENCE = {"inexact": 0.25, "unsaid": 1.0, "required": 0.0, "left_out": 0.5}
+_MAX_SURE_EVIDENCE = {"unsaid": 1.16, "required": 0.0, "left_out": 0.5}
 """The maximum of evidence against an answer that may be sure.
 
-A guessed word, a join that no word names, or a word that is left out always leaves a doubt; so does
-another result that is as good.
+More than one step that no word names, or a word that is left out, always leaves a doubt; so does
+another result that is as good. One such step has the penalty 1, or 1.15 if a node has several.
 """
 
 MIN_DOUBTFUL_CONFIDENCE = 0.5
@@ -462,10 +456,12 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
         confidence = min(confidence, MAX_MENTION_CONFIDENCE)
     omitted = "".join(find_omitted_words(proposal, best))
     subject = FaultContext(proposal, best)
+    faults = find_faults(subject)
     is_unheard = (
         find_unheard_request(subject)
+        or "borrowed_value" in faults
         or any(map(str.isdigit, omitted))
-        or ("measured_apart" in find_faults(subject) and evidence["unsaid"] > 1)
+        or ("measured_apart" in faults and evidence["unsaid"] > 1)
     )
     return min(confidence, MAX_UNHEARD_REQUEST_CONFIDENCE) if is_unheard else confidence
 

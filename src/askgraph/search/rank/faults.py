@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.index.names import ItemKind, stem_name
@@ -369,16 +370,20 @@ class FaultContext:
         incoming = [] if variable == self.candidate.root else self._list_incoming(variable)
         if incoming:
             return max(self.link_scores.get(iri, 0.0) for iri in incoming)
-        classes = [
+        return max(
+            (self.link_scores.get(iri, 0.0) for iri in self.list_classes(variable)),
+            default=_UNKNOWN_CLASS_SCORE,
+        )
+
+    def list_classes(self, variable: Variable) -> list[str]:
+        """Return the classes that the query requires of a variable."""
+        return [
             triple.object.value
             for triple in self.patterns
             if triple.subject == variable
             and get_predicate(triple) == RDF_TYPE
             and isinstance(triple.object, NamedNode)
         ]
-        return max(
-            (self.link_scores.get(iri, 0.0) for iri in classes), default=_UNKNOWN_CLASS_SCORE
-        )
 
     def _list_incoming(self, variable: Variable) -> list[str]:
         """Return the predicates that lead to a variable.
@@ -718,6 +723,44 @@ def _measured_apart(context: FaultContext) -> bool:
     return False
 
 
+def _borrowed_value(context: FaultContext) -> bool:
+    """Return whether a value is not of the named thing, which lacks it, but of one beside it.
+
+    "When was X born?" is not answered by the birth dates of those in the agency of X.
+    """
+    schema, graph = context.proposal.schema, context.proposal.schema.graph
+    named_classes = {link.target for link in context.linked.get_links(ItemKind.CLASS)}
+    nodes = [
+        node
+        for link in context.linked.get_links(ItemKind.ENTITY)
+        if link.score >= FULL_NAME_SHARE and context.has_link_target(link)
+        if (node := schema.find_link_node(link)) is not None
+    ]
+    shown = {get_value_variable(value) for value in context.shown_values}
+    for pattern in context.patterns:
+        inverse = pattern.subject in shown
+        owner = pattern.object if inverse else pattern.subject
+        number = schema.get_predicate_number(get_predicate(pattern))
+        if (
+            number is None
+            or number == schema.type_predicate
+            or not (inverse or pattern.object in shown)
+            or not isinstance(owner, Variable)
+            or context.link_scores.get(get_predicate(pattern), 0.0) < _MIN_COLUMN_NAME_SCORE
+            or not named_classes.isdisjoint(context.list_classes(owner))
+        ):
+            continue
+        for node in nodes:
+            classes = schema.get_classes(node)[:1]
+            own = graph.get_predicates(np.array([node], dtype=np.int32), inverse=inverse)
+            if number not in own and any(
+                number in graph.get_predicates(schema.get_instances(cls), inverse=inverse)
+                for cls in classes
+            ):
+                return True
+    return False
+
+
 def _indefinite(context: FaultContext) -> bool:
     """Return whether the query uses a thing that is only partly named, as by "a spacecraft"."""
     question = context.linked.reading
@@ -758,6 +801,7 @@ _CHECKS: tuple[Callable[[FaultContext], bool], ...] = (
     _unasked,
     _namesake,
     _measured_apart,
+    _borrowed_value,
     _indefinite,
     _contradicts,
     _counts_group,
