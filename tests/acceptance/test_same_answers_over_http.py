@@ -116,7 +116,7 @@ def served(request: pytest.FixtureRequest, folder: Path) -> Iterator[Workspace]:
                 if not url:
                     pytest.skip("ASKGRAPH_TEST_VIRTUOSO names no Virtuoso server")
                 load = [str(ROOT / "tools/virtuoso.sh"), "load", str(case.path(folder)), case.iri]
-                subprocess.run(load, check=True, timeout=120)
+                subprocess.run(load, check=True, timeout=600)
                 add(workspace, case.name, url, "--named-graph", case.iri)
             else:
                 store = Store()
@@ -131,7 +131,7 @@ def add(workspace: Workspace, name: str, *arguments: str) -> None:
         [*command, "--workspace", str(workspace.folder)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

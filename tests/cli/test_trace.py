@@ -219,7 +219,7 @@ def test_stopped_with_ctrl_c_it_leaves_the_trace_and_no_traceback(
         time.sleep(0.05)
 
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=600)
 
     assert (process.returncode, errors) == (130, "askgraph: stopped\n")
     assert "prompt (question)" in run("trace", "show", "run.jsonl").stdout

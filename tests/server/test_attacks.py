@@ -352,7 +352,7 @@ class TestForgery:
         run = client.ask("Which moons orbit Jupiter?", graphs=["nasty"])
         session = run["session"]
         cookie = {"askgraph_visitor": "m" * 32}
-        with httpx2.Client(base_url=url, cookies=cookie, timeout=60) as other:
+        with httpx2.Client(base_url=url, cookies=cookie, timeout=600) as other:
             id = run["id"]
             for method, path in [
                 ("GET", f"/runs/{id}"), ("GET", f"/runs/{id}/trace"), ("GET", f"/runs/{id}/events"),
@@ -392,7 +392,7 @@ class TestForgery:
 
     def test_callers_that_are_forged(self, client: Visitor, url: str) -> None:
         forged = {"X-Forwarded-User": "admin", "Remote-User": "admin", "X-Forwarded-For": "::1"}
-        with httpx2.Client(base_url=url, headers=forged, timeout=60) as other:
+        with httpx2.Client(base_url=url, headers=forged, timeout=600) as other:
             assert "admin" not in other.get("/api/v1/me").text
             cookie = {"Cookie": "askgraph_visitor=key:admin"}
             assert "key:admin" not in other.get("/api/v1/me", headers=cookie).text

@@ -114,7 +114,7 @@ def test_jobs_that_fail_or_are_stopped(
     id = adding.post("/api/v1/graphs", json={"name": "two", "url": sparql_server.url}).json()["id"]
     with (
         ServedThread(adding_place) as second,
-        httpx2.Client(base_url=second.url, timeout=60) as other,
+        httpx2.Client(base_url=second.url, timeout=600) as other,
     ):
         assert other.get(f"/api/v1/jobs/{id}").json()["state"] in ("queued", "running")
         other.delete(f"/api/v1/jobs/{id}")
@@ -142,12 +142,12 @@ def test_a_server_that_stops_leaves_no_half_of_a_graph(
     place, allowed = Workspace(tmp_path), {"private_addresses": ("127.0.0.1",)}
     with (
         ServedThread(place, **allowed) as server,
-        httpx2.Client(base_url=server.url, timeout=60) as client,
+        httpx2.Client(base_url=server.url, timeout=600) as client,
     ):
         body = {"name": "half", "url": sparql_server.url}
         id = client.post("/api/v1/graphs", json=body).json()["id"]
     assert (place.graphs(), list((tmp_path / "data").glob("*half*"))) == ({}, [])
-    with ServedThread(place) as server, httpx2.Client(base_url=server.url, timeout=60) as client:
+    with ServedThread(place) as server, httpx2.Client(base_url=server.url, timeout=600) as client:
         job = client.get(f"/api/v1/jobs/{id}").json()
     assert job["state"] == "handed_back" and "add it again" in job["problem"]["detail"]
 
