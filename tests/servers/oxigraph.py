@@ -16,7 +16,8 @@ __all__ = ["oxigraph_server"]
 def oxigraph_server(graph: str, turtle: str) -> Iterator[str]:
     """Run a server whose data is all in one named graph; yield the address of its endpoint."""
     address = f"127.0.0.1:{free_port()}"
-    command = [Path(sys.executable).with_name("oxigraph"), "serve", "--bind", address]
+    program = str(Path(sys.executable).with_name("oxigraph"))
+    command = [program, "serve", "--bind", address]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr
