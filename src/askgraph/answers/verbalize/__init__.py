@@ -487,7 +487,7 @@ class Sentence(Grouping):
         high = "most" if entry.kind == "count" else entry.high
         if entry.values in ("text", "thing"):
             return f"{noun} in descending order"
-        is_number = entry.values in ("integer", "number")
+        is_number = entry.values in ("integer", "number", "duration")
         return f"{noun}, {high} first" if is_number else self.say("down", noun)
 
     def write_ask(self) -> str:
