@@ -69,7 +69,7 @@ def test_the_python_of_a_page_runs(
 
     done = subprocess.run(
         [sys.executable, "-"], input="\n".join(blocks), cwd=tmp_path,
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
 
     assert blocks and done.returncode == 0, done.stderr

@@ -10,6 +10,9 @@ import askgraph
 from askgraph.errors import SetupError
 from askgraph.workspace import Workspace
 
+GRAPHS = Path(__file__).with_name("vocabulary_words")
+MUSEUM = (GRAPHS / "museum.ttl").read_text("utf-8")
+CATALOGUE = (GRAPHS / "catalogue.ttl").read_text("utf-8")
 PREFIXES = """
 @prefix crm: <http://www.cidoc-crm.org/cidoc-crm/> .
 @prefix dcat: <http://www.w3.org/ns/dcat#> .
@@ -43,31 +46,6 @@ THESAURUS = """
     skos:notation "T30" ; skos:inScheme :crafts .
 """
 
-MUSEUM = """
-@prefix : <http://example.org/museum/> .
-:ada a crm:E21_Person ; rdfs:label "Ada Moor" ; crm:P98i_was_born [ a crm:E67_Birth ;
-    crm:P4_has_time-span [ a crm:E52_Time-Span ;
-    crm:P82a_begin_of_the_begin "1871-03-02"^^xsd:date ] ; crm:P7_took_place_at :ghent ] ;
-    crm:P100i_died_in [ a crm:E69_Death ; crm:P4_has_time-span [ a crm:E52_Time-Span ;
-    crm:P82a_begin_of_the_begin "1940-11-20"^^xsd:date ] ] .
-:ines a crm:E21_Person ; rdfs:label "Ines Vale" ; crm:P98i_was_born [ a crm:E67_Birth ;
-    crm:P4_has_time-span [ a crm:E52_Time-Span ;
-    crm:P82a_begin_of_the_begin "1880-07-09"^^xsd:date ] ; crm:P7_took_place_at :turin ] .
-:ghent a crm:E53_Place ; rdfs:label "Ghent" . :turin a crm:E53_Place ; rdfs:label "Turin" .
-:vase a crm:E22_Human-Made_Object ; rdfs:label "Blue Vase" ; crm:P45_consists_of :clay ;
-    crm:P108i_was_produced_by [ a crm:E12_Production ; crm:P14_carried_out_by :ada ;
-    crm:P4_has_time-span [ a crm:E52_Time-Span ;
-    crm:P82a_begin_of_the_begin "1902-01-01"^^xsd:date ] ] ;
-    crm:P52_has_current_owner :club .
-:bowl a crm:E22_Human-Made_Object ; rdfs:label "Salt Bowl" ; crm:P45_consists_of :glass ;
-    crm:P108i_was_produced_by [ a crm:E12_Production ; crm:P14_carried_out_by :ines ;
-    crm:P4_has_time-span [ a crm:E52_Time-Span ;
-    crm:P82a_begin_of_the_begin "1911-01-01"^^xsd:date ] ] ;
-    crm:P52_has_current_owner :club .
-:clay a crm:E57_Material ; rdfs:label "clay" . :glass a crm:E57_Material ; rdfs:label "glass" .
-:club a crm:E74_Group ; rdfs:label "Harbour Club" .
-"""
-
 LABORATORY = """
 @prefix : <http://example.org/lab/> .
 :sift a prov:Activity ; rdfs:label "Sifting" ;
@@ -84,34 +62,6 @@ LABORATORY = """
 :chart a prov:Entity ; rdfs:label "Tide Chart" ; prov:wasGeneratedBy :plot ;
     prov:wasDerivedFrom :clean .
 :mara a prov:Person ; rdfs:label "Mara Quist" . :otto a prov:Person ; rdfs:label "Otto Lind" .
-"""
-
-CATALOGUE = """
-@prefix : <http://example.org/data/> .
-:noise a dcat:Dataset ; void:triples 310 ; dct:title "Street Noise" ; dct:publisher :city ;
-    dct:issued "2019-05-01"^^xsd:date ; dct:modified "2022-02-03"^^xsd:date ;
-    dcat:keyword "sound", "traffic" ; dcat:theme :env ; dct:license :by ;
-    dcat:distribution :noisecsv .
-:trees a dcat:Dataset ; dct:title "Park Trees" ; dct:publisher :parks ;
-    dct:issued "2020-09-12"^^xsd:date ; dct:modified "2023-06-07"^^xsd:date ;
-    dcat:keyword "plants" ; dcat:theme :env ; dct:license :zero ;
-    dcat:distribution :treescsv, :treesjson .
-:bikes a dcat:Dataset ; void:triples 840 ; dct:title "Bike Counts" ; dct:publisher :city ;
-    dct:issued "2021-01-20"^^xsd:date ; dct:modified "2021-01-25"^^xsd:date ;
-    dcat:keyword "traffic" ; dcat:theme :move ; dct:license :by .
-:noisecsv a dcat:Distribution ; dct:title "Noise table" ; dcat:mediaType "text/csv" ;
-    dcat:byteSize 52000 ; dcat:downloadURL <http://example.org/files/noise.csv> .
-:treescsv a dcat:Distribution ; dct:title "Tree table" ; dcat:mediaType "text/csv" ;
-    dcat:byteSize 7100 ; dcat:downloadURL <http://example.org/files/trees.csv> .
-:treesjson a dcat:Distribution ; dct:title "Tree records" ; dcat:mediaType "application/json" ;
-    dcat:byteSize 9900 ; dcat:downloadURL <http://example.org/files/trees.json> .
-:city a foaf:Organization ; foaf:name "City Office" . :parks a foaf:Organization ;
-    foaf:name "Parks Trust" .
-:env a skos:Concept ;
-    skos:prefLabel "Environment" . :move a skos:Concept ;
-    skos:prefLabel "Mobility" .
-:by a dct:LicenseDocument ; dct:title "Open Attribution" . :zero a dct:LicenseDocument ;
-    dct:title "Free For All" .
 """
 
 

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from tests.graphs import store_of
+from tests.servers.sparql import Habits, SparqlServer
 
 from askgraph import ask
 
@@ -50,6 +52,14 @@ DIGITS = """
 :Mur a :River ; rdfs:label "Mur"@en ; :length 1234567890123456.78 .
 :Drava a :River ; rdfs:label "Drava"@en ; :length 9999999999999999999 .
 """
+DURATIONS = """
+:duration rdfs:label "duration"@en . :days rdfs:label "flight length in days"@en .
+:Mur a :Film ; rdfs:label "Mur"@en ; :runtime "PT128M"^^xsd:duration .
+:Ran a :Film ; rdfs:label "Ran"@en ; :runtime "PT1H20M"^^xsd:duration .
+:Anna a :River ; rdfs:label "Anna"@en ; :length "P1M"^^xsd:duration .
+:Otto a :River ; rdfs:label "Otto"@en ; :length "P30D"^^xsd:duration .
+:Her a :Church ; rdfs:label "Her"@en ; :opened "08:30:00"^^xsd:time ; :duration "long" ; :days 9 .
+"""
 
 
 @pytest.mark.parametrize(
@@ -68,6 +78,8 @@ DIGITS = """
         (MIXED_YEARS, "How many churches are there for each century?", "Most: 17 (2), then 15 (1)"),
         (ZONES, "Which churches were opened before 2 January 2020?", "Vitus"),
         (ZONES, "Which church was opened last?", "Anna"),
+        (DURATIONS, "films longer than 90 minutes", "Mur (2 h 8 min) is the only film whose ru"),
+        (DURATIONS, "Which churches opened before 9 am?", "Her (08:30) is the only church opened"),
     ],
 )  # fmt: skip
 def test_values_in_the_wild_are_answered_right(
@@ -83,11 +95,25 @@ def test_numbers_keep_their_digits_and_an_unbound_value_is_never_sure(tmp_path: 
     path = tmp_path / "graph.ttl"
     path.write_text(HEAD + DIGITS)
     questions = ("length of Mur", "length of Drava", "What is the total length of rivers?")
-    answers = [
-        ask(question, path, workspace=tmp_path / "workspace").json() for question in questions
-    ]
+    answers = [ask(asked, path, workspace=tmp_path / "work").json() for asked in questions]
 
-    assert [answer["rows"] for answer in answers[:2]] == [
-        [["1234567890123456.78"]], [["9999999999999999999"]],
-    ]  # fmt: skip
+    numbers = ["1234567890123456.78", "9999999999999999999"]
+    assert [answer["rows"] for answer in answers[:2]] == [[[number]] for number in numbers]
     assert answers[2]["rows"] != [[None]] or float(str(answers[2]["confidence"])) < 0.5
+
+
+def test_durations_that_have_no_order_make_an_answer_unsure(tmp_path: Path) -> None:
+    (tmp_path / "graph.ttl").write_text(HEAD + DURATIONS)
+    rows = (
+        ("films longer than 90 minutes", True, 1.0, ""),
+        ("films longer than 90 minutes", False, 0.5, "The endpoint cannot compare durations"),
+        ("Which river has the longest length?", True, 0.5, "depends on the calendar"),
+        ("churches with a duration of more than 5 days", True, 0.5, "another number is compared"),
+    )
+    with SparqlServer(store_of(HEAD + DURATIONS)) as server:
+        for question, is_ordered, limit, words in rows:
+            server.habits = Habits(orders_durations=is_ordered)
+            graph = server.url if not is_ordered else tmp_path / "graph.ttl"
+            answer = ask(question, graph, workspace=tmp_path / "workspace").json()
+            assert limit - 0.5 < float(str(answer["confidence"])) < limit, answer
+            assert words in str(answer["words"]), answer

@@ -20,7 +20,7 @@ NUMBER, KILLS = 200, 5
 
 @pytest.mark.data
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 @pytest.mark.skipif(not QUESTIONS.is_file(), reason=f"no {QUESTIONS}; ASKGRAPH_DATA names the data")
 def test_killed_five_times_it_ends_with_the_same_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

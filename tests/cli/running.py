@@ -74,5 +74,5 @@ def on_terminal(*arguments: str, printing: bool = False) -> tuple[str, str]:
             break
         said += part
     os.close(ours)
-    printed, _ = process.communicate(timeout=60)
+    printed, _ = process.communicate(timeout=600)
     return printed or "", said.decode()

@@ -30,7 +30,7 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_models_are_trained_on_each_data_set_and_asked_about_all(place: Path) -> None:
     out = place / "cross"
     arguments = [
@@ -57,7 +57,7 @@ def test_models_are_trained_on_each_data_set_and_asked_about_all(place: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_a_stopped_study_goes_on_with_the_model_that_is_missing(place: Path) -> None:
     files = [place / "one.jsonl", place / "two.jsonl"]
     sets = tuple(DataSet(path.stem, path, path, "space") for path in files)

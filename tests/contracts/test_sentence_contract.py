@@ -75,11 +75,11 @@ async def test_the_sentence_is_the_same_by_every_way_of_asking(
     place: Workspace, url: str, language: str
 ) -> None:
     path = f"{url}/api/v1/graphs/space/starters"
-    found = httpx2.get(path, params={"language": language}, timeout=60).json()["questions"]
+    found = httpx2.get(path, params={"language": language}, timeout=600).json()["questions"]
     answered = 0
     for question in (*OWN[language], *found[:STARTERS]):
         body = {"question": question, "language": language}
-        rest = httpx2.post(f"{url}/api/v1/ask", json=body, timeout=60).json()["answer"]
+        rest = httpx2.post(f"{url}/api/v1/ask", json=body, timeout=600).json()["answer"]
         told, shown = by_cli(place, question, language)
         agent, chat = await by_mcp(place, question, language), by_chat(url, question, language)
         assert rest["status"] == told["status"] == agent["status"], question

@@ -56,14 +56,14 @@ def server(environment: dict[str, str], workspace: Path) -> Iterator[ServedProce
 def _ask(server: ServedProcess, key: str | None) -> httpx2.Response:
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     question = {"question": "Which moons orbit Mars?"}
-    return httpx2.post(f"{server.url}/api/v1/ask", json=question, headers=headers, timeout=60)
+    return httpx2.post(f"{server.url}/api/v1/ask", json=question, headers=headers, timeout=600)
 
 
 def test_nobody_may_ask_without_a_key_but_it_says_that_it_lives(
     server: ServedProcess, environment: dict[str, str], workspace: Path
 ) -> None:
     assert _ask(server, None).status_code == 401
-    assert httpx2.get(f"{server.url}/healthz", timeout=60).status_code == 200
+    assert httpx2.get(f"{server.url}/healthz", timeout=600).status_code == 200
     assert "askgraph keys add" in server.log.read_text(encoding="utf-8")
     # A key that a command beside it made is enough to ask.
     command = ["keys", "add", "me", "--scope", "ask", "--json", "--workspace", str(workspace)]

@@ -19,7 +19,7 @@ from tools.supply import of_page
 ROOT = Path(__file__).parents[2]
 PAGE = Path("src/askgraph/server/web/static")
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 
 def _let_in() -> Iterator[Path]:
@@ -88,16 +88,16 @@ def address(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def test_the_installed_server_answers(address: str) -> None:
     question = {"question": "Which moons are larger than Mercury?"}
-    reply = httpx2.post(f"{address}/api/v1/ask", json=question, timeout=60).json()
+    reply = httpx2.post(f"{address}/api/v1/ask", json=question, timeout=600).json()
     assert reply["answer"]["rows"] == [
         ["https://example.org/space/Ganymede"],
         ["https://example.org/space/Titan"],
     ]
     # The installed server has the page with its scripts.
-    page = httpx2.get(address, timeout=60)
+    page = httpx2.get(address, timeout=600)
     script = re.search(r'src="(/[^"]+\.js)"', page.text)
     assert page.headers["content-type"].startswith("text/html") and script
-    assert "javascript" in httpx2.get(address + script[1], timeout=60).headers["content-type"]
+    assert "javascript" in httpx2.get(address + script[1], timeout=600).headers["content-type"]
 
 
 def test_sources_of_the_page_and_tests_are_not_installed(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.servers.postgres import free_port
 from tests.servers.served import ServedThread, sample_workspace
 
 ROOT = Path(__file__).parents[2]
@@ -26,13 +27,6 @@ http {{
 """
 
 
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
-
-
 @pytest.fixture(scope="module")
 def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of an nginx before a server on the sample graph; TLS and names are left out."""
@@ -41,7 +35,7 @@ def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     assert NGINX is not None, "there is no nginx"
     folder = tmp_path_factory.mktemp("nginx")
     place = sample_workspace(tmp_path_factory.mktemp("proxied"))
-    port = _free_port()
+    port = free_port()
     site = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
     with ServedThread(place, trusted_proxies=("127.0.0.1",), anonymous=("ask",)) as server:
         site = site.replace("127.0.0.1:8000", server.url.removeprefix("http://"))

@@ -64,7 +64,7 @@ def test_processes_that_note_at_once_lose_nothing(file: Path) -> None:
     started = [
         subprocess.Popen([sys.executable, "-c", KEEPING, str(file), name]) for name in ("a", "b")
     ]
-    assert [one.wait(timeout=120) for one in started] == [0, 0]
+    assert [one.wait(timeout=600) for one in started] == [0, 0]
 
     kept = [one.text for one in read_notes(file)]
     assert sorted(kept) == sorted(f"{name} {at}" for name in "ab" for at in range(8))

@@ -7,16 +7,20 @@ import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 from tests.each import for_each
 from tests.servers import faults
+from tests.servers.key_holders import Locked
 from tests.servers.llm import LlmServer
 from tests.servers.served import ServedThread, Visitor, job_ended
 from tests.servers.sparql import SparqlServer
 
+from askgraph.server.auth.api_keys import generate_key
+from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 from askgraph.workspace.settings import SETTINGS_FILE
 
@@ -52,7 +56,8 @@ def place(model: LlmServer, tmp_path_factory: pytest.TempPathFactory) -> Workspa
 
 @pytest.fixture(scope="module")
 def url(place: Workspace) -> Iterator[str]:
-    with ServedThread(place, upload_mb=2, upload_memory_mb=600) as server:
+    bounds = {"upload_mb": 2, "upload_memory_mb": 600}
+    with ServedThread(place, allowed_hosts=("graphs.test",), **bounds) as server:
         yield server.url
 
 
@@ -142,6 +147,51 @@ class TestAddresses:
             }
             assert is_problem(client.post("/api/v1/ask", json=body), 403)
         assert sparql_server.requests == []
+
+
+OTHERS: list[dict[str, Any]] = [
+    {"host": "0.0.0.0"}, {"anonymous": ("manage",)}, {"root_path": "/x"}, {"proxy_header": "User"},
+    {"trusted_proxies": ("::1",)}, {"cors_origins": ("https://e.org",)}, {"allowed_hosts": ("e",)},
+]  # fmt: skip
+"""Settings, each of which invites others."""
+
+
+def test_only_a_personal_server_reaches_private_addresses(
+    tmp_path: Path, sparql_server: SparqlServer
+) -> None:
+    place, port = Workspace(tmp_path), urlsplit(sparql_server.url).port
+    (tmp_path / "nasty.ttl").write_text(NASTY)
+    place.add("nasty", [tmp_path / "nasty.ttl"])
+    assert ServeSettings().is_personal
+    assert not any(ServeSettings(**settings).is_personal for settings in OTHERS)
+    query = "SELECT * { SERVICE <askgraph:inside> { ?s <http://example.org/radius> ?o } }"
+    with ServedThread(place) as server, Visitor(server.url) as client:
+
+        def add(host: str, **head: str) -> httpx2.Response:
+            body = {"name": "inside", "url": f"http://{host}:{port}/sparql"}
+            return client.post("/api/v1/graphs", json=body, headers=head)
+
+        # The metadata services of clouds, disguises, and names, which their owners can turn.
+        for host in ("169.254.169.254", "168.63.129.16", "100.100.100.200", "192.0.0.192", "[::]",
+                     "0.0.0.0", "[fd00:ec2::254]", "[fe80::1]", "[::ffff:a9fe:a9fe]", "127.1",
+                     "[64:ff9b::7f00:1]", "2130706433"):  # fmt: skip
+            assert is_problem(add(host), 422), host
+        key, text = generate_key("far", ["manage"])
+        Locked(server.url, tmp_path / "serve.db").change(lambda store: store.add_key(key))
+        for head in (
+            {"Host": "evil.example"}, {"Origin": "https://evil.example"},
+            {"X-Forwarded-For": "192.0.2.1"}, {"X-Real-IP": "192.0.2.1", "X-API-Key": text},
+        ):  # fmt: skip
+            assert is_problem(add("127.0.0.1", **head), 400, 401, 403, 422), head
+        assert sparql_server.requests == [] and list(place.graphs()) == ["nasty"]
+        assert job_ended(client, add("localhost").json()["id"])["state"] == "done"
+        assert client.post("/sparql/nasty", data={"query": query}).status_code == 200
+    before = len(sparql_server.requests)
+    with ServedThread(place, **OTHERS[-1]) as server, Visitor(server.url) as client:
+        assert [one["name"] for one in client.get_json("graphs")["graphs"]] == ["nasty"]
+        assert client.post("/sparql/inside", data={"query": "ASK { ?s ?p 7 }"}).status_code == 404
+        assert client.post("/sparql/nasty", data={"query": query}).status_code >= 400
+    assert len(sparql_server.requests) == before
 
 
 class TestQueries:
@@ -302,7 +352,7 @@ class TestForgery:
         run = client.ask("Which moons orbit Jupiter?", graphs=["nasty"])
         session = run["session"]
         cookie = {"askgraph_visitor": "m" * 32}
-        with httpx2.Client(base_url=url, cookies=cookie, timeout=60) as other:
+        with httpx2.Client(base_url=url, cookies=cookie, timeout=600) as other:
             id = run["id"]
             for method, path in [
                 ("GET", f"/runs/{id}"), ("GET", f"/runs/{id}/trace"), ("GET", f"/runs/{id}/events"),
@@ -323,14 +373,7 @@ class TestForgery:
             assert other.get("/api/v1/runs").json()["runs"] == []
         assert client.get(f"/api/v1/runs/{id}").json()["feedback"] is None
         # Permalinks are no paths.
-        for id in (
-            "..%2f..%2fetc%2fpasswd",
-            "%2e%2e",
-            "....%2f%2fx",
-            "'%20OR%201=1",
-            "%00",
-            "a" * 3000,
-        ):
+        for id in ("..%2f..%2fetc%2fpasswd", "%2e%2e", "....%2f%2fx", "'OR 1=1", "%00", "a" * 3000):
             for path in (f"/api/v1/runs/{id}", f"/api/v1/runs/{id}/trace", f"/assets/{id}",
                          f"/api/v1/jobs/{id}", f"/sparql/{id}"):  # fmt: skip
                 response = client.get(path)
@@ -349,7 +392,7 @@ class TestForgery:
 
     def test_callers_that_are_forged(self, client: Visitor, url: str) -> None:
         forged = {"X-Forwarded-User": "admin", "Remote-User": "admin", "X-Forwarded-For": "::1"}
-        with httpx2.Client(base_url=url, headers=forged, timeout=60) as other:
+        with httpx2.Client(base_url=url, headers=forged, timeout=600) as other:
             assert "admin" not in other.get("/api/v1/me").text
             cookie = {"Cookie": "askgraph_visitor=key:admin"}
             assert "key:admin" not in other.get("/api/v1/me", headers=cookie).text

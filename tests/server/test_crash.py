@@ -59,7 +59,7 @@ def test_nothing_acknowledged_is_lost_by_a_kill(tmp_path: Path) -> None:
         assert known.enough.wait(120)
         served.kill()
         for one in working:
-            one.result(timeout=60)
+            one.result(timeout=600)
     assert known.confirmed
     with (
         ServedProcess.start(tmp_path) as again,
@@ -81,7 +81,7 @@ def test_uploads_of_a_server_that_was_killed_are_cleared_by_the_next(tmp_path: P
             f"{served.url}/api/v1/graphs/upload",
             data={"name": "more"},
             files=[("files", ("more.nt", triples))],
-            timeout=60,
+            timeout=600,
         )
         job = reply.json()["id"]
         served.kill()

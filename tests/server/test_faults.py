@@ -284,7 +284,7 @@ async def test_wrong_arguments_and_prompts(served: str) -> None:
     ],
 )
 def test_a_message_that_is_none_is_refused(served: str, body: bytes, words: str) -> None:
-    response = httpx2.post(f"{served}/mcp", content=body, headers=HEADERS, timeout=60)
+    response = httpx2.post(f"{served}/mcp", content=body, headers=HEADERS, timeout=600)
 
     assert response.status_code == 400 and words in response.json()["error"]["message"]
     assert not FOREIGN.search(response.text)

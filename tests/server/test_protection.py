@@ -229,7 +229,7 @@ async def test_metrics_count_by_route_and_not_by_address() -> None:
 
 
 def test_the_server_says_how_it_is(served: str) -> None:
-    with httpx2.Client(base_url=served, timeout=60) as client:
+    with httpx2.Client(base_url=served, timeout=600) as client:
         assert client.get("/healthz").json() == {"status": "alive"}
         assert client.get("/readyz").json() == {"status": "ready"}
         run = client.post("/api/v1/ask", json={"question": "How many moons does Neptune have?"})
@@ -247,7 +247,7 @@ def test_metrics_and_health_under_failure(tmp_path: Path, postgres: PostgresServ
     with (tmp_path / "askgraph.toml").open("a") as file:
         file.write('\n[models.default]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\n')
     asked = {"question": "Which moons orbit Jupiter?", "method": "guided"}
-    with ServedThread(workspace) as server, httpx2.Client(base_url=server.url, timeout=60) as one:
+    with ServedThread(workspace) as server, httpx2.Client(base_url=server.url, timeout=600) as one:
         replies = [one.post("/api/v1/ask", json=asked).json()["answer"] for _ in range(3)]
         told = one.get("/metrics").text
     assert all(reply["cut_short"].startswith("without the model: ") for reply in replies)
@@ -256,7 +256,7 @@ def test_metrics_and_health_under_failure(tmp_path: Path, postgres: PostgresServ
     # A database that hangs is reported soon.
     with (
         ServedThread(Workspace(tmp_path), database=postgres.database()) as server,
-        httpx2.Client(base_url=server.url, timeout=60) as client,
+        httpx2.Client(base_url=server.url, timeout=600) as client,
     ):
         assert client.get("/readyz").json() == {"status": "ready"}
         with postgres.frozen():

@@ -34,8 +34,8 @@ def pair(
     with (
         ServedProcess.start(folder, *options) as one,
         ServedProcess.start(folder, *options) as other,
-        httpx2.Client(base_url=one.url, cookies=VISITOR, timeout=60) as first,
-        httpx2.Client(base_url=other.url, cookies=VISITOR, timeout=60) as second,
+        httpx2.Client(base_url=one.url, cookies=VISITOR, timeout=600) as first,
+        httpx2.Client(base_url=other.url, cookies=VISITOR, timeout=600) as second,
     ):
         yield first, second
 

@@ -49,9 +49,9 @@ def test_the_graph_that_a_server_is_started_with_is_the_one_that_the_page_asks(
     Workspace(tmp_path / "place").add("almanac", [tmp_path / "moons.ttl"])
 
     with ServedProcess.start(tmp_path / "place", "--sample") as served:
-        graphs = httpx2.get(f"{served.url}/api/v1/graphs", timeout=60).json()["graphs"]
+        graphs = httpx2.get(f"{served.url}/api/v1/graphs", timeout=600).json()["graphs"]
     with ServedProcess.start(tmp_path / "place") as served:
-        again = httpx2.get(f"{served.url}/api/v1/graphs", timeout=60).json()["graphs"]
+        again = httpx2.get(f"{served.url}/api/v1/graphs", timeout=600).json()["graphs"]
 
     assert [one["name"] for one in graphs] == ["space", "almanac"]
     assert [one["name"] for one in again] == ["almanac", "space"]

@@ -55,7 +55,7 @@ def at_rest(server: ServedThread) -> bool:
 
 
 def states(server: ServedThread) -> set[str]:
-    with httpx2.Client(base_url=server.url, cookies=VISITOR, timeout=60) as client:
+    with httpx2.Client(base_url=server.url, cookies=VISITOR, timeout=600) as client:
         return {run["state"] for run in client.get("/api/v1/runs?limit=200").json()["runs"]}
 
 
@@ -71,7 +71,7 @@ ASK: dict[str, Any] = {"json": {"question": QUESTION}, "headers": STREAM}
 def test_fifty_clients_that_vanish_leave_nothing_running(server: ServedThread) -> None:
     async def vanish() -> None:
         async with (
-            httpx2.AsyncClient(base_url=server.url, cookies=VISITOR, timeout=60) as client,
+            httpx2.AsyncClient(base_url=server.url, cookies=VISITOR, timeout=600) as client,
             client.stream("POST", "/api/v1/ask", **ASK) as told,
         ):
             await anext(told.aiter_lines())
@@ -86,12 +86,12 @@ def test_fifty_clients_that_vanish_leave_nothing_running(server: ServedThread) -
 
 def test_stopping_and_deleting(server: ServedThread) -> None:
     # A caller stops a question.
-    with httpx2.Client(base_url=server.url, cookies=VISITOR, timeout=60) as client:
+    with httpx2.Client(base_url=server.url, cookies=VISITOR, timeout=600) as client:
         with client.stream("POST", "/api/v1/ask", **ASK) as response:
             id = next(events := read_events(response))["id"]
             cancel = f"{server.url}/api/v1/runs/{id}/cancel"
             stopped = threading.Thread(
-                target=lambda: httpx2.post(cancel, cookies=VISITOR, timeout=60).raise_for_status()
+                target=lambda: httpx2.post(cancel, cookies=VISITOR, timeout=600).raise_for_status()
             )
             stopped.start()
             assert [event["event"] for event in events][-1] == "cancelled"
@@ -100,7 +100,7 @@ def test_stopping_and_deleting(server: ServedThread) -> None:
         # A history deleted while a question runs leaves nothing running.
         with client.stream("POST", "/api/v1/ask", **ASK) as response:
             next(events := read_events(response))
-            deleted = httpx2.delete(f"{server.url}/api/v1/runs", cookies=VISITOR, timeout=60)
+            deleted = httpx2.delete(f"{server.url}/api/v1/runs", cookies=VISITOR, timeout=600)
             assert at_rest(server), "it goes on, and counts for nobody"
             assert [event["event"] for event in events][-1] == "cancelled"
         assert deleted.json()["deleted"] >= 1 and states(server) == set()
@@ -118,7 +118,7 @@ def test_a_server_that_ends_hands_its_questions_back(place: Workspace, slow: Spa
             json={"question": QUESTION},
             headers=STREAM,
             cookies=VISITOR,
-            timeout=60,
+            timeout=600,
         ) as response:
             told.extend(event["event"] for event in read_events(response))
 
@@ -126,8 +126,8 @@ def test_a_server_that_ends_hands_its_questions_back(place: Workspace, slow: Spa
         listening = pool.submit(listen, served.url)
         until(lambda: bool(slow.requests), "the question is not asked")
         assert served.stop() == 0
-        listening.result(timeout=60)
+        listening.result(timeout=600)
     assert told[-1] == "handed_back"
     with ServedProcess.start(place.folder) as served:
-        runs = httpx2.get(f"{served.url}/api/v1/runs", cookies=VISITOR, timeout=60).json()["runs"]
+        runs = httpx2.get(f"{served.url}/api/v1/runs", cookies=VISITOR, timeout=600).json()["runs"]
     assert runs[0]["state"] == "handed_back"

@@ -36,7 +36,7 @@ def test_the_published_client_gets_its_answers(served: str, tmp_path: Path) -> N
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
 
     assert done.returncode == 0, done.stderr

@@ -32,7 +32,7 @@ class Locked:
     def client(self, *scopes: Scope, **more: Any) -> httpx2.Client:
         """Return a client with a new key."""
         head = {"Authorization": f"Bearer {self.add_key(*scopes, **more)}"}
-        return httpx2.Client(base_url=self.url, headers=head, timeout=60)
+        return httpx2.Client(base_url=self.url, headers=head, timeout=600)
 
     def change(self, work: Callable[[Store], Awaitable[object]]) -> None:
         """Change the database beside the server."""

@@ -29,7 +29,7 @@ class PostgresServer:
         self._password = secrets.token_hex(8)
         self._folder = Path(tempfile.mkdtemp(prefix="askgraph-postgres-"))
         self._user = _USER if os.geteuid() == 0 else None
-        self._port = _free_port()
+        self._port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._made = 0
 
@@ -158,7 +158,8 @@ def _version(path: Path) -> float:
     return float(path.parents[1].name)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port of loopback that nothing listens on."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
         return port

@@ -39,7 +39,7 @@ class Visitor(httpx2.Client):
     """A browser that has not been at a server before."""
 
     def __init__(self, url: str) -> None:
-        super().__init__(base_url=url, cookies={VISITOR_COOKIE: generate_visitor()}, timeout=60)
+        super().__init__(base_url=url, cookies={VISITOR_COOKIE: generate_visitor()}, timeout=600)
 
     def get_json(self, path: str, **parameters: Any) -> Any:
         """Return what an address below `/api/v1` gives."""

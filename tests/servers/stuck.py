@@ -45,7 +45,7 @@ def becomes(server: ServedThread, *, running: bool) -> bool:
 def assert_given_up(server: ServedThread, path: str, body: object) -> None:
     """Fail unless what is sent begins a question, which ends when its sender hangs up."""
     kinds = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-    with closing(HTTPConnection(urlsplit(server.url).netloc, timeout=60)) as connection:
+    with closing(HTTPConnection(urlsplit(server.url).netloc, timeout=600)) as connection:
         connection.request("POST", path, json.dumps(body), kinds)
         assert becomes(server, running=True)
     assert becomes(server, running=False)

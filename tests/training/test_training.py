@@ -35,7 +35,7 @@ from askgraph.workspace.run_sync import run_coroutine
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(600),  # on a busy machine; on a core of its own all takes a quarter of one
+    pytest.mark.timeout(1800),  # on a busy machine; on a core of its own all takes a quarter of one
     pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning"),  # of peft
 ]
 

@@ -38,7 +38,7 @@ def old(folder: Path) -> Iterator[httpx2.Client]:
     key = {"Authorization": f"Bearer {(LEFT / 'key.txt').read_text().strip()}"}
     with (
         ServedThread(Workspace(folder)) as server,
-        httpx2.Client(base_url=f"{server.url}/api/v1", headers=key, timeout=60) as client,
+        httpx2.Client(base_url=f"{server.url}/api/v1", headers=key, timeout=600) as client,
     ):
         yield client
 

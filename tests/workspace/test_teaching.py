@@ -169,7 +169,7 @@ def test_glossary_files(fleet: Workspace) -> None:
         subprocess.Popen([sys.executable, "-c", program, str(fleet.folder), name])
         for name in ("left", "right")
     ]
-    assert [one.wait(timeout=120) for one in running] == [0, 0]
+    assert [one.wait(timeout=600) for one in running] == [0, 0]
     words = {one.word for one in fleet.load_glossary("fleet").entries}
     assert words == {f"{name}{n}" for name in ("left", "right") for n in range(15)}
     # A file that was broken by hand says where.

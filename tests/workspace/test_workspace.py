@@ -98,7 +98,7 @@ def test_adding_and_replacing(
         subprocess.Popen(query, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(4)
     ]
-    said = [process.communicate(timeout=60) for process in running]
+    said = [process.communicate(timeout=600) for process in running]
     assert [out.split() for out, _ in said] == [["n", "4"]] * 4
     assert "".join(errors for _, errors in said).count("rebuilding graph") == 1
     # Built json is json.

@@ -32,6 +32,7 @@ _ADDRESSES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"
 HOSTS, ELSEWHERE = (*_ADDRESSES["hosts"], socket.gethostname()), _ADDRESSES["elsewhere"]
 SERVE = f"""
 [serve]
+allowed_hosts = ["graphs.test"]
 private_addresses = ["{OPEN}"]
 requests_per_minute = 0
 query_timeout = 5

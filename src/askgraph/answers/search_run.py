@@ -27,7 +27,12 @@ from askgraph.search.decide import (
     find_omitted_words,
 )
 from askgraph.search.link import Link
-from askgraph.search.operators.query_builder import QueryCandidate
+from askgraph.search.operators.query_builder import (
+    DURATIONS_NOTE,
+    INEXACT_DURATIONS_NOTE,
+    OTHER_DURATION_NOTE,
+    QueryCandidate,
+)
 from askgraph.search.pipeline import propose
 from askgraph.search.rank import Cluster, RankedCandidates
 from askgraph.sparql import Nested, find_variables
@@ -53,6 +58,16 @@ _MAX_SCORE_GAP = 0.4  # readings further below the best score are not offered
 _TIME_SHARE = 0.5  # part of the remaining time for one query: another query may have to run
 SKIPPED_CANDIDATE_FACTOR = 0.8
 """Factor on the confidence for each better candidate that was skipped."""
+
+DOUBTFUL_ORDER_FACTOR = 0.5
+"""Factor on the confidence if durations may be compared wrongly."""
+
+_DURATION_PROBE = """PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+ASK {
+  VALUES (?years ?months) { ("P2Y"^^xsd:duration "P3M"^^xsd:duration) }
+  VALUES (?hours ?minutes) { ("PT2H"^^xsd:duration "PT90M"^^xsd:duration) }
+  FILTER(?years > ?months && ?hours > ?minutes)
+}"""
 
 MAX_EMPTY_SCORE_GAP = 0.35
 """How much lower than a better but empty candidate the score of the answer may be."""
@@ -239,11 +254,12 @@ class SearchRun:
         except TimedOut:
             self.timed_out = True
             return None
+        doubt = await self.describe_doubt(candidate, load_phrases(proposal.question.language))
         answer = await builder.answer(
             query,
             result,
             columns=candidate.columns,
-            confidence=confidence,
+            confidence=round(confidence * DOUBTFUL_ORDER_FACTOR, 4) if doubt else confidence,
             ordered=bool(candidate.tree.order),
             labels=labels,
         )
@@ -253,6 +269,7 @@ class SearchRun:
             (
                 answer.words,
                 *describe_merged_names(merged, proposal.question.language),
+                *doubt,
                 *await self.describe_glossary_words(proposal, candidate.used),
             )
         )
@@ -261,6 +278,20 @@ class SearchRun:
             words=words,
             unused_words=find_omitted_words(proposal, candidate, is_query_shown=True),
         )
+
+    async def describe_doubt(self, candidate: QueryCandidate, phrases: Phrases) -> list[str]:
+        """Return sentences on durations that have no order, or none at the endpoint."""
+        for note in (INEXACT_DURATIONS_NOTE, OTHER_DURATION_NOTE):
+            if note in candidate.notes:
+                return [phrases.say(note.replace("_", " "))]
+        if DURATIONS_NOTE not in candidate.notes:
+            return []
+        try:
+            timeout = clamp_timeout(self.limits.timeout, share=_TIME_SHARE)
+            is_ordered = await self.endpoint.ask(_DURATION_PROBE, timeout=timeout)
+        except (QueryError, TimedOut):
+            is_ordered = False
+        return [] if is_ordered else [phrases.say("unordered durations")]
 
     async def describe_glossary_words(
         self, proposal: RankedCandidates, used: int = -1

@@ -44,12 +44,34 @@ _BLOCKED_NETWORKS = tuple(
         "ff00::/8",  # multicast
     )
 )
+_OWN_NETWORKS = tuple(
+    map(
+        ipaddress.ip_network,
+        ("127.0.0.0/8", "::1", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
+    )
+)
 _NAT64_NETWORK = ipaddress.ip_network("64:ff9b::/96")
 
 
 def is_public(address: str) -> bool:
     """Return whether an IP address is public, including the IPv4 address it may embed."""
     return _is_public_ip(ipaddress.ip_address(address.partition("%")[0]))
+
+
+def list_own_addresses(url: str) -> tuple[str, ...]:
+    """Return the addresses of a URL's host that surely lie on this machine or its own network.
+
+    Other names than `localhost` have none: whoever controls a name chooses its addresses. Nor have
+    link-local, unique local and shared networks, where clouds serve metadata and credentials.
+    """
+    host = httpx2.URL(url).host.rstrip(".").lower()
+    if host == "localhost":
+        return ("127.0.0.1", "::1")
+    try:
+        ip = ipaddress.ip_address(host)
+    except ValueError:
+        return ()
+    return (str(ip),) if any(ip in network for network in _OWN_NETWORKS) else ()
 
 
 def has_same_origin(source: httpx2.URL, target: httpx2.URL) -> bool:

@@ -200,13 +200,14 @@ class GraphArrays:
             np.save(folder / f"{name}.npy", getattr(self, name))
 
     def has_current_kinds(self) -> bool:
-        """Return whether texts that begin with a digit, or a sample, have the kinds of today.
+        """Return whether texts that begin as values do, or a sample, have the kinds of today.
 
         An older version may have read some dates as plain texts.
         """
         texts = np.flatnonzero(self.sorts == ValueKind.TEXT)
         second_bytes = self.terms.blob[self.terms.offsets[texts] + 1]  # after the quotation mark
-        numeric = texts[(second_bytes >= ord("0")) & (second_bytes <= ord("9"))]
+        is_digit = (second_bytes >= ord("0")) & (second_bytes <= ord("9"))
+        numeric = texts[is_digit | (second_bytes == ord("P"))]
         sample = numeric[:: len(numeric) // _KIND_SAMPLE_SIZE + 1].tolist()
         return all(parse_value(self.terms.get_text(at))[0] is ValueKind.TEXT for at in sample)
 

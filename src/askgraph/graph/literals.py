@@ -1,4 +1,4 @@
-"""Parse literals to comparable values: numbers, points in time, booleans, text."""
+"""Parse literals to comparable values: numbers, times, durations, booleans, text."""
 
 import re
 from datetime import date
@@ -10,6 +10,13 @@ from askgraph.sparql import vocabulary as v
 
 _DATE = re.compile(r"(-?\d{4,})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d))?)?)?)?")
 _ZONE = re.compile(r"(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?")  # fractions of a second and a time zone
+_TIME = re.compile(r"(\d\d):(\d\d):(\d\d(?:\.\d+)?)(Z|([+-])(\d\d):(\d\d))?")
+_DURATION = re.compile(
+    r"(-?)P(?=.)(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})D)?"
+    r"(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d*)?)S)?)?"
+)
+_SECONDS_PER_MONTH = 2_629_800.0  # mean length
+_MONTH_TOLERANCE_SECONDS = 2.5 * 86_400  # months last so much more or less than their mean length
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -24,6 +31,8 @@ class ValueKind(IntEnum):
     TEXT_NUMBER = 5
     TEXT_DATE = 6
     TEXT = 7
+    DURATION = 8
+    TIME = 9
 
 
 def split_literal(text: str) -> tuple[str, str, str | None]:
@@ -57,14 +66,22 @@ def parse_resource_term(text: str) -> NamedNode | BlankNode | Literal:
 def parse_value(text: str) -> tuple[ValueKind, float]:
     """Parse an N-Triples literal to the kind and the number of its value.
 
-    Dates and years become days since 1970-01-01. Text that looks like a number or an ISO date keeps
-    that value under a kind of its own.
+    Dates and years become days since 1970-01-01, durations seconds, with months of mean length,
+    times of day seconds, in UTC if they have a zone. Text that looks like a number or an ISO date
+    keeps that value under a kind of its own.
     """
     value, datatype, language = split_literal(text)
     if datatype in v.NUMERIC_DATATYPES:
         return _parse_number(value, ValueKind.NUMBER)
     if datatype in v.DATE_DATATYPES:
         return _parse_date(value, ValueKind.YEAR if datatype == v.XSD_G_YEAR else ValueKind.DATE)
+    if datatype in v.DURATION_DATATYPES and (parts := parse_duration(value)):
+        months, seconds = parts
+        return ValueKind.DURATION, months * _SECONDS_PER_MONTH + seconds
+    if datatype == v.XSD_TIME and (match := _TIME.fullmatch(value)):
+        east = int(f"{match[5]}1") * (int(match[6]) * 60 + int(match[7])) if match[5] else 0
+        minute = int(match[1]) * 60 + int(match[2]) - east
+        return ValueKind.TIME, minute * 60 + float(match[3])
     if datatype == v.XSD_BOOLEAN:
         return ValueKind.BOOLEAN, float(value in ("true", "1"))
     if len(value) <= 25:
@@ -74,6 +91,31 @@ def parse_value(text: str) -> tuple[ValueKind, float]:
         if date_match and _ZONE.fullmatch(value, date_match.end()):
             return _parse_date(value, ValueKind.TEXT_DATE)
     return ValueKind.TEXT, float("nan")
+
+
+def parse_duration(value: str) -> tuple[int, float] | None:
+    """Parse a duration to its months and its seconds; None for any other text.
+
+    >>> parse_duration("P1Y2MT90S")
+    (14, 90.0)
+    """
+    match = _DURATION.fullmatch(value)
+    if match is None:
+        return None
+    sign = -1 if match[1] else 1
+    years, months, days, hours, minutes = (int(part or 0) for part in match.groups()[1:6])
+    seconds = days * 86_400 + hours * 3600 + minutes * 60 + float(match[7] or 0)
+    return sign * (years * 12 + months), sign * seconds
+
+
+def can_compare_durations(first: str, second: str) -> bool:
+    """Return whether one of two durations is longer in any calendar: not of P1M and P30D."""
+    parts = parse_duration(first), parse_duration(second)
+    if parts[0] is None or parts[1] is None:
+        return False
+    months, seconds = parts[0][0] - parts[1][0], parts[0][1] - parts[1][1]
+    difference = months * _SECONDS_PER_MONTH + seconds
+    return months * seconds >= 0 or abs(difference) > _MONTH_TOLERANCE_SECONDS
 
 
 def to_day_number(year: int, month: int = 1, day: int = 1) -> float:

@@ -40,6 +40,7 @@ from askgraph.search.rank import RankedCandidates, load_weights, rank
 from askgraph.search.rank.faults import demote_faulty
 from askgraph.search.tokenize import TokenizedQuestion, tokenize
 from askgraph.search.tokenize.question_operators import (
+    COMPARISON_SIGNS,
     Operator,
     QuestionOperators,
     detect_operators,
@@ -51,6 +52,7 @@ from askgraph.search.tokenize.requests import (
     move_topic,
 )
 from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
+from askgraph.sparql.vocabulary import DURATION_DATATYPES
 from askgraph.trace import Question
 
 if TYPE_CHECKING:
@@ -470,10 +472,14 @@ def resolve_times(frame: QuestionOperators, schema: Schema, today: float) -> Que
     frame = replace(frame, today=today)
     has_spans = bool(schema.spans)
     has_dates = has_spans or bool(schema.times.dates)
+    datatypes = {schema.get_datatype(number) for number in schema.predicates}
+    has_durations = not datatypes.isdisjoint(DURATION_DATATYPES)
     operators = [
         resolved
         for operator in frame.operators
-        for resolved in _resolve_time_operator(frame, operator, has_spans, has_dates)
+        for resolved in _resolve_time_operator(
+            frame, operator, has_spans=has_spans, has_dates=has_dates, has_durations=has_durations
+        )
     ]
     if has_spans:
         operators += list(_find_date_operators(replace(frame, operators=tuple(operators))))
@@ -482,7 +488,12 @@ def resolve_times(frame: QuestionOperators, schema: Schema, today: float) -> Que
 
 
 def _resolve_time_operator(
-    frame: QuestionOperators, operator: Operator, has_spans: bool, has_dates: bool
+    frame: QuestionOperators,
+    operator: Operator,
+    *,
+    has_spans: bool,
+    has_dates: bool,
+    has_durations: bool,
 ) -> Iterator[Operator]:
     tokens = frame.reading.tokens
     if operator.name == "lasting":
@@ -501,28 +512,32 @@ def _resolve_time_operator(
             yield operator
     elif operator.name in _SPAN_OPERATORS:
         words = tuple(tokens[at].folded for at in operator.positions)
-        if has_spans:
+        if has_spans or (operator.name == "lasted" and has_durations):
             yield operator
         elif words in frame.reading.word_list.operators["not"]:
             yield replace(operator, name="not")
-    elif has_spans and _is_duration_verb(frame, operator):
+    elif (has_spans or has_durations) and _is_duration_verb(frame, operator):
         yield replace(operator, name="lasted", measure=None)
     else:
         yield operator
 
 
 def _is_duration_verb(frame: QuestionOperators, operator: Operator) -> bool:
-    """Return whether "last" is the verb: "how long did it last?"."""
+    """Return whether "last" is the verb: "how long did it last?", "that last over 2 hours"."""
     words = tuple(frame.reading.tokens[at].folded for at in operator.positions)
     is_duration_question = any(
         other_operator.name in _DURATION_OPERATORS and other_operator.first < operator.first
         for other_operator in frame.operators
     )
+    is_compared = any(
+        other_operator.name in COMPARISON_SIGNS and other_operator.first == operator.last + 1
+        for other_operator in frame.operators
+    )
+    is_last = operator.last == len(frame.reading.tokens) - 1
     return (
         operator.name == "superlative"
-        and is_duration_question
+        and (is_compared or (is_duration_question and is_last))
         and words in frame.reading.word_list.operators["lasted"]
-        and operator.last == len(frame.reading.tokens) - 1
     )
 
 

@@ -250,7 +250,7 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
         if settings.processes
         else LocalAnswerer(workspace, pool, models)
     )
-    graphs = GraphCatalog(workspace, store, pool, answerer.forget, preferred=settings.first_graphs)
+    graphs = GraphCatalog(workspace, store, pool, answerer.forget, settings)
     secrets = collect_secrets(workspace.folder)
     records = RunRecords(store, process, max_rows=settings.page_rows, secrets=secrets)
     runs = RunRegistry(settings, graphs, answerer, records)

@@ -193,6 +193,17 @@ class ServeSettings(BaseSettings):
             return False
 
     @property
+    def is_personal(self) -> bool:
+        """Whether the server is evidently its user's own.
+
+        It listens on loopback, and no setting invites anybody else: scopes for `anonymous`, a
+        proxy, other host names, pages of other sites.
+        """
+        proxies = self.proxy_header, self.trusted_proxies, self.root_path
+        invites = self.anonymous is not None or any(proxies)
+        return self.is_on_loopback and not (invites or self.allowed_hosts or self.cors_origins)
+
+    @property
     def anonymous_scopes(self) -> tuple[Scope, ...]:
         """Scopes of callers without a key."""
         if self.anonymous is not None:

@@ -53,6 +53,8 @@ XSD_G_YEAR_MONTH = XSD + "gYearMonth"
 XSD_G_MONTH = XSD + "gMonth"
 XSD_G_DAY = XSD + "gDay"
 XSD_DURATION = XSD + "duration"
+XSD_DAY_TIME_DURATION = XSD + "dayTimeDuration"
+XSD_YEAR_MONTH_DURATION = XSD + "yearMonthDuration"
 
 _UNSIGNED = "nonNegativeInteger positiveInteger unsignedLong unsignedInt unsignedShort unsignedByte"
 _SIGNED = "integer nonPositiveInteger negativeInteger long int short byte"
@@ -61,6 +63,7 @@ NUMERIC_DATATYPES = INTEGER_DATATYPES | {XSD_DECIMAL, XSD_FLOAT, XSD_DOUBLE}
 DATE_DATATYPES = frozenset(
     {XSD_DATE, XSD_DATE_TIME, XSD_DATE_TIME_STAMP, XSD_G_YEAR, XSD_G_YEAR_MONTH}
 )
+DURATION_DATATYPES = frozenset({XSD_DURATION, XSD_DAY_TIME_DURATION, XSD_YEAR_MONTH_DURATION})
 
 WIKIBASE = "http://wikiba.se/ontology#"
 WIKIBASE_SITELINKS = WIKIBASE + "sitelinks"
@@ -188,16 +191,9 @@ VCARD = "http://www.w3.org/2006/vcard/ns#"
 VCARD_FN = VCARD + "fn"
 
 LABEL_PREDICATES = (
-    RDFS_LABEL,
-    SKOS_PREF_LABEL,
-    SCHEMA_NAME,
-    SCHEMA_HTTPS + "name",
-    FOAF_NAME,
-    DCTERMS_TITLE,
-    DC_TITLE,
-    SKOS_XL_LITERAL_FORM,
-    VCARD_FN,
-)
+    RDFS_LABEL, SKOS_PREF_LABEL, SCHEMA_NAME, SCHEMA_HTTPS + "name", FOAF_NAME, DCTERMS_TITLE,
+    DC_TITLE, SKOS_XL_LITERAL_FORM, VCARD_FN,
+)  # fmt: skip
 """Predicates whose object names the subject, the most common first."""
 
 ALTERNATIVE_LABEL_PREDICATES = (

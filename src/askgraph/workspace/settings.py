@@ -82,7 +82,8 @@ class GraphSettings:
 
     With `public_only`, the URL and linked metadata are fetched from public addresses only,
     and from the hosts and networks of `private_addresses`; graphs added over the web have
-    it. `added_by` is the user who added such a graph.
+    it. `added_by` is the user who added such a graph. A `personal` graph has a private address
+    that only a personal server accepts (`ServeSettings.is_personal`); no other server shows it.
     """
 
     sources: tuple[str, ...] = ()
@@ -118,6 +119,7 @@ class GraphSettings:
     public_only: bool = False
     private_addresses: tuple[str, ...] = ()
     added_by: str = ""
+    personal: bool = False
 
     @classmethod
     def from_table(cls, name: str, table: Mapping[str, Any]) -> Self:

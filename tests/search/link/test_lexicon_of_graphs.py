@@ -72,9 +72,7 @@ def test_no_word_of_a_listed_set_is_told_by_the_lexicon() -> None:
         assert len(words) > 1
         for word in words:
             others = [other for other in words if other != word]
-            assert not all(
-                is_related(word, other) and is_related(other, word) for other in others
-            ), line
+            assert not all(is_related(word, x) and is_related(x, word) for x in others), line
 
 
 NOUNS = ("profitability", "loudness", "riskiness", "frequency")

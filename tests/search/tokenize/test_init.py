@@ -123,9 +123,7 @@ def test_of_a_monstrous_question_only_the_first_words_are_read(text: str) -> Non
 
 
 def test_a_minus_belongs_to_the_number_right_behind_it() -> None:
-    values = [
-        quantity.value for quantity in tokenize("from -10 to 20-30, below -5 or 3 -2").quantities
-    ]
+    values = [x.value for x in tokenize("from -10 to 20-30, below -5 or 3 -2").quantities]
     assert values == [-10, 20, 30, -5, 3, 2]
 
 

@@ -50,10 +50,7 @@ def test_a_year_may_be_a_number_too() -> None:
 
 @for_each("text", ["31 February 2021", "2021-13-01", "2021-02-30", "32 May 2021"])
 def test_a_date_that_does_not_exist_is_no_day(text: str) -> None:
-    assert all(
-        quantity.days is None or quantity.days[0] < quantity.days[1]
-        for quantity in tokenize(text, "en").quantities
-    )
+    assert all(x.days is None or x.days[0] < x.days[1] for x in tokenize(text, "en").quantities)
 
 
 def test_several_quantities_come_in_order() -> None:

@@ -30,7 +30,7 @@ def adding_url(adding_place: Workspace) -> Iterator[str]:
 
 @pytest.fixture
 def adding(adding_url: str) -> Iterator[httpx2.Client]:
-    with httpx2.Client(base_url=adding_url, timeout=60) as client:
+    with httpx2.Client(base_url=adding_url, timeout=600) as client:
         yield client
 
 

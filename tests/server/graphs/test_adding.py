@@ -52,8 +52,15 @@ def test_graphs_from_files_and_addresses(
         b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="&e;">'
         b'<rdf:Description rdf:about="&e;a"><e:p>x</e:p></rdf:Description></rdf:RDF>'
     )
-    response = upload(adding, "several", ("a.ttl", gzip.compress(MOONS)), ("a.owl", xml))
-    assert job_ended(adding, response.json()["id"])["added"]["triples"] == 3
+    for name, files, triples in (
+        ("several", [("a.ttl", gzip.compress(MOONS)), ("a.owl", xml)], 3),
+        ("rules", [("a.n3", b"@prefix : <e:> . :a :p 1 . { ?x :p ?y } => { ?y :q ?x } .")], 1),
+        ("sales", [("sales.csv", b"region,sum\nnorth,3\nsouth,4\n")], 6),
+        ("prices", [("prices.tsv", b"item\tprice\nlamp\t3.5\n")], 3),
+    ):
+        response = upload(adding, name, *files)
+        assert response.status_code == 202, response.text
+        assert job_ended(adding, response.json()["id"])["added"]["triples"] >= triples, name
     # A graph is added by its address and stays guarded.
     response = adding.post("/api/v1/graphs", json={"name": "far", "url": sparql_server.url})
     assert response.status_code == 202, response.text
@@ -114,7 +121,7 @@ def test_jobs_that_fail_or_are_stopped(
     id = adding.post("/api/v1/graphs", json={"name": "two", "url": sparql_server.url}).json()["id"]
     with (
         ServedThread(adding_place) as second,
-        httpx2.Client(base_url=second.url, timeout=60) as other,
+        httpx2.Client(base_url=second.url, timeout=600) as other,
     ):
         assert other.get(f"/api/v1/jobs/{id}").json()["state"] in ("queued", "running")
         other.delete(f"/api/v1/jobs/{id}")
@@ -142,12 +149,12 @@ def test_a_server_that_stops_leaves_no_half_of_a_graph(
     place, allowed = Workspace(tmp_path), {"private_addresses": ("127.0.0.1",)}
     with (
         ServedThread(place, **allowed) as server,
-        httpx2.Client(base_url=server.url, timeout=60) as client,
+        httpx2.Client(base_url=server.url, timeout=600) as client,
     ):
         body = {"name": "half", "url": sparql_server.url}
         id = client.post("/api/v1/graphs", json=body).json()["id"]
     assert (place.graphs(), list((tmp_path / "data").glob("*half*"))) == ({}, [])
-    with ServedThread(place) as server, httpx2.Client(base_url=server.url, timeout=60) as client:
+    with ServedThread(place) as server, httpx2.Client(base_url=server.url, timeout=600) as client:
         job = client.get(f"/api/v1/jobs/{id}").json()
     assert job["state"] == "handed_back" and "add it again" in job["problem"]["detail"]
 

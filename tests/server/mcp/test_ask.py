@@ -115,7 +115,7 @@ def test_a_graph_that_is_not_there_is_told_before_anything_starts(tmp_path: Path
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=600,
     )
     assert done.returncode == 2
     assert "there is no graph 'nope'" in done.stderr and "none yet" in done.stderr

@@ -79,14 +79,14 @@ async def test_keys_over_http(locked: Locked) -> None:
 def test_a_stranger_gets_401_before_the_protocol_is_spoken(locked: Locked, key: str | None) -> None:
     head = {**HEADERS, **({"Authorization": f"Bearer {key}"} if key else {})}
 
-    reply = httpx2.post(f"{locked.url}/mcp", json=opening(), headers=head, timeout=60)
+    reply = httpx2.post(f"{locked.url}/mcp", json=opening(), headers=head, timeout=600)
 
     assert reply.status_code == 401 and reply.headers["www-authenticate"].startswith("Bearer")
 
 
 @pytest.mark.parametrize("head", [{"Origin": "https://evil.example"}, {"Host": "evil.example"}])
 def test_other_sites_and_names_are_refused(served: str, head: dict[str, str]) -> None:
-    reply = httpx2.post(f"{served}/mcp", json=opening(), headers={**HEADERS, **head}, timeout=60)
+    reply = httpx2.post(f"{served}/mcp", json=opening(), headers={**HEADERS, **head}, timeout=600)
 
     assert reply.status_code in (400, 403, 421)
 

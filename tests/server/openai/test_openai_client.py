@@ -184,7 +184,7 @@ def test_refusals_and_conversations(chat: OpenAI, served: str) -> None:
         model="askgraph", messages=asked("Which moons orbit Mars?", text, "Who discovered Titan?")
     )
     run = extra(reply.choices[0].message)["run"]
-    trace = httpx2.get(f"{served}/api/v1/runs/{run}/trace", timeout=60).text
+    trace = httpx2.get(f"{served}/api/v1/runs/{run}/trace", timeout=600).text
     [earlier] = json.loads(trace.splitlines()[0])["question"]["before"]
     assert earlier["question"] == "Which moons orbit Mars?"
     assert "ont:orbits space:Mars" in earlier["query"]

@@ -209,7 +209,7 @@ def test_what_a_board_hides_and_counts(address: str, place: Workspace) -> None:
         for read in (done(other.get(path)), done(other.post(f"{path}/refresh"))):
             assert (read["hidden"], read["content"]) == (1, [])
     # A caller without key and cookie has no boards.
-    with httpx2.Client(base_url=address, timeout=60) as nobody:
+    with httpx2.Client(base_url=address, timeout=600) as nobody:
         refused = nobody.post("/boards", json={"title": "Everybody's"})
         assert refused.status_code == 422 and "cookie" in refused.json()["detail"]
         assert done(nobody.get("/boards"))["boards"] == []

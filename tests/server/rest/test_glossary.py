@@ -24,7 +24,7 @@ def place(tmp_path: Path) -> Workspace:
 
 @pytest.fixture
 def fleet(place: Workspace) -> Iterator[httpx2.Client]:
-    with ServedThread(place) as server, httpx2.Client(base_url=server.url, timeout=60) as client:
+    with ServedThread(place) as server, httpx2.Client(base_url=server.url, timeout=600) as client:
         yield client
 
 
@@ -74,7 +74,7 @@ def test_what_another_process_taught_is_known_with_the_next_question(
 
 def test_only_who_may_manage_may_teach(place: Workspace) -> None:
     with ServedThread(place, anonymous=("ask",)) as server:
-        client = httpx2.Client(base_url=server.url, timeout=60)
+        client = httpx2.Client(base_url=server.url, timeout=600)
         assert client.get(PATH).status_code == 200
         assert client.post(PATH, json={"entries": [VEHICLES]}).status_code == 401
         assert client.delete(PATH, params={"word": "vehicles"}).status_code == 401

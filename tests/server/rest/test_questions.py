@@ -359,7 +359,7 @@ def test_an_operator_may_let_one_confirmation_count_for_all(
     database = str(tmp_path / "serve.db")
     with (
         ServedThread(sample_place, database=database, confirmations=confirmations) as server,
-        httpx2.Client(base_url=server.url, timeout=60) as anybody,
+        httpx2.Client(base_url=server.url, timeout=600) as anybody,
         Visitor(server.url) as visitor,
     ):
         run = anybody.post("/api/v1/ask", json=ASKED).json()

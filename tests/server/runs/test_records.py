@@ -60,7 +60,7 @@ def test_a_secret_that_a_model_repeats_is_in_no_trace(
 ) -> None:
     llm_server.turns.append(Turn(f"I was sent {SECRET} and password=hunter2hunter2."))
     llm_server.turns.append(Turn("I give up."))
-    with place, httpx2.Client(base_url=place.url, timeout=60) as client:
+    with place, httpx2.Client(base_url=place.url, timeout=600) as client:
         body = {"question": "Which moons has Mars?", "method": "grasp"}
         head = {"Accept": "text/event-stream"}
         told = client.post("/api/v1/ask", json=body, headers=head).text
@@ -74,7 +74,7 @@ def test_a_secret_is_in_no_answer_and_other_data_stays_as_it_is(
     place: ServedThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("THE_KEY", "Ganymede")  # as if a graph held it
-    with place, httpx2.Client(base_url=place.url, timeout=60) as client:
+    with place, httpx2.Client(base_url=place.url, timeout=600) as client:
         asked = {"question": "Which moons are larger than Mercury?"}
         answer = client.post("/api/v1/ask", json=asked).json()["answer"]
     assert [row[0]["label"] for row in answer["cells"]] == ["***", "Titan"]
@@ -161,11 +161,15 @@ CALLS = Choice("", calls=(ToolCall("1", "search_entity", "{}"),))
         (Findings(()), "no word of the question is known"),
         (Draft("PREFIX : <x>\nASK {\n}", 1.0), "considers: ASK { }"),
         (Draft("ASK {}", 1.0, "Is it?"), "considers: Is it?"),
-        (Thought("two\nlines"), "two lines"),
+        (Thought("two\nlines", sent="Mend it"), "two lines"),
         (Prompt("write", ()), "prompts a model (write)"),
         (ModelTurn(CALLS, Usage()), "the model: calls search_entity"),
         (ModelTurn(Choice("It is Io."), Usage()), "the model: It is Io."),
         (ToolUse("search", {"q": "Io"}, Observation("found")), 'search("Io"): found'),
+        (
+            ToolUse("a", {}, Observation("Mend it", failed=True)),
+            "a() failed; the model is shown: Mend it",
+        ),
         (Refusal("nothing"), ""),
     ],
 )
@@ -228,7 +232,7 @@ def test_a_model_whose_server_has_failed_is_left_alone_and_counted(
         settings.write(_DEAD)
     with (
         ServedThread(place, processes=processes) as server,
-        httpx2.Client(base_url=server.url, timeout=120) as client,
+        httpx2.Client(base_url=server.url, timeout=600) as client,
     ):
         assert "askgraph_models_left_alone 0.0" in client.get("/metrics").text
         asked = {"question": "Which moons does Jupiter have?", "method": "guided"}

@@ -76,7 +76,7 @@ def _opened_at_once(url: str, names: list[str]) -> None:
     command = [sys.executable, "-c", OPENING, url]
     started = [subprocess.Popen([*command, name], stderr=subprocess.PIPE) for name in names]
     for process in started:
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=600)
         assert process.returncode == 0, errors.decode()
 
 

@@ -84,7 +84,7 @@ def test_a_denial_over_several_steps_comes_to_an_end(tmp_path: Path) -> None:
     ]
     (tmp_path / "g.ttl").write_text("@prefix : <http://a.example/> .\n" + "\n".join(lines))
     OxigraphEndpoint.load([tmp_path / "g.ttl"], tmp_path / "db")
-    endpoint = OxigraphEndpoint(tmp_path / "db", timeout=120)
+    endpoint = OxigraphEndpoint(tmp_path / "db", timeout=600)
     denial = "FILTER NOT EXISTS { ?t :student ?s . ?t :course ?c . ?c :of :d3 }"
     query = f"{HEAD}SELECT ?s {{ ?s a :Student . {denial} }}"
 

@@ -52,23 +52,11 @@ from askgraph.sparql.serializer import to_tree
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 __all__ = [
-    "MAX_LABELS",
-    "TripleReader",
-    "describe_confidence",
-    "describe_merged_names",
-    "describe_taught_words",
-    "detect_label_language",
-    "distinguish_labels",
-    "drop_shown_names",
-    "fetch_term_descriptions",
-    "fetch_term_labels",
-    "list_iris",
-    "list_query_iris",
-    "list_texts",
-    "verbalize_query",
-    "verbalize_query_for_graph",
-    "verbalize_with_names",
-]
+    "MAX_LABELS", "TripleReader", "describe_confidence", "describe_merged_names",
+    "describe_taught_words", "detect_label_language", "distinguish_labels", "drop_shown_names",
+    "fetch_term_descriptions", "fetch_term_labels", "list_iris", "list_query_iris", "list_texts",
+    "verbalize_query", "verbalize_query_for_graph", "verbalize_with_names",
+]  # fmt: skip
 
 _MAX_CHARACTERS = 10_000
 """Characters of a query: the time grows with the square of the patterns."""
@@ -499,7 +487,7 @@ class Sentence(Grouping):
         high = "most" if entry.kind == "count" else entry.high
         if entry.values in ("text", "thing"):
             return f"{noun} in descending order"
-        is_number = entry.values in ("integer", "number")
+        is_number = entry.values in ("integer", "number", "duration")
         return f"{noun}, {high} first" if is_number else self.say("down", noun)
 
     def write_ask(self) -> str:

@@ -352,7 +352,8 @@ def _classify_values(predicate: PredicateProfile) -> str:
         return "thing" if not datatypes else ""
     for kind, members in (
         ("boolean", frozenset([v.XSD_BOOLEAN])),
-        ("date", v.DATE_DATATYPES),
+        ("date", v.DATE_DATATYPES | {v.XSD_TIME}),
+        ("duration", v.DURATION_DATATYPES),
         ("integer", v.INTEGER_DATATYPES),
         ("number", v.NUMERIC_DATATYPES),
     ):

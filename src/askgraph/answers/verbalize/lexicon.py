@@ -122,7 +122,8 @@ class LexicalEntry:
     @property
     def is_dated(self) -> bool:
         """Whether its values are dates or years."""
-        if self.kind == "count" or self.values in ("number", "text", "thing", "boolean"):
+        undated = ("number", "text", "thing", "boolean", "duration")
+        if self.kind == "count" or self.values in undated:
             return False
         is_year = self.values != "integer" or _IS_YEAR.search(self.text.lower())
         is_known = self.kind == "dated" or self.values == "date"
@@ -319,6 +320,8 @@ def _make_noun(text: str, facts: PropertyFacts) -> LexicalEntry:
         entry = replace(entry, event="born")
     if facts.values == "text":
         entry = replace(entry, high="alphabetically last", low="alphabetically first")
+    if facts.values == "duration":
+        entry = replace(entry, high="longest", low="shortest")
     head = re.split(r" (?:of|in|per|to|from|for) ", low)[0].split()[-1]
     for most, least in (("longest", "shortest"), ("largest", "smallest"), ("greatest", "smallest")):
         if head in tables["measures"][most]:

@@ -126,7 +126,7 @@ class Names:
         datatype = literal.datatype.value
         if datatype == v.XSD_BOOLEAN:
             return self.phrases.say("yes" if literal.value in ("true", "1") else "no")
-        if datatype in {*v.NUMERIC_DATATYPES, *v.DATE_DATATYPES, v.XSD_TIME}:
+        if datatype in {*v.NUMERIC_DATATYPES, *v.DATE_DATATYPES, *v.DURATION_DATATYPES, v.XSD_TIME}:
             return self.writer.write_bound(literal, is_measure=is_measure)
         return self.phrases.quote(" ".join(literal.value.split()))
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from pyoxigraph import Literal
 
+from askgraph.graph.literals import parse_duration
 from askgraph.graph.measures import Unit, parse_unit
 from askgraph.sparql import english
 from askgraph.sparql import vocabulary as v
@@ -51,6 +52,7 @@ _YEAR_VARIABLE = re.compile("year|decade")
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SHORT_NUMBER = re.compile(r"[-+]?\d{1,4}")
 _DATE = re.compile(r"(-?\d{4,})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?)?)?)?")
+_WHOLE_MINUTE = re.compile(r"^(\d\d:\d\d):00(?:\.0+)?")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -312,6 +314,10 @@ class ValueWriter:
             return self.phrases.say("yes" if literal.value in ("true", "1") else "no")
         if datatype in v.DATE_DATATYPES:
             return self.write_date(literal.value)
+        if datatype in v.DURATION_DATATYPES:
+            return self.write_duration(literal.value)
+        if datatype == v.XSD_TIME:
+            return _WHOLE_MINUTE.sub(r"\1", literal.value)
         own = "" if datatype.startswith(v.XSD) or literal.language else datatype
         unit = parse_unit(split_local_name(own)) if own else unit
         if datatype in v.NUMERIC_DATATYPES or unit is not None:
@@ -359,6 +365,23 @@ class ValueWriter:
         first = written.get("first day", "{0}") if int(day) == 1 else "{0}"
         date = written["day"].format(first.format(int(day)), months[int(month) - 1], int(year))
         return f"{date}, {time}" if time and time != "00:00" else date
+
+    def write_duration(self, text: str) -> str:
+        """Return a duration in words: `3 years 2 months`, `1 h 30 min`; else the text itself."""
+        if (parts := parse_duration(text)) is None:
+            return text
+        months, seconds = map(abs, parts)
+        minutes, second = divmod(Decimal(str(seconds)), 60)
+        days = (*map(Decimal, divmod(months, 12)), minutes // 1440)
+        counts = (*days, minutes // 60 % 24, minutes % 60, second)
+        names = [name.split() for name in self.phrases.written["duration"].split(",")]
+        texts = [
+            f"{self.write_number(count)} {single if count == 1 else many}"
+            for count, (single, many) in zip(counts, names, strict=True)
+            if count
+        ]
+        sign = "-" if min(parts) < 0 else ""
+        return sign + (" ".join(texts) or f"0 {names[-1][1]}")
 
     def add_unit(self, number: str, unit: Unit | None) -> str:
         """Return a number with its unit, as far as that has a sign or a name in the language."""

@@ -36,6 +36,7 @@ from askgraph.sparql.vocabulary import (
     RDF_TYPE,
     RDFS_SUB_CLASS_OF,
     XSD_INTEGER,
+    XSD_TIME,
 )
 
 LABEL_SERVICE = "http://wikiba.se/ontology#label"
@@ -279,7 +280,7 @@ class Conditions:
             return self.phrases.join_list([self.words(item) for item in items], "or")
         literals = [item for item in map(unwrap, items) if isinstance(item, Literal)]
         kinds = {literal.datatype.value for literal in literals}
-        is_dated = kinds <= DATE_DATATYPES
+        is_dated = kinds <= DATE_DATATYPES | {XSD_TIME}
         if len(literals) == len(items) and (is_dated or kinds <= NUMERIC_DATATYPES):
             literals.sort(key=lambda item: item.value if is_dated else float(item.value))
             ends = (self.words(literals[at]) for at in (0, -1))
@@ -310,7 +311,8 @@ class Conditions:
         other = unwrap(right)
         match subject:
             case Variable():
-                is_dated = isinstance(other, Literal) and other.datatype.value in DATE_DATATYPES
+                datatype = other.datatype.value if isinstance(other, Literal) else ""
+                is_dated = datatype in DATE_DATATYPES | {XSD_TIME}
                 is_dated = is_dated or _is_cast_year(left)
                 key = f"date {name}" if is_dated and name not in ("=", "!=") else name
                 bound = other.value if isinstance(other, Literal) else None

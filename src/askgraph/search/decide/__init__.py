@@ -20,7 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import Variable
 
 from askgraph.errors import SetupError
 from askgraph.graph.literals import split_literal
@@ -57,17 +57,11 @@ _MAX_RIVAL_SCORE_DIFFERENCE = 0.2  # maximum score difference to a rival
 _DEFAULT_MARGIN_SCORE = 0.5  # margin of a result without rivals, which proves little
 _MAX_LINK_SCORE_DIFFERENCE = 0.05  # score difference up to which links are equally good readings
 _MAX_EVIDENCE = (
-    ("faults", 0.0),
-    ("left_out", 0.5),
-    ("unsaid", 0.05),
-    ("unsaid_columns", 0.3),
-    ("unsaid_conditions", 0.3),
-    ("inexact", 0.15),
+    ("faults", 0.0), ("left_out", 0.5), ("unsaid", 0.05), ("unsaid_columns", 0.3),
+    ("unsaid_conditions", 0.3), ("inexact", 0.15),
     *((name, 0.0) for name in ("misfit", "unheld", "unnamed", "disagrees", "ungrouped")),
-    ("head_missed", 0.0),
-    ("required", 0.0),
-    ("rivals", 1.0),
-)
+    ("head_missed", 0.0), ("required", 0.0), ("rivals", 1.0),
+)  # fmt: skip
 """The maximum of each evidence for an answer without doubt; any excess is a blemish."""
 _OPTIONAL_OPERATORS = frozenset(
     "exists and both distinct now past during ongoing lasted at".split()
@@ -90,11 +84,7 @@ def collect_evidence(
     subject = FaultContext(proposal, best)
     # How close other results are, and whether those show other columns.
     first, *lower_ranked = ranked_clusters
-    close = [
-        cluster
-        for cluster in lower_ranked
-        if cluster.score > first.score - _MAX_RIVAL_SCORE_DIFFERENCE
-    ]
+    close = [x for x in lower_ranked if x.score > first.score - _MAX_RIVAL_SCORE_DIFFERENCE]
     evidence = {
         "score": best.score,
         **{
@@ -202,13 +192,7 @@ def _measure_doubts(subject: FaultContext) -> dict[str, float]:
 
 def _score_column_name(subject: FaultContext, value: Value) -> float:
     """Return how well words name a column, by the step that leads to it or by its class."""
-    classes = [
-        part.object.value
-        for part in subject.patterns
-        if part.subject == get_value_variable(value)
-        and get_predicate(part) == RDF_TYPE
-        and isinstance(part.object, NamedNode)
-    ]
+    classes = subject.list_classes(get_value_variable(value))
     return max(
         [subject.score_column_name(value), *(subject.link_scores.get(iri, 0.0) for iri in classes)]
     )
@@ -273,9 +257,7 @@ def _weigh_omitted_words(
     included = find_linked_tokens(FaultContext(proposal, candidate)) | find_light_tokens(reading)
     if is_query_shown:
         included |= _find_named_tokens(reading, FaultContext(proposal, candidate).terms)
-        served = [
-            item for item in phrases.values() if item.name in _list_served_operators(candidate.tree)
-        ]
+        served = [x for x in phrases.values() if x.name in _list_served_operators(candidate.tree)]
         included |= {at for item in served for at in (item.first, *item.positions)}
         included |= (
             _find_operator_tokens(reading, "distinct")
@@ -307,9 +289,7 @@ def _find_named_tokens(reading: TokenizedQuestion, terms: Iterable[str]) -> set[
     )
     names = {stem_word(word) for text in texts for word in split_tokens(text)}
     return {
-        at
-        for at, item in enumerate(reading.tokens)
-        if any(_is_word_form(item.stem, n) for n in names)
+        at for at, x in enumerate(reading.tokens) if any(_is_word_form(x.stem, n) for n in names)
     }
 
 
@@ -393,11 +373,11 @@ for what a graph lacks.
 MAX_DOUBTED_CONFIDENCE = 0.84
 """Maximum confidence if evidence exceeds `_MAX_SURE_EVIDENCE`: below that of a sure answer."""
 
-_MAX_SURE_EVIDENCE = {"inexact": 0.25, "unsaid": 1.0, "required": 0.0, "left_out": 0.5}
+_MAX_SURE_EVIDENCE = {"unsaid": 1.16, "required": 0.0, "left_out": 0.5}
 """The maximum of evidence against an answer that may be sure.
 
-A guessed word, a join that no word names, or a word that is left out always leaves a doubt; so does
-another result that is as good.
+More than one step that no word names, or a word that is left out, always leaves a doubt; so does
+another result that is as good. One such step has the penalty 1, or 1.15 if a node has several.
 """
 
 MIN_DOUBTFUL_CONFIDENCE = 0.5
@@ -462,10 +442,12 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
         confidence = min(confidence, MAX_MENTION_CONFIDENCE)
     omitted = "".join(find_omitted_words(proposal, best))
     subject = FaultContext(proposal, best)
+    faults = find_faults(subject)
     is_unheard = (
         find_unheard_request(subject)
+        or "borrowed_value" in faults
         or any(map(str.isdigit, omitted))
-        or ("measured_apart" in find_faults(subject) and evidence["unsaid"] > 1)
+        or ("measured_apart" in faults and evidence["unsaid"] > 1)
     )
     return min(confidence, MAX_UNHEARD_REQUEST_CONFIDENCE) if is_unheard else confidence
 
@@ -527,15 +509,11 @@ def _can_tie(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:
     if not reading.word_list.agreement["one"].intersection(reading.folded_words):
         return False
     extremes = [
-        item.condition.arguments[0]
-        for item in candidate.tree.where.elements
-        if isinstance(item, Filter)
-        and isinstance(item.condition, Call)
-        and item.condition.name == "="
+        x.condition.arguments[0]
+        for x in candidate.tree.where.elements
+        if isinstance(x, Filter) and isinstance(x.condition, Call) and x.condition.name == "="
     ]
-    name_scores = (
-        subject.score_column_name(item) for item in extremes if isinstance(item, Variable)
-    )
+    name_scores = (subject.score_column_name(x) for x in extremes if isinstance(x, Variable))
     return (
         bool(proposal.operators.get_operators("superlative"))
         and min(name_scores, default=1.0) < _MIN_ORDER_NAME_SCORE

@@ -5,7 +5,7 @@ from collections.abc import Set
 from dataclasses import replace
 
 import numpy as np
-from pyoxigraph import Literal, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.graph.arrays import Ids, intersect
 from askgraph.graph.literals import ValueKind, split_literal, to_day_number
@@ -33,23 +33,30 @@ from askgraph.search.operators.aggregates import (
 from askgraph.search.operators.query_builder import (
     DATE_SORTS,
     FIRST_DAY_NUMBER,
+    MEASURED_SORTS,
     NUMERIC_SORTS,
+    TEMPORAL_SORTS,
     Attachment,
     QueryBuilder,
     Vertex,
     build_day_bound,
     build_unnamed_attachment,
     get_year,
+    note_durations,
 )
 from askgraph.search.operators.times import (
+    build_duration,
     compare_age,
     compare_quantity_nodes,
     convert_quantity,
     find_asked_span,
     find_by_dimension,
+    find_dimension,
+    find_lasting,
     find_span,
     is_endpoint_named,
     is_time_value,
+    note_other_duration,
     require_exact_span,
     require_overlap,
 )
@@ -73,7 +80,7 @@ from askgraph.search.tokenize.question_operators import (
 )
 from askgraph.search.tokenize.word_lists import get_shared_words
 from askgraph.sparql import Call, Element, Term, transform
-from askgraph.sparql.vocabulary import XSD_DATE_TIME, XSD_DATE_TIME_STAMP
+from askgraph.sparql.vocabulary import XSD_DATE_TIME, XSD_DATE_TIME_STAMP, XSD_TIME
 
 _MAX_TEXT_VALUES = 20_000  # values to search for the text; with more, it is assumed to occur
 
@@ -89,9 +96,7 @@ def apply_text_condition(query: QueryBuilder, operator: Operator, function: str)
     text_kind_words = query.question.word_list.text_words["kinds"]
     gap_positions = range(operator.last, text_positions.start)
     query.consume_tokens(
-        position
-        for position in gap_positions
-        if query.question.folded_words[position] in text_kind_words
+        at for at in gap_positions if query.question.folded_words[at] in text_kind_words
     )
     return True
 
@@ -226,7 +231,7 @@ _DATE_VALUE_SORTS = DATE_SORTS
 _MAX_DATATYPE_VALUES = 500  # values to sample for their datatypes
 _MIN_NAME_SCORE = 0.95  # minimum score of a name that contains a number
 _MAX_AGGREGATE_DISTANCE = 2  # maximum words between a comparison and the average it refers to
-_COMPARABLE_SORTS = (*NUMERIC_SORTS, *_DATE_VALUE_SORTS)
+_COMPARABLE_SORTS = (*MEASURED_SORTS, *TEMPORAL_SORTS)
 
 
 def apply_comparison(query: QueryBuilder, operator: Operator) -> bool:
@@ -290,7 +295,7 @@ def _compare_with_unit(
             if measure.degree != "plain" or quantity.value is None:
                 continue
             adjective_operator = replace(operator, measure=measure)
-            attachment = query.find_by_words(measure.property_names, NUMERIC_SORTS)
+            attachment = query.find_by_words(measure.property_names, MEASURED_SORTS)
             if attachment is not None and _can_compare(query, attachment.predicate, quantity):
                 add_bound(query, attachment, quantity, sign)
             elif not measure.is_age or not compare_age(
@@ -311,11 +316,22 @@ def _compare_with_unit(
 def _find_compared(
     query: QueryBuilder, operator: Operator, quantity: Quantity, is_temporal: bool
 ) -> Attachment | None:
+    """Find the predicate to compare; note a number in place of a duration that words name."""
+    attachment = _choose_compared(query, operator, quantity, is_temporal)
+    is_span = quantity.unit is not None and quantity.unit.dimension == "time"
+    if attachment is not None and is_span:
+        note_other_duration(query, operator, attachment.predicate)
+    return attachment
+
+
+def _choose_compared(
+    query: QueryBuilder, operator: Operator, quantity: Quantity, is_temporal: bool
+) -> Attachment | None:
     """Find the predicate to compare: named before, named after, or by its measure."""
     sorts: tuple[ValueKind, ...] = (
-        NUMERIC_SORTS + DATE_SORTS if quantity.days is not None else NUMERIC_SORTS
+        _COMPARABLE_SORTS if quantity.days is not None else (*MEASURED_SORTS, ValueKind.TIME)
     )
-    sorts = DATE_SORTS if is_temporal else sorts
+    sorts = TEMPORAL_SORTS if is_temporal else sorts
     slots = [
         query.find_previous_slot(operator.first, MAX_TOKENS_APART),
         query.find_next_slot(quantity.last, MAX_TOKENS_BESIDE),
@@ -326,6 +342,9 @@ def _find_compared(
         if attachment is not None and _can_compare(query, attachment.predicate, quantity):
             query.consume_attachment(attachment)
             return attachment
+    lasting = find_lasting(query, operator.measure)
+    if lasting is not None and _can_compare(query, lasting.predicate, quantity):
+        return lasting
     if operator.measure is not None:
         previous = operator.first - 1  # "people older than 30", "people who are older"
         while query.question.is_stop(previous) and previous > 0:
@@ -335,11 +354,7 @@ def _find_compared(
             in query.question.word_list.clauses["restrict"]
         )
         described = next(
-            (
-                vertex
-                for vertex in query.draft.vertices
-                if is_adjacent and previous in vertex.name_positions
-            ),
+            (x for x in query.draft.vertices if is_adjacent and previous in x.name_positions),
             None,
         )
         for words in (operator.measure.property_names, operator.measure.date_names):
@@ -348,6 +363,10 @@ def _find_compared(
                 return attachment
         return find_by_dimension(query, quantity)
     if is_temporal:
+        if get_day_range(quantity) is None or 0 < (quantity.value or 0) <= _HOURS_PER_DAY:
+            time = query.find_only_predicate((ValueKind.TIME,))
+            if time is not None and _can_compare(query, time.predicate, quantity):
+                return time
         date = _find_span_date(query, operator) or query.find_only_predicate(DATE_SORTS)
         dates = sorted(get_shared_words().names["dates"], reverse=True)
         named_date = query.find_by_words(dates, NUMERIC_SORTS + DATE_SORTS)
@@ -490,11 +509,7 @@ def _compare_with_reference(query: QueryBuilder, operator: Operator, sign: str |
         if aggregate_operator.first > operator.last
     )
     next_aggregate = next(
-        (
-            aggregate_operator
-            for aggregate_operator in later_aggregates
-            if aggregate_operator.first - operator.last <= _MAX_AGGREGATE_DISTANCE
-        ),
+        (x for x in later_aggregates if x.first - operator.last <= _MAX_AGGREGATE_DISTANCE),
         None,
     )
     if next_aggregate is not None and next_aggregate.name != "sum":
@@ -524,9 +539,10 @@ def _compare_with_property(query: QueryBuilder, operator: Operator, sign: str) -
     )
     if left is None or right is None or left.predicate == right.predicate:
         return False
-    number_flags = {
-        query.schema.get_sort(operand.predicate) in NUMERIC_SORTS for operand in (left, right)
-    }
+    sorts = [query.schema.get_sort(operand.predicate) for operand in (left, right)]
+    number_flags = {sort in MEASURED_SORTS for sort in sorts}
+    if sorts[0] is not sorts[1] and {*sorts} & {ValueKind.DURATION, ValueKind.TIME}:
+        return False
     if left.vertex is not right.vertex or left.path or right.path or len(number_flags) > 1:
         return False
     left_value, right_value = query.attach_and_consume(left), query.attach_and_consume(right)
@@ -551,9 +567,7 @@ def _compare_with_aggregate(
         query.find_previous_slot(operator.first, MAX_TOKENS_APART),
     )
     attachments = [
-        candidate
-        for slot in slots
-        if (candidate := query.find_attachment(slot, sorts=NUMERIC_SORTS))
+        candidate for x in slots if (candidate := query.find_attachment(x, sorts=NUMERIC_SORTS))
     ]
     attachment = attachments[0] if attachments else None
     if attachment is not None:
@@ -561,7 +575,7 @@ def _compare_with_aggregate(
             if candidate.predicate == attachment.predicate:  # "a height below the average height"
                 query.consume_attachment(candidate)
     elif operator.measure is not None:
-        attachment = query.find_by_words(operator.measure.property_names, NUMERIC_SORTS)
+        attachment = query.find_by_words(operator.measure.property_names, MEASURED_SORTS)
     if attachment is None:
         return False
     variable = query.attach(attachment)
@@ -592,11 +606,7 @@ def _compare_with_entity(query: QueryBuilder, operator: Operator, link: Link, si
         query.find_previous_slot(operator.first, MAX_TOKENS_NEAR),
     )
     slot = next(
-        (
-            candidate
-            for candidate in slots
-            if candidate is not None and not candidate.mask & link.mask
-        ),
+        (x for x in slots if x is not None and not x.mask & link.mask),
         None,
     )
     attachment = query.find_attachment(slot, sorts=_COMPARABLE_SORTS)
@@ -726,16 +736,19 @@ def _require_end_within(
 def _can_compare(query: QueryBuilder, predicate: int, quantity: Quantity) -> bool:
     """Return whether the values of a predicate can be compared with a quantity.
 
-    Dates only compare with times, and units must have the same dimension.
+    Dates only compare with times, times of day with hours, durations with spans of time, and units
+    must have the same dimension.
     """
-    if query.schema.get_sort(predicate) in _DATE_VALUE_SORTS and get_day_range(quantity) is None:
+    sort, unit = query.schema.get_sort(predicate), quantity.unit
+    if sort in _DATE_VALUE_SORTS and get_day_range(quantity) is None:
         return False
-    predicate_unit, quantity_unit = query.schema.get_unit(predicate), quantity.unit
-    return (
-        quantity_unit is None
-        or predicate_unit is None
-        or predicate_unit.dimension == quantity_unit.dimension
-    )
+    if sort is ValueKind.TIME:
+        is_hour = unit is None or (unit.factor == _HOUR_SECONDS and unit.dimension == "time")
+        return is_hour and 0 <= (-1 if quantity.value is None else quantity.value) <= _HOURS_PER_DAY
+    dimension = find_dimension(query, predicate)
+    if unit is None or quantity.value is None:
+        return sort is not ValueKind.DURATION
+    return not dimension or dimension == unit.dimension
 
 
 def add_bound(
@@ -772,12 +785,38 @@ def add_bound(
         query.draft.filters.append(bound_filter)
         if not is_mixed:
             query.narrow_by_comparison(attachment, sign, day)
+    elif sort is ValueKind.DURATION:
+        bound = build_duration(quantity, query.schema.get_datatype(attachment.predicate))
+        query.draft.filters.append(build_filter(variable, sign, bound))
+        ids = query.get_vertex_ids(attachment.vertex)
+        note_durations(query, ids, attachment.predicate, bound.value)
+        query.consume_tokens(quantity.positions_with_unit)
+    elif sort is ValueKind.TIME and quantity.value is not None:
+        sign = f"{sign}=" if is_since and sign in ("<", ">") else sign
+        bound = _build_time(query, attachment.predicate, quantity.value)
+        query.draft.filters.append(build_filter(variable, sign, bound))
+        query.consume_tokens(quantity.positions_with_unit)
     elif sort not in _DATE_VALUE_SORTS and quantity.value is not None:
         sign = f"{sign}=" if is_since and sign in ("<", ">") else sign
         number = convert_quantity(query, attachment.predicate, quantity)
         cast = get_cast(query, variable)
         query.draft.filters.append(build_filter(variable, sign, to_number_term(number), cast=cast))
         query.narrow_by_comparison(attachment, sign, number)
+
+
+def _build_time(query: QueryBuilder, predicate: int, hours: float) -> Literal:
+    """Build a time of day in the only zone of a predicate's values, else in UTC."""
+    literals = query.graph.get_ends(predicate, inverse=True)[:_MAX_DATATYPE_VALUES].tolist()
+    texts = (query.graph.terms.get_text(literal) for literal in literals)
+    zones = {match[1] or "" for text in texts if (match := _CLOCK_ZONE.match(text))}
+    minutes = min(round(hours * 60), 24 * 60 - 1)
+    zone = zones.pop() if len(zones) == 1 else "Z"
+    text = f"{minutes // 60:02}:{minutes % 60:02}:00{zone}"
+    return Literal(text, datatype=NamedNode(XSD_TIME))
+
+
+_CLOCK_ZONE = re.compile(r'"\d\d:[\d:.]+(Z|[+-]\d\d:\d\d)?"')
+_HOURS_PER_DAY, _HOUR_SECONDS = 24, 3600.0
 
 
 def _find_date_datatypes(query: QueryBuilder, attachment: Attachment) -> Set[str]:

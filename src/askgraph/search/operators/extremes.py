@@ -25,8 +25,9 @@ from askgraph.search.operators.aggregates import (
     order_groups,
 )
 from askgraph.search.operators.query_builder import (
-    DATE_SORTS,
-    NUMERIC_SORTS,
+    DURATIONS_NOTE,
+    MEASURED_SORTS,
+    TEMPORAL_SORTS,
     Attachment,
     QueryBuilder,
     Slot,
@@ -36,10 +37,12 @@ from askgraph.search.operators.query_builder import (
 from askgraph.search.operators.times import (
     bind_age,
     bind_duration,
+    find_lasting,
     find_span,
     has_name_word,
     has_native_dates,
     is_time_value,
+    note_other_duration,
     show_duration,
 )
 from askgraph.search.query_pieces import build_aggregate
@@ -86,7 +89,7 @@ def apply_superlative(query: QueryBuilder, operator: Operator) -> bool:
     if (
         is_only_request
         and not has_count
-        and query.find_attachment(slot, sorts=NUMERIC_SORTS) is not None
+        and query.find_attachment(slot, sorts=MEASURED_SORTS) is not None
     ):
         return apply_aggregate(query, operator, "MAX" if measure.is_upward else "MIN")
     return apply_extreme(query, operator, descending=measure.is_upward, measure=measure)
@@ -129,10 +132,7 @@ def _reverse_order(query: QueryBuilder, operator: Operator) -> bool:
     operators, order = list_joined_operators(query, operator), query.draft.order
     if len(operators) != 2 or operators[1].first != operator.first or len(order) != 1:
         return False
-    measures = [
-        {*candidate.measure.property_names} if candidate.measure else set()
-        for candidate in operators
-    ]
+    measures = [{*x.measure.property_names} if x.measure else set() for x in operators]
     directions = {
         candidate.measure.is_upward if candidate.measure else candidate.name in ("maximum", "most")
         for candidate in operators
@@ -149,9 +149,7 @@ def _reverse_order(query: QueryBuilder, operator: Operator) -> bool:
 def _is_frequency_operator(query: QueryBuilder, operator: Operator) -> bool:
     """Return whether an operator is about frequency: "most common", "least frequent"."""
     frequency_words = query.question.word_list.clauses["frequent"]
-    return any(
-        query.question.tokens[position].folded in frequency_words for position in operator.positions
-    )
+    return any(query.question.tokens[at].folded in frequency_words for at in operator.positions)
 
 
 def _is_frequency_request(query: QueryBuilder, operator: Operator) -> bool:
@@ -193,7 +191,7 @@ def _find_measure(
     query: QueryBuilder, operator: Operator, measure: Measure | None
 ) -> tuple[Variable, bool] | None:
     """Return the number or date that an adjective measures, and whether it is a date."""
-    value_sorts = NUMERIC_SORTS + DATE_SORTS
+    value_sorts = MEASURED_SORTS + TEMPORAL_SORTS
     slot = query.find_next_slot(operator.last, MAX_TOKENS_APART)
     after, question = operator.last + 1, query.question  # "which costs the most?"
     ends_clause = after == len(question.tokens) or question.is_stop(after)
@@ -205,47 +203,55 @@ def _find_measure(
     if measure is not None and measure.is_age:  # "when did the oldest rower start"
         owner = query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE)
         own_age = query.find_by_words(
-            measure.property_names, NUMERIC_SORTS, require_variable=True, preferred=owner
+            measure.property_names, MEASURED_SORTS, require_variable=True, preferred=owner
         )
         attachment = own_age if own_age and own_age.vertex is owner else attachment
     if attachment is not None and _can_measure(query, attachment, measure):
         return query.attach_and_consume(attachment), is_time_value(
             query.schema, attachment.predicate, measure
         )
-    if measure is not None:
-        for words, sorts in (
-            (measure.property_names, NUMERIC_SORTS),
-            (measure.date_names, value_sorts),
-        ):
-            next_vertex = query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE)
-            measure_attachment = query.find_by_words(
-                words,
-                sorts,
-                require_variable=True,
-                preferred=next_vertex,
-                allow_lives=measure.is_age,
+    return None if measure is None else _find_by_measure(query, operator, measure)
+
+
+def _find_by_measure(
+    query: QueryBuilder, operator: Operator, measure: Measure
+) -> tuple[Variable, bool] | None:
+    """Return the number or date whose name holds a word for a measure, and whether it is a date."""
+    lasting = find_lasting(query) if "duration" in measure.property_names else None
+    if lasting is not None:
+        return query.attach(lasting), False
+    for words, sorts in (
+        (measure.property_names, MEASURED_SORTS),
+        (measure.date_names, MEASURED_SORTS + TEMPORAL_SORTS),
+    ):
+        next_vertex = query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE)
+        measure_attachment = query.find_by_words(
+            words,
+            sorts,
+            require_variable=True,
+            preferred=next_vertex,
+            allow_lives=measure.is_age,
+        )
+        duration = _find_duration(query, measure, next_vertex or query.root, measure_attachment)
+        if duration is not None:
+            return duration, False
+        if measure_attachment is not None:
+            if "duration" in words:
+                note_other_duration(query, operator, measure_attachment.predicate)
+            query.unknown += (
+                Penalty.OTHER_OWNER if _is_about_next_noun(query, operator, next_vertex) else 0.0
             )
-            duration = _find_duration(query, measure, next_vertex or query.root, measure_attachment)
-            if duration is not None:
-                return duration, False
-            if measure_attachment is not None:
-                query.unknown += (
-                    Penalty.OTHER_OWNER
-                    if _is_about_next_noun(query, operator, next_vertex)
-                    else 0.0
-                )
-                return query.attach(measure_attachment), words is measure.date_names
-        # The start of an event that relates other things: "the first person in space".
-        starts = {start for start, _, life in query.schema.spans if not life}
-        for vertex in query.draft.vertices if measure.date_names and not measure.is_age else ():
-            start_predicates = (
-                starts.intersection(query.list_predicates(vertex)) if query.is_event(vertex) else ()
-            )
-            for number in start_predicates:
-                return query.attach(build_unnamed_attachment(vertex, number)), True
-        date = query.find_event_date() if measure.date_names else None
-        return None if date is None else (query.attach(date), True)
-    return None
+            return query.attach(measure_attachment), words is measure.date_names
+    # The start of an event that relates other things: "the first person in space".
+    starts = {start for start, _, life in query.schema.spans if not life}
+    for vertex in query.draft.vertices if measure.date_names and not measure.is_age else ():
+        start_predicates = (
+            starts.intersection(query.list_predicates(vertex)) if query.is_event(vertex) else ()
+        )
+        for number in start_predicates:
+            return query.attach(build_unnamed_attachment(vertex, number)), True
+    date = query.find_event_date() if measure.date_names else None
+    return None if date is None else (query.attach(date), True)
 
 
 def _is_about_next_noun(query: QueryBuilder, operator: Operator, vertex: Vertex | None) -> bool:
@@ -254,10 +260,7 @@ def _is_about_next_noun(query: QueryBuilder, operator: Operator, vertex: Vertex 
     if slot is None:
         return False
     predicates = (query.schema.get_predicate_number(link.target) for link in slot.links)
-    return any(
-        predicate is not None and query.schema.get_sort(predicate) is ValueKind.NONE
-        for predicate in predicates
-    )
+    return any(p is not None and query.schema.get_sort(p) is ValueKind.NONE for p in predicates)
 
 
 def _find_described_vertex(query: QueryBuilder, operator: Operator) -> Vertex | None:
@@ -288,9 +291,7 @@ def _find_duration(
         for position in operator.positions
     }
     measure_positions = (
-        position
-        for position, word in enumerate(query.question.folded_words)
-        if word in measure.property_names
+        at for at, x in enumerate(query.question.folded_words) if x in measure.property_names
     )
     query.consume_tokens((*verb_positions, *measure_positions))
     return bind_duration(query, span)
@@ -301,7 +302,7 @@ def _can_measure(query: QueryBuilder, attachment: Attachment, measure: Measure |
     if (
         measure is None
         or not measure.date_names
-        or query.schema.get_sort(attachment.predicate) in DATE_SORTS
+        or query.schema.get_sort(attachment.predicate) in TEMPORAL_SORTS
     ):
         return True
     return has_name_word(
@@ -314,7 +315,10 @@ def apply_measure(query: QueryBuilder, operator: Operator) -> bool:
     measure = operator.measure
     if measure is None:
         return False
-    attachment = query.find_by_words(measure.property_names, NUMERIC_SORTS)
+    attachment = find_lasting(query) if "duration" in measure.property_names else None
+    if attachment is not None:
+        query.notes.append(DURATIONS_NOTE)
+    attachment = attachment or query.find_by_words(measure.property_names, MEASURED_SORTS)
     if attachment is None and measure.is_age:
         years = bind_age(query, operator)
         if years is not None:
@@ -326,7 +330,9 @@ def apply_measure(query: QueryBuilder, operator: Operator) -> bool:
         and show_duration(query, operator)
     ):
         return True
-    attachment = attachment or query.find_by_words(measure.date_names, DATE_SORTS + NUMERIC_SORTS)
+    attachment = attachment or query.find_by_words(
+        measure.date_names, TEMPORAL_SORTS + MEASURED_SORTS
+    )
     if attachment is None:
         return False
     query.projections.append((operator.first, query.attach(attachment)))
@@ -386,10 +392,7 @@ def _find_common_vertex(
     if following < len(question.tokens) and question.folded_words[following] not in link_words:
         return next_vertex
     earlier_vertices = [
-        (position, vertex)
-        for vertex in query.draft.vertices
-        for position in vertex.name_positions
-        if position < operator.first
+        (at, x) for x in query.draft.vertices for at in x.name_positions if at < operator.first
     ]
     return max(earlier_vertices, key=lambda entry: entry[0])[1] if earlier_vertices else None
 
@@ -468,9 +471,7 @@ def _count_linked_things(
 ) -> bool:
     """Order the things at a vertex by the number of linked things: "the most common X in Y"."""
     other_vertices = [candidate for candidate in query.draft.vertices if candidate is not vertex]
-    variables = [
-        candidate.term for candidate in other_vertices if isinstance(candidate.term, Variable)
-    ]
+    variables = [x.term for x in other_vertices if isinstance(x.term, Variable)]
     slot = query.find_next_slot(operator.last, MAX_TOKENS_NEAR)
     if slot is not None and slot.first <= min(vertex.name_positions) + 1:
         return False  # "payment method" is a property of the thing that the first word names
@@ -511,7 +512,7 @@ def apply_top(query: QueryBuilder, operator: Operator) -> bool:
     if (
         slot is not None
         and attachment is not None
-        and query.schema.get_sort(attachment.predicate) in NUMERIC_SORTS
+        and query.schema.get_sort(attachment.predicate) in MEASURED_SORTS
     ):
         variable = query.attach_and_consume(attachment)  # "the top 3 scores"
         query.draft.order.append((cast_value(query, variable), True))
@@ -526,7 +527,7 @@ def _find_sort_attachment(query: QueryBuilder, quantity: Quantity) -> Attachment
     for slot in query.slots:
         is_near = 0 < slot.first - quantity.last <= MAX_TOKENS_ACROSS and query.is_unused(slot)
         if is_near and question.folded_words[slot.first - 1] in question.word_list.clauses["by"]:
-            return query.find_attachment(slot, sorts=NUMERIC_SORTS)
+            return query.find_attachment(slot, sorts=MEASURED_SORTS)
     return None
 
 
@@ -612,7 +613,7 @@ def _find_sort_value(query: QueryBuilder, operator: Operator) -> tuple[Variable,
     This is the value named after it, the value its adjective measures, or the value named before:
     "by price, highest first". Times that are kept as text are sorted as text.
     """
-    measure, sorts = operator.measure, NUMERIC_SORTS + DATE_SORTS
+    measure, sorts = operator.measure, MEASURED_SORTS + TEMPORAL_SORTS
     next_slot = query.find_next_slot(operator.last, MAX_TOKENS_BESIDE)
     marks = query.operators.get_operators("sort_mark")
     if next_slot is not None and any(mark.mask & next_slot.mask for mark in marks):
@@ -632,7 +633,7 @@ def _find_sort_value(query: QueryBuilder, operator: Operator) -> tuple[Variable,
     )
     if measure is not None and not is_measured:
         for words, word_sorts in (
-            (measure.property_names, NUMERIC_SORTS),
+            (measure.property_names, MEASURED_SORTS),
             (measure.date_names, sorts),
         ):
             by_words = query.find_by_words(words, word_sorts, require_variable=True)

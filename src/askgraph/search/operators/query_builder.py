@@ -10,12 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.graph.arrays import Ids, intersect
-from askgraph.graph.literals import ValueKind, split_literal, to_day_number
+from askgraph.graph.literals import (
+    ValueKind,
+    can_compare_durations,
+    split_literal,
+    to_day_number,
+)
 from askgraph.index.names import ItemKind
 from askgraph.search.expand import (
     MAX_TOKENS_BESIDE,
@@ -433,9 +439,7 @@ def is_sound(draft: QueryDraft) -> bool:
     if not draft.negations and len(predicates) == len(draft.patterns):
         return True
     patterns = list(dict.fromkeys(draft.patterns))
-    negated_groups = [
-        group for element in draft.negations for group in list_negated_groups(Group((element,)))
-    ]
+    negated_groups = [group for x in draft.negations for group in list_negated_groups(Group((x,)))]
     return not (
         any(
             _is_entailed(element, patterns)
@@ -585,7 +589,32 @@ def _iterate_needed_variables(draft: QueryDraft) -> Iterator[Variable]:
 
 NUMERIC_SORTS = (ValueKind.NUMBER, ValueKind.TEXT_NUMBER)
 DATE_SORTS = (ValueKind.DATE, ValueKind.YEAR, ValueKind.TEXT_DATE)
+MEASURED_SORTS = (*NUMERIC_SORTS, ValueKind.DURATION)
+TEMPORAL_SORTS = (*DATE_SORTS, ValueKind.TIME)
 
+
+def note_durations(query: "QueryBuilder", ids: Ids, predicate: int, bound: str = "") -> None:
+    """Note that a query compares durations, and whether some have no order: P1M and P30D.
+
+    Args:
+        ids: Nodes with the durations.
+        predicate: Predicate of the durations.
+        bound: Duration that they are compared with; without one, they are ordered.
+    """
+    if query.schema.get_sort(predicate) is not ValueKind.DURATION:
+        return
+    terms, objects = query.graph.terms, np.unique(query.graph.get_edges(ids, predicate)[1])
+    literals = objects[objects < terms.first_iri]
+    literals = literals[query.graph.sorts[literals] == ValueKind.DURATION]
+    nearest = literals[np.argsort(query.graph.values[literals])].tolist()
+    texts = [split_literal(terms.get_text(literal))[0] for literal in nearest]
+    pairs = [(text, bound) for text in texts] if bound else pairwise(texts)
+    is_exact = all(can_compare_durations(*pair) for pair in pairs)
+    query.notes.append(DURATIONS_NOTE if is_exact else INEXACT_DURATIONS_NOTE)
+
+
+DURATIONS_NOTE, INEXACT_DURATIONS_NOTE = "durations", "inexact_durations"
+OTHER_DURATION_NOTE = "other_duration"
 NAME_FIT_WEIGHT = 0.9
 """Weight of a fitting name; below 1, so that a near vertex wins over a better name."""
 DEPTH_PENALTY = 0.25  # each step from the root; a guessed one costs twice that
@@ -625,9 +654,7 @@ class GraphLookup:
         self.zones = QuestionZones.from_question(self.question, operators)
         name_stems = self.question.word_list.naming
         self.name_positions = [
-            position
-            for position, token in enumerate(self.question.tokens)
-            if token.stem in name_stems
+            at for at, x in enumerate(self.question.tokens) if x.stem in name_stems
         ]
         self._distant_by_key: dict[object, list[_DistantPredicate]] = {}
         self._links_by_used_words: dict[
@@ -639,9 +666,7 @@ class GraphLookup:
         unused_links = self._find_unused_links(state.used)
         present = self.find_predicates(state.ids) if unused_links else frozenset()
         is_present = {
-            positions: any(
-                self.schema.get_predicate_number(link.target) in present for link in links
-            )
+            positions: any(self.schema.get_predicate_number(x.target) in present for x in links)
             for positions, (links, _) in unused_links.items()
         }
         covered = 0
@@ -695,9 +720,9 @@ class GraphLookup:
         if not prefer or self.operators.asks is None:
             return 0.0
         is_fitting = {
-            "date": sort in DATE_SORTS,
+            "date": sort in TEMPORAL_SORTS,
             "year": sort in DATE_SORTS,
-            "number": sort in NUMERIC_SORTS,
+            "number": sort in MEASURED_SORTS,
             "person": sort in (ValueKind.NONE, ValueKind.TEXT),
             "place": sort in (ValueKind.NONE, ValueKind.TEXT),
         }
@@ -723,9 +748,7 @@ class GraphLookup:
             self.schema.get_name_stems(number)
         ):
             return False
-        return not any(
-            self.question.tokens[position].stem in identifier_words for position in link.positions
-        )
+        return not any(self.question.tokens[at].stem in identifier_words for at in link.positions)
 
     def follow_edge(self, ids: Ids, edge: Edge, *, backwards: bool = False) -> Ids:
         """Return the nodes to which an edge leads from some nodes."""
@@ -1006,12 +1029,10 @@ class QueryBuilder:
             return None
         links = list(self.lookups.iterate_slot_predicates(slot, sorts))
         options = [
-            (cost - (_OTHER_OWNER_PENALTY if vertex is owner else 0.0), order, attachment)
-            for vertex in (self.draft.vertices if links else ())
-            if self.lookups.is_resource(vertex.node.ids)
-            for cost, order, attachment in self._find_at_vertex(
-                vertex, links, slot, bool(sorts), prefer
-            )
+            (cost - (_OTHER_OWNER_PENALTY if x is owner else 0.0), order, attachment)
+            for x in (self.draft.vertices if links else ())
+            if self.lookups.is_resource(x.node.ids)
+            for cost, order, attachment in self._find_at_vertex(x, links, slot, bool(sorts), prefer)
         ]
         if not options and not self.allow_distant:
             self.has_skipped_distant = True
@@ -1084,9 +1105,7 @@ class QueryBuilder:
             present_links = [entry for entry in links if entry[2] in present_predicates]
             if not present_links:
                 continue
-            used_predicates = {
-                edge.predicate for edge, _ in vertex.node.edges if edge.inverse == inverse
-            }
+            used_predicates = {x.predicate for x, _ in vertex.node.edges if x.inverse == inverse}
             for order, link, number in present_links:
                 if number in used_predicates:
                     continue
@@ -1183,9 +1202,7 @@ class QueryBuilder:
         """Return the vertices that words before an operator name."""
         vertices = self.draft.vertices
         return [
-            vertex
-            for vertex in vertices
-            if any(position < operator.first for position in vertex.name_positions)
+            x for x in vertices if any(position < operator.first for position in x.name_positions)
         ]
 
     def find_next_vertex(self, after: int, within: int = MAX_TOKENS_NEAR) -> Vertex | None:
@@ -1317,10 +1334,7 @@ class QueryBuilder:
                 places beside the root. The first member of a club need not be the oldest.
         """
         life_predicates = {
-            end
-            for *ends, life_predicates in self.schema.spans
-            if life_predicates and not allow_lives
-            for end in ends
+            end for *ends, x in self.schema.spans if x and not allow_lives for end in ends
         }
         for vertex in sorted(self.draft.vertices, key=lambda end: end is not preferred):
             if require_variable and not isinstance(vertex.term, Variable):
@@ -1358,11 +1372,7 @@ class QueryBuilder:
         for vertex in sorted(self.draft.vertices, key=lambda one: not self.is_event(one)):
             if not self.lookups.is_resource(vertex.node.ids):
                 continue
-            numbers = [
-                number
-                for number in self.list_predicates(vertex)
-                if self.schema.get_sort(number) in sorts
-            ]
+            numbers = [n for n in self.list_predicates(vertex) if self.schema.get_sort(n) in sorts]
             spans = [(start, end) for start, end, _ in self.schema.spans if start in numbers]
             span_ends = {end if asks_end else start for start, end in spans}
             numbers = [
@@ -1371,9 +1381,7 @@ class QueryBuilder:
                 if number in span_ends or not any(number in span for span in spans)
             ]
             if numbers:
-                start_numbers = [
-                    number for number in numbers if start_words & self.schema.get_name_stems(number)
-                ]
+                start_numbers = [n for n in numbers if start_words & self.schema.get_name_stems(n)]
                 self.unknown += Penalty.OTHER_PREDICATE * (len(numbers) - 1)
                 return build_unnamed_attachment(
                     vertex,

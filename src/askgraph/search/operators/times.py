@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from pyoxigraph import Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.graph.arrays import Ids
 from askgraph.graph.literals import ValueKind
@@ -22,7 +22,11 @@ from askgraph.search.link import Link
 from askgraph.search.operators.aggregates import apply_count
 from askgraph.search.operators.query_builder import (
     DATE_SORTS,
-    NUMERIC_SORTS,
+    DURATIONS_NOTE,
+    INEXACT_DURATIONS_NOTE,
+    MEASURED_SORTS,
+    OTHER_DURATION_NOTE,
+    TEMPORAL_SORTS,
     Attachment,
     QueryBuilder,
     Slot,
@@ -46,11 +50,18 @@ from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Filter, Group, Term, Values
 from askgraph.sparql.elapsed import build_elapsed_time
-from askgraph.sparql.vocabulary import XSD_DATE, XSD_DATE_TIME
+from askgraph.sparql.vocabulary import (
+    XSD_DATE,
+    XSD_DATE_TIME,
+    XSD_DAY_TIME_DURATION,
+    XSD_DURATION,
+    XSD_YEAR_MONTH_DURATION,
+)
 
 _MAX_WORD_DISTANCE = 5  # maximum words between a step and its number
 _MAX_AGE_YEARS = 200  # larger numbers are no ages but years, or of things without an age
 _DAY_SECONDS, _YEAR_SECONDS = (86_400.0, 31_557_600.0)  # seconds of the units for durations
+_MONTH_SECONDS = _YEAR_SECONDS / 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +97,24 @@ def convert_quantity(query: QueryBuilder, predicate: int, quantity: Quantity) ->
         return value
     query.consume_tokens(quantity.positions_with_unit)
     return quantity.unit.convert(value, unit)
+
+
+def build_duration(quantity: Quantity, datatype: str) -> Literal:
+    """Build the duration that a quantity states, of a datatype where that can hold it."""
+    assert quantity.value is not None and quantity.unit is not None
+    months = quantity.value * quantity.unit.factor / _MONTH_SECONDS
+    if quantity.unit.factor >= _MONTH_SECONDS and months.is_integer():
+        years = months / 12
+        text = f"P{years:.0f}Y" if years.is_integer() else f"P{months:.0f}M"
+    else:
+        seconds = quantity.value * quantity.unit.factor
+        sizes = ((_DAY_SECONDS, "P", "D"), (3600.0, "PT", "H"), (60.0, "PT", "M"), (1.0, "PT", "S"))
+        size, before, after = next(
+            (size for size in sizes if (seconds / size[0]).is_integer()), sizes[-1]
+        )
+        text = f"{before}{seconds / size:.15g}{after}"
+    own = XSD_YEAR_MONTH_DURATION if "T" not in text and "D" not in text else XSD_DAY_TIME_DURATION
+    return Literal(text, datatype=NamedNode(own if own == datatype else XSD_DURATION))
 
 
 def _suggest_seconds_per_number(
@@ -134,19 +163,24 @@ def find_by_dimension(query: QueryBuilder, quantity: Quantity) -> Attachment | N
         predicates = (
             query.list_predicates(vertex) if query.lookups.is_resource(vertex.node.ids) else []
         )
-        units = {
-            predicate: query.schema.get_unit(predicate)
-            for predicate in predicates
-            if query.schema.get_sort(predicate) in NUMERIC_SORTS
-        }
         matching = [
             predicate
-            for predicate, predicate_unit in units.items()
-            if predicate_unit and unit and predicate_unit.dimension == unit.dimension
+            for predicate in predicates
+            if query.schema.get_sort(predicate) in MEASURED_SORTS
+            and unit
+            and find_dimension(query, predicate) == unit.dimension
         ]
         if len(matching) == 1:
             return build_unnamed_attachment(vertex, matching[0])
     return None
+
+
+def find_dimension(query: QueryBuilder, predicate: int) -> str:
+    """Return the dimension of a predicate's values, such as "time"; empty if unknown."""
+    if query.schema.get_sort(predicate) is ValueKind.DURATION:
+        return "time"
+    unit = query.schema.get_unit(predicate)
+    return unit.dimension if unit is not None else ""
 
 
 def compare_quantity_nodes(
@@ -280,11 +314,7 @@ def bind_age(query: QueryBuilder, operator: Operator) -> Variable | None:
         or _find_stated_time(query, operator, birth)
         or _find_end(query, birth)
     )
-    sorts = [
-        query.schema.get_sort(predicate)
-        for predicate in (birth.predicate, number)
-        if predicate is not None
-    ]
+    sorts = [query.schema.get_sort(p) for p in (birth.predicate, number) if p is not None]
     unit = "calendar years" if ValueKind.YEAR in sorts else "years"  # if either is a mere year
     return query.draft.bind_expression("age", build_elapsed_time(unit, birth_variable, end_term))
 
@@ -380,9 +410,7 @@ def _find_date_after_when(
     clause_start = _find_when_clause(query, operator)
     if clause_start is None:
         return None
-    later_slots = [
-        slot for slot in query.slots if slot.first >= clause_start and query.is_unused(slot)
-    ]
+    later_slots = [x for x in query.slots if x.first >= clause_start and query.is_unused(x)]
     return _find_entity_date(query, clause_start, later_slots) or _find_pattern_date(
         query, later_slots
     )
@@ -459,11 +487,7 @@ def _find_entity_date(
 
 def _list_date_predicates(query: QueryBuilder, node: int) -> list[int]:
     predicates = query.graph.count_predicates(np.array([node], dtype=np.int32))[0].tolist()
-    return [
-        number
-        for number in predicates
-        if query.schema.get_sort(number) in (ValueKind.DATE, ValueKind.YEAR)
-    ]
+    return [n for n in predicates if query.schema.get_sort(n) in (ValueKind.DATE, ValueKind.YEAR)]
 
 
 def has_name_word(schema: Schema, predicate: int, words: Sequence[str]) -> bool:
@@ -477,7 +501,7 @@ def is_time_value(schema: Schema, predicate: int, measure: Measure | None) -> bo
 
     A year may be a plain number; for a number that is called an age the name decides.
     """
-    if schema.get_sort(predicate) in DATE_SORTS:
+    if schema.get_sort(predicate) in TEMPORAL_SORTS:
         return True
     has_date_name = measure is not None and has_name_word(schema, predicate, measure.date_names)
     return (
@@ -571,7 +595,35 @@ def apply_ongoing(query: QueryBuilder, operator: Operator) -> bool:
 
 def apply_lasted(query: QueryBuilder, operator: Operator) -> bool:
     """Use the verb of "how long did it last"."""
-    return "elapsed" in query.notes
+    return bool(_DURATION_NOTES.intersection(query.notes))
+
+
+_DURATION_NOTES = frozenset(("elapsed", DURATIONS_NOTE, INEXACT_DURATIONS_NOTE))
+
+
+def note_other_duration(query: QueryBuilder, operator: Operator, predicate: int) -> None:
+    """Note that a number is compared where nearby words name a duration that cannot be."""
+    measures = (measure.property_names for measure in query.question.word_list.measures)
+    words = {word for names in measures if "duration" in names for word in names}
+    near = {*range(operator.first - _MAX_WORD_DISTANCE, operator.last + _MAX_WORD_DISTANCE + 1)}
+    near.difference_update(*(number.positions_with_unit for number in query.question.quantities))
+    edges = (edge for node in query.state.node.walk() for edge, _ in node.edges)
+    mentioned = {edge.predicate for edge in edges if edge.link and edge.link.positions[-1] in near}
+    slots = (query.find_attachment(slot) for slot in query.slots if slot.first in near)
+    mentioned |= {attachment.predicate for attachment in slots if attachment is not None}
+    if predicate not in mentioned and any(
+        query.schema.get_sort(number) in (ValueKind.TEXT, ValueKind.DURATION)
+        and has_name_word(query.schema, number, sorted(words))
+        for number in mentioned
+    ):
+        query.notes.append(OTHER_DURATION_NOTE)
+
+
+def find_lasting(query: QueryBuilder, measure: Measure | None = None) -> Attachment | None:
+    """Return the only duration of the pattern if a verb or a measure asks how long things last."""
+    is_long = measure is not None and "duration" in measure.property_names
+    is_asked = is_long or query.operators.get_operators("lasted")
+    return query.find_only_predicate((ValueKind.DURATION,)) if is_asked else None
 
 
 def apply_during(query: QueryBuilder, operator: Operator) -> bool:
@@ -662,9 +714,7 @@ def _find_event_dates(query: QueryBuilder, node: Ids) -> tuple[int, int] | None:
             return start, end
     predicates = query.graph.count_predicates(node)[0].tolist()
     date_predicates = [
-        predicate
-        for predicate in predicates
-        if query.schema.get_sort(predicate) in (ValueKind.DATE, ValueKind.YEAR)
+        p for p in predicates if query.schema.get_sort(p) in (ValueKind.DATE, ValueKind.YEAR)
     ]
     return (date_predicates[0], date_predicates[0]) if len(date_predicates) == 1 else None
 
@@ -722,9 +772,7 @@ def find_asked_span(
     )
     operators = (*state_operators, operator) if operator is not None else state_operators
     operator_positions = {
-        operator_positions
-        for state_operator in operators
-        for operator_positions in state_operator.positions
+        operator_positions for x in operators for operator_positions in x.positions
     }
     life_positions = set(find_life_words(query))
     is_now = operator is not None and operator.name == "now"  # "leben noch", "lebt sie noch"
@@ -737,9 +785,7 @@ def find_asked_span(
 def find_life_words(query: QueryBuilder) -> list[int]:
     """Return the positions of words that speak of a life: "alive", "leben"."""
     words = {phrase[0] for phrase in query.question.word_list.time_phrases["alive"]}
-    return [
-        position for position, token in enumerate(query.question.tokens) if token.folded in words
-    ]
+    return [at for at, x in enumerate(query.question.tokens) if x.folded in words]
 
 
 def is_endpoint_named(query: QueryBuilder, vertex_span: VertexSpan, quantity: Quantity) -> bool:

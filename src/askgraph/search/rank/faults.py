@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.index.names import ItemKind, stem_name
@@ -103,9 +104,7 @@ def _single_values(context: "FaultContext") -> bool:
     """Return whether the query averages or sums a functional predicate of each group: one value."""
     group_variables = list_group_variables(context.tree)
     values = [
-        get_value_variable(element)
-        for element in find_aggregates(context.tree)
-        if get_function(element) != "COUNT"
+        get_value_variable(x) for x in find_aggregates(context.tree) if get_function(x) != "COUNT"
     ]
     return any(
         element.subject in group_variables
@@ -137,11 +136,7 @@ def _counts_named(context: "FaultContext") -> bool:
 def _bound_twice(context: "FaultContext") -> bool:
     """Return whether one value has two bounds on the same side."""
     conditions = context.conditions
-    sides = [
-        (condition.variable, condition.operator[0])
-        for condition in conditions
-        if condition.operator[0] in "<>"
-    ]
+    sides = [(x.variable, x.operator[0]) for x in conditions if x.operator[0] in "<>"]
     return len(sides) > len(set(sides))
 
 
@@ -363,10 +358,7 @@ class FaultContext:
         ]
         query_terms = [term for element in patterns for term in (element.subject, element.object)]
         query_terms += [
-            term
-            for group in parts
-            for element in _get_comparisons(group)
-            for term in element.values
+            term for group in parts for x in _get_comparisons(group) for term in x.values
         ]
         for element in where.elements:
             if isinstance(element, Values):
@@ -386,16 +378,20 @@ class FaultContext:
         incoming = [] if variable == self.candidate.root else self._list_incoming(variable)
         if incoming:
             return max(self.link_scores.get(iri, 0.0) for iri in incoming)
-        classes = [
+        return max(
+            (self.link_scores.get(iri, 0.0) for iri in self.list_classes(variable)),
+            default=_UNKNOWN_CLASS_SCORE,
+        )
+
+    def list_classes(self, variable: Variable) -> list[str]:
+        """Return the classes that the query requires of a variable."""
+        return [
             triple.object.value
             for triple in self.patterns
             if triple.subject == variable
             and get_predicate(triple) == RDF_TYPE
             and isinstance(triple.object, NamedNode)
         ]
-        return max(
-            (self.link_scores.get(iri, 0.0) for iri in classes), default=_UNKNOWN_CLASS_SCORE
-        )
 
     def _list_incoming(self, variable: Variable) -> list[str]:
         """Return the predicates that lead to a variable.
@@ -440,16 +436,10 @@ def _number_missing(context: FaultContext) -> bool:
     one.
     """
     quantities = [
-        quantity
-        for quantity in context.proposal.question.quantities
-        if quantity.value is not None and quantity.value != 1
+        x for x in context.proposal.question.quantities if x.value is not None and x.value != 1
     ]
     if context.tree.limit is not None:  # a percentage of all is a number of rows
-        quantities = [
-            quantity
-            for quantity in quantities
-            if not context.proposal.question.is_percent(quantity)
-        ]
+        quantities = [x for x in quantities if not context.proposal.question.is_percent(x)]
     dates = [
         quantity for quantity in context.proposal.question.quantities if quantity.value is None
     ]
@@ -457,15 +447,10 @@ def _number_missing(context: FaultContext) -> bool:
         return True
     query_numbers = list(_iterate_numbers(context))
     missing = [
-        quantity
-        for quantity in quantities
-        if quantity.value not in query_numbers and not _is_in_name(quantity, context)
+        x for x in quantities if x.value not in query_numbers and not _is_in_name(x, context)
     ]
     expected_numbers = {
-        sign * quantity.value
-        for quantity in quantities
-        if quantity.value is not None
-        for sign in (1, -1)
+        sign * x.value for x in quantities if x.value is not None for sign in (1, -1)
     }
     extra_numbers = set(query_numbers) - expected_numbers - set(_iterate_row_numbers(context.tree))
     return len(missing) > len(extra_numbers)
@@ -502,10 +487,7 @@ def _thing_missing(context: FaultContext) -> bool:
     covered_positions |= {span.last for span in context.operators.get_operators("in_unit")}
     used = context.candidate.used
     covered_positions |= {
-        position
-        for span in context.operators.operators
-        if span.mask & used
-        for position in span.positions
+        at for span in context.operators.operators if span.mask & used for at in span.positions
     }
     return any(
         weight
@@ -533,9 +515,7 @@ def _counted_noun(context: FaultContext) -> bool:
         for element in context.conditions
     ):
         return False
-    return any(
-        _is_noun_counted(element, context) for element in context.proposal.question.quantities
-    )
+    return any(_is_noun_counted(x, context) for x in context.proposal.question.quantities)
 
 
 def _is_noun_counted(quantity: Quantity, context: FaultContext) -> bool:
@@ -552,9 +532,7 @@ def _is_noun_counted(quantity: Quantity, context: FaultContext) -> bool:
     if position is None or question.tokens[position].stem == question.tokens[position].folded:
         return False
     nouns = context.linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
-    links = [
-        link for link in nouns if position in link.positions and link.score >= _MIN_CLASS_SCORE
-    ]
+    links = [x for x in nouns if position in x.positions and x.score >= _MIN_CLASS_SCORE]
     return bool(links) and links[0].kind is ItemKind.CLASS
 
 
@@ -579,9 +557,7 @@ def _count_extremes(context: FaultContext) -> int:
         value for subquery in list_subqueries(context.tree.where) for _, value in subquery.columns
     ]
     values = (*context.shown_values, *inner)
-    return sum(
-        isinstance(expression, Call) and expression.name in ("MIN", "MAX") for expression in values
-    )
+    return sum(isinstance(x, Call) and x.name in ("MIN", "MAX") for x in values)
 
 
 def _iterate_extremes(context: FaultContext) -> Iterator[Operator]:
@@ -687,11 +663,7 @@ _MIN_FAME_RATIO = 100
 def _namesake(context: FaultContext) -> bool:
     """Return whether another thing of the same classes has the same name as a used one."""
     links = context.linked.get_links(ItemKind.ENTITY)
-    used_links = [
-        link
-        for link in links
-        if link.similarity > FULL_NAME_SHARE and context.has_link_target(link)
-    ]
+    used_links = [x for x in links if x.similarity > FULL_NAME_SHARE and context.has_link_target(x)]
     return any(
         namesake.target != link.target
         and namesake.positions == link.positions
@@ -735,6 +707,44 @@ def _measured_apart(context: FaultContext) -> bool:
     return False
 
 
+def _borrowed_value(context: FaultContext) -> bool:
+    """Return whether a value is not of the named thing, which lacks it, but of one beside it.
+
+    "When was X born?" is not answered by the birth dates of those in the agency of X.
+    """
+    schema, graph = context.proposal.schema, context.proposal.schema.graph
+    named_classes = {link.target for link in context.linked.get_links(ItemKind.CLASS)}
+    nodes = [
+        node
+        for link in context.linked.get_links(ItemKind.ENTITY)
+        if link.score >= FULL_NAME_SHARE and context.has_link_target(link)
+        if (node := schema.find_link_node(link)) is not None
+    ]
+    shown = {get_value_variable(value) for value in context.shown_values}
+    for pattern in context.patterns:
+        inverse = pattern.subject in shown
+        owner = pattern.object if inverse else pattern.subject
+        number = schema.get_predicate_number(get_predicate(pattern))
+        if (
+            number is None
+            or number == schema.type_predicate
+            or not (inverse or pattern.object in shown)
+            or not isinstance(owner, Variable)
+            or context.link_scores.get(get_predicate(pattern), 0.0) < _MIN_COLUMN_NAME_SCORE
+            or not named_classes.isdisjoint(context.list_classes(owner))
+        ):
+            continue
+        for node in nodes:
+            classes = schema.get_classes(node)[:1]
+            own = graph.get_predicates(np.array([node], dtype=np.int32), inverse=inverse)
+            if number not in own and any(
+                number in graph.get_predicates(schema.get_instances(cls), inverse=inverse)
+                for cls in classes
+            ):
+                return True
+    return False
+
+
 def _indefinite(context: FaultContext) -> bool:
     """Return whether the query uses a thing that is only partly named, as by "a spacecraft"."""
     question = context.linked.reading
@@ -760,30 +770,11 @@ def _wrong_kind(context: FaultContext) -> bool:
 
 
 _CHECKS: tuple[Callable[[FaultContext], bool], ...] = (
-    _number_missing,
-    _thing_missing,
-    _counted_noun,
-    _extreme_missing,
-    _limit_missing,
-    _limit_extra,
-    _columns_missing,
-    _columns_extra,
-    _cut_off,
-    _denied_apart,
-    _wrong_sort,
-    _wrong_kind,
-    _unasked,
-    _namesake,
-    _measured_apart,
-    _indefinite,
-    _contradicts,
-    _counts_group,
-    _counts_named,
-    _single_values,
-    _bound_twice,
-    _idle_condition,
-    _crossed,
-)
+    _number_missing, _thing_missing, _counted_noun, _extreme_missing, _limit_missing, _limit_extra,
+    _columns_missing, _columns_extra, _cut_off, _denied_apart, _wrong_sort, _wrong_kind, _unasked,
+    _namesake, _measured_apart, _borrowed_value, _indefinite, _contradicts, _counts_group,
+    _counts_named, _single_values, _bound_twice, _idle_condition, _crossed,
+)  # fmt: skip
 
 FAULT_CHECKS: Mapping[str, Callable[[FaultContext], bool]] = {
     one.__name__[1:]: one for one in _CHECKS

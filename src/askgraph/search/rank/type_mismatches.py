@@ -88,9 +88,7 @@ def _find_label_owners(
     owners = []
     for name in result.variables:
         source = columns.get_source(name)
-        steps = [
-            step for variable in source.variables for step in columns.iterate_steps_to(variable)
-        ]
+        steps = [step for x in source.variables for step in columns.iterate_steps_to(x)]
         if source.is_computed or not steps:
             return ()
         if any(step.predicate not in LABEL_PREDICATES for step in steps):
@@ -167,7 +165,8 @@ def _get_sort(term: Term) -> ValueKind:
 
 
 def _is_measure(term: Term) -> bool:
-    return _get_sort(term) in (ValueKind.NUMBER, *_DAY_SORTS[:2], ValueKind.BOOLEAN)
+    sorts = (ValueKind.NUMBER, ValueKind.DURATION, *_DAY_SORTS[:2], ValueKind.BOOLEAN)
+    return _get_sort(term) in sorts
 
 
 def _can_be_number(term: Term) -> bool:

@@ -6,6 +6,7 @@ function words.
 
 import calendar
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,6 +40,8 @@ _SECONDS_PER_UNIT = {
 """Seconds of each unit of time; years and months have their mean length."""
 _MINUS = re.compile(r"(?:^|(?<!\d)\s|[(=<>])[-\N{MINUS SIGN}]$")
 _ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+_CLOCK = re.compile(r"(?<![\w:.,-])([01]?\d|2[0-4])[:h]([0-5]\d)(?::[0-5]\d)?(?![\w:-])")
+_DOTTED_CLOCK = re.compile(r"(\d\d?)\.(\d\d)")
 
 
 @dataclass(frozen=True)
@@ -140,10 +143,14 @@ class _QuantityParser:
 
     def parse(self, text: str, starts: Sequence[int]) -> Iterator[Quantity]:
         iso = {starts.index(m.start()): m for m in _ISO.finditer(text) if m.start() in starts}
+        clocks = {starts.index(m.start()): m for m in _CLOCK.finditer(text) if m.start() in starts}
         quantities: list[Quantity] = []
         at = 0
         while at < len(self.words):
             quantity = self.parse_iso_date(iso[at], at) if at in iso else None
+            if at in clocks:
+                last = bisect_left(starts, clocks[at].end()) - 1
+                quantity = self.parse_clock(at, last, clocks[at])
             quantity = quantity or self.parse_quantity(at)
             if quantity is None:
                 at += 1
@@ -167,6 +174,9 @@ class _QuantityParser:
         quantity = self.parse_number(at) or self.parse_article(at)
         if quantity is None:
             return None
+        if any(self.match_phrase(quantity.last + 1, self.times[name]) for name in _CLOCK_PHRASES):
+            clock = _DOTTED_CLOCK.fullmatch(quantity.text)
+            return self.parse_clock(at, quantity.last, clock, quantity.value or 0.0)
         unit = match_unit(self.words, quantity.last + 1)
         if unit is None and (time := self.find_time_unit(quantity.last + 1)):
             unit = Unit("time", _SECONDS_PER_UNIT[time], name=time), 1
@@ -235,13 +245,27 @@ class _QuantityParser:
         is_number = self.match_phrase(at, self.times["as_one"]) and not (
             self.lists.number_words.keys() | self.lists.number_scales.keys()
         ).intersection(self.words[at + 1 : at + 2])
-        is_article = self.match_phrase(at, self.times["one"]) and match_unit(self.words, at + 1)
+        has_unit = match_unit(self.words, at + 1) or self.find_time_unit(at + 1)
+        is_article = self.match_phrase(at, self.times["one"]) and has_unit
         counts = (*self.lists.operators["more_than"], *self.lists.operators["less_than"])
         if not is_article and not (
             is_number and any(tuple(self.words[at - len(p) : at]) == p for p in counts)
         ):
             return None
         return Quantity(at, at, self.words[at], 1.0, is_spelled=True)
+
+    def parse_clock(
+        self, at: int, last: int, match: re.Match[str] | None, hours: float = 0.0
+    ) -> Quantity:
+        """Build a time of day in hours: "18:30", "8.30 am", "8 o'clock"."""
+        hours = int(match[1]) + int(match[2]) / 60 if match else hours
+        counts = [self.match_phrase(last + 1, self.times[name]) for name in _CLOCK_PHRASES]
+        if counts[0] or counts[1]:
+            hours = hours % 12 + (12 if counts[1] else 0)
+        unit, _ = match_unit(("h",), 0) or (None, 0)
+        text = " ".join(self.words[at : last + 1])
+        words = next(filter(None, counts), 0)
+        return Quantity(at, last, text, hours, unit=unit, unit_word_count=words)
 
     def parse_ordinal(self, word: str) -> int | None:
         """Return 1 to 21 for an ordinal in digits, words or Roman numerals."""
@@ -394,6 +418,9 @@ class _QuantityParser:
         return next(
             (name for name in _SECONDS_PER_UNIT if self.match_phrase(at, self.times[name])), None
         )
+
+
+_CLOCK_PHRASES = ("morning", "afternoon", "clock")
 
 
 @cache

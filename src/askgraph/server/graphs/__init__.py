@@ -228,27 +228,25 @@ class GraphCatalog:
         store: Store,
         pool: GraphPool,
         on_forget: Callable[[str], Awaitable[None]],
-        *,
-        preferred: Sequence[str] = (),
+        settings: ServeSettings,
     ) -> None:
         self._workspace = workspace
         self._store = store
         self.pool = pool
         self._on_forget = on_forget
-        self._preferred_positions = {name: position for position, name in enumerate(preferred)}
+        self._first_graphs = settings.first_graphs
+        self._is_personal = settings.is_personal
         self._verified: dict[str, VerifiedAnswers] = {}
 
     def list_names(self, caller: Principal) -> list[str]:
-        """Return the graphs that a caller may see, preferred ones first."""
-        visible = (name for name in self._workspace.graphs() if caller.can_see(name))
-        return sorted(
-            visible,
-            key=lambda name: self._preferred_positions.get(name, len(self._preferred_positions)),
-        )
+        """Return the graphs that a caller may see, those of `first_graphs` first."""
+        visible = self._load_visible(caller)
+        first = [name for name in dict.fromkeys(self._first_graphs) if name in visible]
+        return [*first, *(name for name in visible if name not in first)]
 
-    def list_services(self, caller: Principal) -> frozenset[str] | None:
-        """Return the graphs that a SERVICE of the caller may reach; None for all."""
-        return None if caller.graphs is None else frozenset(self.list_names(caller))
+    def list_services(self, caller: Principal) -> frozenset[str]:
+        """Return the graphs that a SERVICE of the caller may reach."""
+        return frozenset(self._load_visible(caller))
 
     def get_settings(self, name: str, caller: Principal) -> GraphSettings:
         """Return the settings of a graph.
@@ -256,11 +254,11 @@ class GraphCatalog:
         Raises:
             NotFound: the caller may see no such graph.
         """
-        graphs = self._workspace.graphs()
-        if name in graphs and caller.can_see(name):
-            return graphs[name]
-        visible = ", ".join(self.list_names(caller)) or "none"
-        raise NotFound(f"there is no graph {name!r}; available: {visible}")
+        visible = self._load_visible(caller)
+        if name in visible:
+            return visible[name]
+        names = ", ".join(self.list_names(caller)) or "none"
+        raise NotFound(f"there is no graph {name!r}; available: {names}")
 
     def choose(self, requested: Sequence[str] | None, caller: Principal) -> tuple[str, ...]:
         """Return the graphs to ask: the requested ones, or the only one.
@@ -314,6 +312,14 @@ class GraphCatalog:
         self._verified.pop(name, None)
         await self.pool.evict([name])
         await self._on_forget(name)
+
+    def _load_visible(self, caller: Principal) -> dict[str, GraphSettings]:
+        """Return the graphs that a caller may see; personal ones only on a personal server."""
+        return {
+            name: settings
+            for name, settings in self._workspace.graphs().items()
+            if caller.can_see(name) and (self._is_personal or not settings.personal)
+        }
 
 
 class SummaryCache:

@@ -14,10 +14,11 @@ from askgraph.answers.next_questions import ORIGIN_RANKS, list_known_questions
 from askgraph.answers.next_questions import find_starters as made_starters
 from askgraph.answers.verbalize import fetch_term_labels
 from askgraph.endpoint.http import HttpEndpoint
-from askgraph.endpoint.public_only import AddressGuard
+from askgraph.endpoint.public_only import AddressGuard, list_own_addresses
 from askgraph.errors import NotPublic, ServiceError, SetupError, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.glossary import Glossary, GlossaryEntry, parse_entry
+from askgraph.server.auth.identify import get_credentials
 from askgraph.server.graphs import GraphSummary
 from askgraph.server.graphs.jobs import JobView, NewGraph
 from askgraph.server.graphs.uploads import ReceivedFile, get_upload_folder, store_files
@@ -173,8 +174,12 @@ class JobsView(BaseModel):
 
 
 @router.post("/graphs", status_code=202)
-async def add_endpoint(body: AddBody, hub: HubDep, caller: Manager) -> JobView:
-    """Start to add the graph of a SPARQL endpoint, which must have a public address."""
+async def add_endpoint(body: AddBody, request: Request, hub: HubDep, caller: Manager) -> JobView:
+    """Start to add the graph of a SPARQL endpoint.
+
+    Its address must be public. One's own server on loopback also takes localhost and the IP
+    addresses of its machine and private network.
+    """
     hub.jobs.check(body.name, caller)
     private_addresses = hub.settings.private_addresses
     settings: dict[str, object] = {
@@ -193,7 +198,12 @@ async def add_endpoint(body: AddBody, hub: HubDep, caller: Manager) -> JobView:
             f"the name in {body.url!r} was not resolved in time: try again later"
         ) from problem
     except NotPublic:
-        raise
+        is_own = hub.settings.is_personal and not get_credentials(request).is_forwarded
+        own_addresses = list_own_addresses(body.url) if is_own else ()
+        if not own_addresses:
+            raise
+        addresses = [*private_addresses, *own_addresses]
+        settings |= {"private_addresses": addresses, "personal": True}
     except Unreachable as problem:
         raise SetupError(f"{problem}: check the address") from problem
     return await hub.jobs.begin(NewGraph(body.name, "address", [body.url], settings), caller)
