@@ -340,18 +340,20 @@ def translate_word(word: str, language: str) -> Phrase:
     >>> translate_word("agua", "es"), translate_word("friedensnobelpreis", "de")
     (('water',), ('peace', 'nobel', 'award', 'prize', 'price', 'cost'))
     """
-    known = load_translations(language)
-    if word in known or language not in LANGUAGES_WITH_CAPITAL_NOUNS:
-        return known.get(word, ())
+    translations = load_translations(language)
+    if word in translations or language not in LANGUAGES_WITH_CAPITAL_NOUNS:
+        return translations.get(word, ())
     splits = [(word[:end], word[end:]) for end in range(_MIN_PART_LENGTH, len(word) - 3)]
-    heads = [(start, head) for start, head in splits if head in known]
-    modifier, head = min(heads, key=lambda parts: parts[0] not in known, default=("", ""))
-    beginnings = (start for start, _ in splits if start in known and modifier.startswith(start))
+    heads = [(start, head) for start, head in splits if head in translations]
+    modifier, head = min(heads, key=lambda parts: parts[0] not in translations, default=("", ""))
+    beginnings = (
+        start for start, _ in splits if start in translations and modifier.startswith(start)
+    )
     beginning = max(beginnings, key=len, default="")
     middle = modifier.removeprefix(beginning)
     if 0 < len(middle) < _MIN_PART_LENGTH:
         return ()
-    return (*known.get(beginning, ()), *filter(None, (middle,)), *known.get(head, ()))
+    return (*translations.get(beginning, ()), *filter(None, (middle,)), *translations.get(head, ()))
 
 
 def detect_greeting(text: str) -> str | None:
