@@ -56,7 +56,11 @@ def join_by_or(query: QueryBuilder) -> None:
             left = _extract_value_condition(query, operator, after=False)
         if not left or not right or operator.mask & query.used:
             continue
-        query.draft.filters = [x for x in query.draft.filters if x not in (*left, *right)]
+        query.draft.filters = [
+            condition_filter
+            for condition_filter in query.draft.filters
+            if condition_filter not in (*left, *right)
+        ]
         left_patterns, right_patterns = _find_patterns(query, left), _find_patterns(query, right)
         if left_patterns and right_patterns and not {*left_patterns} & {*right_patterns}:
             _add_union(query, (*left_patterns, *left), (*right_patterns, *right))
@@ -106,10 +110,14 @@ def _find_conditions_beside(
 ) -> tuple[Sequence[Filter], Sequence[Filter]]:
     """Return the nearest conditions before and after a word, if they are near enough."""
     before = [
-        x for x in query.filters_by_operator if 0 < operator.first - x.last <= _MAX_WORDS_BEFORE
+        operator_candidate
+        for operator_candidate in query.filters_by_operator
+        if 0 < operator.first - operator_candidate.last <= _MAX_WORDS_BEFORE
     ]
     after = [
-        x for x in query.filters_by_operator if 0 < x.first - operator.last <= _MAX_WORDS_AFTER
+        operator_candidate
+        for operator_candidate in query.filters_by_operator
+        if 0 < operator_candidate.first - operator.last <= _MAX_WORDS_AFTER
     ]
     left = max(before, key=lambda operator_candidate: operator_candidate.last, default=None)
     right = min(after, key=lambda operator_candidate: operator_candidate.first, default=None)
@@ -296,7 +304,11 @@ def negate_values(query: QueryBuilder) -> None:
     if len(shown_variables) != 1 or not isinstance(root, Variable) or query.draft.group_keys:
         return
     [value] = shown_variables
-    value_patterns = [x for x in query.draft.patterns if (x.subject, x.object) == (root, value)]
+    value_patterns = [
+        triple
+        for triple in query.draft.patterns
+        if (triple.subject, triple.object) == (root, value)
+    ]
     if (
         not value_patterns
         or _has_unique_values(query, value_patterns[0])
@@ -319,7 +331,9 @@ def negate_values(query: QueryBuilder) -> None:
 def negate_conditions(query: QueryBuilder) -> None:
     """Negate what follows "no" with the condition on it: "no moon larger than 1000 km"."""
     operator = query.operators.get_operators("not")[0]
-    later_operators = [x for x in query.filters_by_operator if x.first > operator.last + 1]
+    later_operators = [
+        candidate for candidate in query.filters_by_operator if candidate.first > operator.last + 1
+    ]
     if not later_operators or _is_new_clause(
         query, range(operator.last + 1, later_operators[0].first)
     ):
@@ -356,7 +370,9 @@ def _negate_component(query: QueryBuilder, operator: Operator, filters: Sequence
     """Negate the patterns that are connected to conditions, except things named before."""
     draft, root = query.draft, query.root.term
     earlier_vertices = query.find_vertices_before(operator)
-    kept_variables = {x.term for x in earlier_vertices if isinstance(x.term, Variable)}
+    kept_variables = {
+        element.term for element in earlier_vertices if isinstance(element.term, Variable)
+    }
     [bound_variable, *_] = find_variables(filters[0])
     patterns = _find_component(draft.patterns, bound_variable, kept_variables)
     inner_variables = set(find_variables(tuple(patterns)))
@@ -502,7 +518,9 @@ def _add_copy(query: QueryBuilder, link: Link, beside: range) -> bool:
         copier = _VariableCopier(query, shared_variables, {first: second})
         component = _find_component(query.draft.patterns, owner, shared_variables)
         component_filters = [
-            x for x in query.draft.filters if _is_on_component(x, component, shared_variables)
+            condition_filter
+            for condition_filter in query.draft.filters
+            if _is_on_component(condition_filter, component, shared_variables)
         ]
         query.draft.patterns += [copier.copy(element) for element in component]
         query.draft.filters += [copier.copy(element) for element in component_filters]
@@ -521,7 +539,9 @@ def _can_be_end(query: QueryBuilder, triple: Pattern, node_id: int, *, inverse: 
 def _find_shared_variables(query: QueryBuilder, variable: Variable) -> set[Variable]:
     """Return the shown variables, except the thing that a condition is about and its name."""
     shown_variables = {
-        get_value_variable(x) for x in query.draft.columns if isinstance(x, Variable)
+        get_value_variable(element)
+        for element in query.draft.columns
+        if isinstance(element, Variable)
     }
     if (
         len(shown_variables) != len(query.draft.columns)
@@ -591,7 +611,9 @@ class _VariableCopier:
         replacements: dict[Term, Term] | None = None,
     ) -> None:
         self.query, self.replacements = query, dict(replacements or {})
-        self.replacements |= {x: x for x in shared_variables}
+        self.replacements |= {
+            shared_variable: shared_variable for shared_variable in shared_variables
+        }
 
     def copy(self, element: _ElementT) -> _ElementT:
         """Return an element with each variable replaced by its own new one."""
