@@ -416,15 +416,9 @@ def name_variables(query: Query, names: Mapping[Variable, Variable]) -> Query:
     for alias, source in sources.items():
         while source in sources:  # the highest of some numbers
             source = sources[source]
-        new_names[alias] = build_column_name(alias, source, names)
+        function = alias.value.removesuffix(source.value)
+        new_names[alias] = Variable(function + names.get(source, source).value)
     return rename_variables(query, new_names)
-
-
-def build_column_name(
-    alias: Variable, variable: Variable, names: Mapping[Variable, Variable]
-) -> Variable:
-    """Return the name of an aggregate's column after its variable is renamed."""
-    return Variable(alias.value.removesuffix(variable.value) + names.get(variable, variable).value)
 
 
 @lru_cache(maxsize=4096)

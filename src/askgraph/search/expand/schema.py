@@ -782,12 +782,13 @@ class Schema:
             units = {} if predicate in excluded else self._find_units(predicate)
             if units:
                 present = self.graph.count_predicates(self.graph.get_ends(predicate))[0].tolist()
-                numbers = [p for p in present if p in self.predicates and self._is_numeric(p)]
+                numbers = [
+                    p
+                    for p in present
+                    if p in self.predicates and self.get_sort(p) is ValueKind.NUMBER
+                ]
                 result += [(value, predicate, units) for value in numbers]
         return tuple(result)
-
-    def _is_numeric(self, predicate: int) -> bool:
-        return self.get_sort(predicate) is ValueKind.NUMBER
 
     def _find_units(self, predicate: int) -> dict[int, Unit]:
         """Return the units among a predicate's objects, by term; none if most are not units."""

@@ -9,14 +9,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.graph.arrays import intersect
 from askgraph.index.names import ItemKind
-from askgraph.search.expand import (
-    MAX_TOKENS_ACROSS,
-    MAX_TOKENS_APART,
-    MAX_TOKENS_BESIDE,
-    MAX_TOKENS_FAR,
-    GainWeight,
-    Penalty,
-)
+from askgraph.search import expand
 from askgraph.search.link import Link
 from askgraph.search.operators.conditions import find_value_owner
 from askgraph.search.operators.query_builder import QueryBuilder, Vertex
@@ -71,7 +64,7 @@ def join_by_or(query: QueryBuilder) -> None:
         query.narrowed_ids.clear()
         query.cached_ids.clear()
         query.consume_words(operator.mask, query.search.sum_weights(operator.mask))
-        query.gain += GainWeight.OPERATOR
+        query.gain += expand.GainWeight.OPERATOR
         query.notes.append("either")
 
 
@@ -168,7 +161,7 @@ def apply_same_value(query: QueryBuilder, operator: Operator, *, same: bool) -> 
     return any(
         _compare_with_entity(query, operator, link, same=same)
         for link in query.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
-        if 0 < link.positions[0] - operator.last <= MAX_TOKENS_FAR
+        if 0 < link.positions[0] - operator.last <= expand.MAX_TOKENS_FAR
         and query.search.compute_gain(link, query.used)
     )
 
@@ -177,11 +170,11 @@ def _compare_with_entity(
     query: QueryBuilder, operator: Operator, link: Link, *, same: bool
 ) -> bool:
     entity = query.schema.find_link_node(link)
-    slot = query.find_next_slot(operator.last, MAX_TOKENS_BESIDE)
-    vertex = query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE)
+    slot = query.find_next_slot(operator.last, expand.MAX_TOKENS_BESIDE)
+    vertex = query.find_next_vertex(operator.last, expand.MAX_TOKENS_BESIDE)
     if entity is not None and slot is None and vertex is not None and same:
         return _link_entity_to_vertex(query, link, entity, vertex)
-    slot = slot or query.find_previous_slot(operator.first, MAX_TOKENS_APART)
+    slot = slot or query.find_previous_slot(operator.first, expand.MAX_TOKENS_APART)
     if entity is None or slot is None or slot.mask & link.mask:
         return False
     attachment = query.find_attachment(slot)
@@ -339,12 +332,12 @@ def negate_conditions(query: QueryBuilder) -> None:
     ):
         return
     if query.draft.negations:
-        query.unknown += Penalty.WRONG_CLASS  # the condition is on the denied part
+        query.unknown += expand.Penalty.WRONG_CLASS  # the condition is on the denied part
     elif not operator.mask & query.used and _negate_component(
         query, operator, query.filters_by_operator[later_operators[0]]
     ):
         query.consume_words(operator.mask, query.search.sum_weights(operator.mask))
-        query.gain += GainWeight.OPERATOR
+        query.gain += expand.GainWeight.OPERATOR
         query.notes.append(operator.name)
 
 
@@ -472,7 +465,7 @@ def _iterate_second_links(query: QueryBuilder) -> Iterator[tuple[Link, range]]:
     """
     both = query.operators.get_operators("both")
     for conjunction in query.operators.get_operators("and"):
-        start = conjunction.first - 2 * MAX_TOKENS_ACROSS
+        start = conjunction.first - 2 * expand.MAX_TOKENS_ACROSS
         opening = next((item for item in both if start <= item.last < conjunction.first), None)
         if opening is not None:
             start = opening.last + 1

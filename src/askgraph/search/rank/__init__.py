@@ -456,10 +456,6 @@ class FeatureWeights:
             if not all(_is_number(weight) for weight in table.values()):
                 raise ValueError("a weight must be a finite number")
 
-    def get_weights(self, graph: str) -> Mapping[str, float]:
-        """Return the weights for a graph."""
-        return self.graphs.get(graph, self.weights)
-
 
 def load_weights(graph: str, path: str = "") -> Mapping[str, float]:
     """Return the weights for a graph, from a file or the package's own; each file is read once.
@@ -467,7 +463,8 @@ def load_weights(graph: str, path: str = "") -> Mapping[str, float]:
     Raises:
         SetupError: the file is missing or holds no weights.
     """
-    return _load_ranking(path).get_weights(graph)
+    weights = _load_ranking(path)
+    return weights.graphs.get(graph, weights.weights)
 
 
 def read_ranking(path: pathlib.Path) -> FeatureWeights:

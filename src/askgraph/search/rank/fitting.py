@@ -444,7 +444,8 @@ class FitScorer:
             return 1.0
         if (
             column.predicate is not None
-            and (iri := self._get_iri(column.predicate)) in requested.predicates
+            and (iri := self.schema.graph.get_predicate_iri(column.predicate))
+            in requested.predicates
         ):
             if iri in noun.separate_predicates:  # "staff name"
                 return float(self._is_owned(column.owners, requested.classes or noun.owner_classes))
@@ -465,7 +466,7 @@ class FitScorer:
         if (
             predicate is None
             or predicate not in self.schema.naming_predicates
-            or get_standard_role(self._get_iri(predicate))
+            or get_standard_role(self.schema.graph.get_predicate_iri(predicate))
         ):
             return True
         return any(
@@ -480,9 +481,6 @@ class FitScorer:
             or not classes
             or any(self._is_subclass_of(cls, owner_classes) for cls in classes)
         )
-
-    def _get_iri(self, predicate: int) -> str:
-        return self.schema.graph.get_predicate_iri(predicate)
 
     def _is_subclass_of(self, cls: str, superclasses: Collection[str]) -> bool:
         return cls in superclasses or not self._get_superclasses(cls).isdisjoint(superclasses)
