@@ -22,24 +22,10 @@ A result cut off by a row cap is not an error: see `SelectResult.truncated`.
 """
 
 __all__ = [
-    "AskgraphError",
-    "BudgetSpent",
-    "ErrorReply",
-    "ForbiddenQuery",
-    "MalformedReply",
-    "NoModel",
-    "NoSpace",
-    "NotPublic",
-    "Overloaded",
-    "PromptTooLong",
-    "QueryError",
-    "QuerySyntaxError",
-    "ServiceError",
-    "SetupError",
-    "TimedOut",
-    "Unauthorised",
-    "Unreachable",
-]
+    "AskgraphError", "BudgetSpent", "ErrorReply", "ForbiddenQuery", "MalformedReply", "NoModel",
+    "NoSpace", "NotPublic", "Overloaded", "PromptTooLong", "QueryError", "QuerySyntaxError",
+    "ServiceError", "SetupError", "TimedOut", "Unauthorised", "Unreachable",
+]  # fmt: skip
 
 
 class AskgraphError(Exception):

@@ -15,6 +15,7 @@ SOURCES = "name RDF files, a folder of them, or the URL of an endpoint"
 QUESTIONS = "'askgraph benchmark list' names"
 RUN = "Create one with: askgraph evaluate BENCHMARK --out nowhere"
 ADD = "Add one with: askgraph add nowhere FILE"
+NO_NAME = "is not the name of a graph: add it first with: "
 TRACE = "create one with: askgraph ask --trace FILE"
 
 MISSING = {
@@ -22,6 +23,8 @@ MISSING = {
     "serve missing.ttl": ("there is no file or folder 'missing.ttl'", SOURCES),
     "ask -g nowhere Why?": ("no graph 'nowhere'", ADD),
     "ask -g missing.ttl Why?": ("no file and no graph 'missing.ttl'", "askgraph add NAME FILE"),
+    "ask -g http://e.org/a%20b.ttl Why?": (NO_NAME, "askgraph add a-20b http://e.org/a%20b.ttl, "),
+    "query -g . ASK{}": (NO_NAME, "askgraph add graph ., and name it with -g graph"),
     "describe nowhere": ("no graph 'nowhere'", ADD),
     "ask --after missing.jsonl Why?": ("cannot read the trace missing.jsonl", TRACE),
     "trace show missing.jsonl": ("cannot read the trace missing.jsonl", TRACE),

@@ -84,13 +84,15 @@ def test_who_cannot_be_consulted_is_told_before_anything_is_asked(
 
 
 def test_on_a_terminal_a_reply_is_read_out_and_costs_are_told(llm_server: LlmServer) -> None:
-    llm_server.turns.append(Turn(reply(choose=1, thought="It says\nso.")))
+    llm_server.turns.extend([Turn("No."), Turn(reply(choose=1, thought="It says\nso."))])
 
     _, seen = on_terminal("ask", ASKED, *by(llm_server))
 
+    assert "The model's reply cannot be used." in seen and "Your reply" not in seen
+
     assert "thought: It says so. · choose: 1 · sure: 0.9" in seen
     assert "Moons that orbit Mars." in seen
-    assert "1 call of a model, 100 tokens in (40 cached), 20 out" in seen
+    assert "2 calls of a model, 200 tokens in (80 cached), 40 out" in seen
     assert "model m-served" not in seen, "there is but one"
 
 

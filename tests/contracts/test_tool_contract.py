@@ -46,21 +46,12 @@ SILLY = {
     "a huge result": "SELECT * { ?search ?p ?o . ?a ?b ?c }",
 }
 SENSIBLE: Mapping[str, object] = {
-    "columns": ["search"],
-    "cls": "ont:Moon",
-    "entity": "space:Titan",
-    "iri": "space:Titan",
-    "object": "space:Saturn",
-    "sentence": "ont:orbits leads from a moon to what it orbits.",
-    "position": "object",
-    "predicate": "ont:orbits",
-    "property": "ont:orbits",
-    "query": "moon",
-    "question": QUESTION.text,
-    "reason": "No moon is meant.",
-    "sparql": "SELECT ?search { ?search a ont:Moon }",
-    "subject": "space:Titan",
-}
+    "columns": ["search"], "cls": "ont:Moon", "entity": "space:Titan", "iri": "space:Titan",
+    "object": "space:Saturn", "sentence": "ont:orbits leads from a moon to what it orbits.",
+    "position": "object", "predicate": "ont:orbits", "property": "ont:orbits", "query": "moon",
+    "question": QUESTION.text, "reason": "No moon is meant.",
+    "sparql": "SELECT ?search { ?search a ont:Moon }", "subject": "space:Titan",
+}  # fmt: skip
 QUERYING = ("answer", "cancel", "execute", "why_empty")
 
 

@@ -2,14 +2,28 @@
 
 import json
 from collections.abc import AsyncIterator
+from itertools import accumulate, pairwise
 
 import pytest
-from tests.servers.llm import LlmServer, Turn
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.servers.llm import LlmServer, Turn, refused
 
-from askgraph.llm import Choice, Finish, System, ToolSchema, User, read_completion
-from askgraph.llm.model_habits import list_missing_features
+from askgraph import llm
+from askgraph.errors import SetupError
+from askgraph.llm import Choice, Finish, System, TextPart, ToolSchema, User, read_completion
+from askgraph.llm.anthropic import AnthropicModel
+from askgraph.llm.budget import BudgetAccount, ModelBudget
+from askgraph.llm.google import GoogleModel
+from askgraph.llm.model_habits import (
+    StreamCleaner,
+    TextCleaner,
+    clean_choice,
+    list_missing_features,
+)
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.structured import StructuredReply, describe_for_user, parse_structured
+from askgraph.methods.shared import Conversation
 from askgraph.sparql.rewrite import repair_query
 
 QUERY = "SELECT ?x WHERE { ?x a <http://ex.test/A> }"
@@ -18,6 +32,8 @@ SEARCH = ToolSchema(
     "Search.",
     {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
 )
+MARKS = """<think> </think> [THINK] [/THINK] <|channel|>analysis<|message|> <|im_end|> </s> < nk>
+<|channel|>final<|message|> [ { ` ```json <tool_call> a {"a":1} {"name":"search"}""".split()
 CALL = {"name": "search", "arguments": {"query": "two\nlines"}}
 WRITTEN = json.dumps(CALL)
 
@@ -43,11 +59,32 @@ async def test_marks_in_the_text_are_taken_off(model: OpenAIModel, llm_server: L
     }
     llm_server.turns.extend(Turn(text) for text in replies)
 
-    choices = [(await read_completion(model.complete([User("?")]))).first for _ in replies]
+    for text, (cleaned, reasoning) in replies.items():
+        *parts, last = [event async for event in model.complete([User("?")])]
+        assert isinstance(last, llm.Completion), text
+        assert (last.first.text, last.first.reasoning) == (cleaned, reasoning), text
+        streamed = "".join(part.text for part in parts if isinstance(part, TextPart))
+        assert streamed == cleaned or ("<think>" not in text and streamed.endswith(cleaned)), text
 
-    assert {
-        text: (choice.text, choice.reasoning) for text, choice in zip(replies, choices, strict=True)
-    } == replies
+
+@given(st.lists(st.sampled_from([" ", "\n", *MARKS])), st.lists(st.integers(1, 9)), st.booleans())
+def test_any_pieces_of_a_reply_give_its_text(
+    marks: list[str], sizes: list[int], has_tools: bool
+) -> None:
+    text, tools = "".join(marks), [SEARCH] * has_tools
+    choice, stream, cleaner = clean_choice(Choice(text), tools), StreamCleaner(tools), TextCleaner()
+    ends = [*(end for end in accumulate(sizes) if end < len(text)), len(text)]
+    pieces = [text[start:end] for start, end in pairwise([0, *ends])]
+
+    events = [event for piece in pieces for event in stream.clean(TextPart(piece))]
+    events += stream.finish(0, choice)
+    for piece in pieces:
+        cleaner.add(piece)
+    cleaned = cleaner.finish()
+
+    streamed = "".join(event.text for event in events if isinstance(event, TextPart))
+    assert choice.text == cleaned or choice.calls
+    assert streamed == choice.text or (cleaner.restarts and streamed.endswith(choice.text))
 
 
 async def test_calls_in_the_text_are_calls(model: OpenAIModel, llm_server: LlmServer) -> None:
@@ -81,6 +118,7 @@ async def test_calls_in_the_text_are_calls(model: OpenAIModel, llm_server: LlmSe
         ("system", "System role not supported"),
         ("stream", "Your organization must be verified to stream this model."),
         ("stream", "Streaming is not supported by this model"),
+        ("tool_choice", "This model does not support tool choice."),
     ],
 )
 async def test_what_a_server_refuses_is_remembered(
@@ -89,15 +127,17 @@ async def test_what_a_server_refuses_is_remembered(
     llm_server.says.errors[habit] = message
 
     for _ in range(2):
-        reply = await read_completion(model.complete([System("Be brief."), User("Who?")]))
+        asked: list[llm.Message] = [System("Be brief."), User("Who?")]
+        reply = await read_completion(model.complete(asked, tools=[SEARCH], tool_choice="search"))
         assert reply.first.text == "The Moon."
 
     assert len(llm_server.bodies) == 3
     sent = llm_server.bodies[-1]
     if habit == "system":
         assert sent["messages"] == [{"role": "user", "content": "Be brief.\n\nWho?"}]
-    else:
+    elif habit == "stream":
         assert sent["stream"] is False and "stream_options" not in sent
+    assert sent["tools"] and ("tool_choice" in sent) is (habit != "tool_choice")
 
 
 async def test_done_ends_a_reply_without_a_finish_reason(
@@ -121,6 +161,12 @@ async def test_azure_takes_its_version_in_the_address(
 
     target = "/openai/deployments/x/chat/completions?api-version=2024-10-21"
     assert llm_server.requests[-1].target == target
+    claude = AnthropicModel("x", base_url=f"{llm_server.base}?api-version=1", key_env=None)
+    await read_completion(claude.complete([User("Who?")]))
+    await claude.close()
+    assert llm_server.requests[-1].target == "/v1/messages?api-version=1"
+    with pytest.raises(SetupError, match="parameters"):
+        GoogleModel("x", base_url=f"{llm_server.base}?api-version=1", key_env=None)
     monkeypatch.setenv("AZURE_KEY", "k")
     azure = OpenAIModel("x", base_url="https://a.openai.azure.com/openai/v1", key_env="AZURE_KEY")
     assert azure.get_library().default_headers["api-key"] == "k"
@@ -162,3 +208,24 @@ def test_sentences_for_the_model_are_not_for_the_user() -> None:
         shown = describe_for_user(sentence)
         assert "your" not in shown.lower() and "choose another model" in shown
     assert describe_for_user("the query has a fault") == "the query has a fault"
+
+
+async def test_what_is_too_long_is_sent_once_more_with_shorter_results(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.knows = lambda asked: (
+        refused(400, "the maximum context length is 9 tokens")
+        if len(str(asked["messages"])) > 30_000
+        else [Turn("The Moon.")]
+    )
+    turns: list[llm.Message] = [User("Who?")]
+    for id in ("a", "b"):
+        turns += [
+            llm.Assistant(calls=(llm.ToolCall(id, "search", "{}"),)),
+            llm.ToolResult(id, "search", "the Moon\n" * 2_000),
+        ]
+    talk = Conversation(model, BudgetAccount(ModelBudget()), turns, (SEARCH,))
+
+    assert (await talk.take_turn()).choice.text == "The Moon."
+    first, second = (body["messages"] for body in llm_server.bodies)
+    assert len(first[2]["content"]) > len(second[2]["content"]) and first[4] == second[4]

@@ -36,21 +36,14 @@ async def test_a_call_is_a_span_with_the_gen_ai_attributes(
     [span] = spans.get_finished_spans()
     assert span.name == "chat m"
     assert dict(span.attributes or {}) == {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": "scripted",
-        "gen_ai.request.model": "m",
-        "gen_ai.request.seed": 3,
-        "gen_ai.output.type": "text",
-        "gen_ai.response.model": "served",
-        "gen_ai.response.id": "r1",
-        "gen_ai.response.finish_reasons": ("stop",),
-        "gen_ai.usage.input_tokens": 100,
-        "gen_ai.usage.output_tokens": 20,
-        "gen_ai.usage.cache_read.input_tokens": 40,
-        "gen_ai.usage.cache_creation.input_tokens": 0,
-        "askgraph.usage.estimated": False,
+        "gen_ai.operation.name": "chat", "gen_ai.provider.name": "scripted",
+        "gen_ai.request.model": "m", "gen_ai.request.seed": 3, "gen_ai.output.type": "text",
+        "gen_ai.response.model": "served", "gen_ai.response.id": "r1",
+        "gen_ai.response.finish_reasons": ("stop",), "gen_ai.usage.input_tokens": 100,
+        "gen_ai.usage.output_tokens": 20, "gen_ai.usage.cache_read.input_tokens": 40,
+        "gen_ai.usage.cache_creation.input_tokens": 0, "askgraph.usage.estimated": False,
         "askgraph.stored": False,
-    }
+    }  # fmt: skip
     assert "Moon" not in span.to_json()
     assert "orbits" not in span.to_json()
 

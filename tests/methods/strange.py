@@ -28,15 +28,9 @@ OTHER_SCRIPT = """
 :富士山 rdfs:label "富士山"@ja ; :高さ 3776 . :高さ rdfs:label "高さ"@ja .
 """
 SOURCES: Mapping[str, str] = {
-    "moons": MOONS,
-    "pets": PETS,
-    "empty": "",
-    "no-labels": NO_LABELS,
-    "no-types": NO_TYPES,
-    "blanks": BLANKS,
-    "loop": LOOP,
-    "other-script": OTHER_SCRIPT,
-}
+    "moons": MOONS, "pets": PETS, "empty": "", "no-labels": NO_LABELS, "no-types": NO_TYPES,
+    "blanks": BLANKS, "loop": LOOP, "other-script": OTHER_SCRIPT,
+}  # fmt: skip
 STRANGE: Mapping[str, str] = {
     "nothing": "",
     "spaces": "   \t\n  ",

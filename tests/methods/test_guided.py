@@ -129,8 +129,10 @@ async def test_a_doubt_is_told_with_its_evidence_and_the_last_answer_with_rows_s
 
     assert query in best_query(steps) and turns(steps) == turned
     assert isinstance(outcome(steps), Answer | Clarification)
+    thoughts = [step for step in steps if isinstance(step, Thought)]
+    assert not re.search(r"\b[Yy]our?\b|leaves|decide", "".join(step.text for step in thoughts))
     if told is not None:
-        assert re.search(told, said(model, 1), re.DOTALL)
+        assert re.search(told, said(model, 1), re.DOTALL) and thoughts[0].sent in said(model, 1)
         assert ("candidate 1 has" in said(model, 1)) is (told == APART)
 
 

@@ -74,7 +74,9 @@ def test_what_is_wrong_with_a_reply_is_told_and_mended(
 ) -> None:
     trace, model = run([wrong, GOOD], moons)
 
-    assert said in told(model, 1) and len(model.requests) == 2
+    (thought,) = (step for step in trace.steps if isinstance(step, Thought))
+    assert said in thought.sent and thought.sent in told(model, 1) and len(model.requests) == 2
+    assert "your" not in thought.text and "again" not in thought.text
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
 
 

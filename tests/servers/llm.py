@@ -83,7 +83,7 @@ class LlmServer(SparqlServer):
         if "generateContent" in request.target or "streamGenerate" in request.target:
             wanted = asked.get("generationConfig", {}).get("candidateCount", 1)
             return _stream(_google(self._next(wanted)), silent=True)
-        if request.target.endswith("/messages"):
+        if request.target.partition("?")[0].endswith("/messages"):
             return _stream(_anthropic(self._next(1)[0]), named=True)
         if not self.says.streams or not asked.get("stream"):
             return _json(_whole(self._next(wanted)), 200)

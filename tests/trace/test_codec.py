@@ -156,7 +156,7 @@ steps = st.one_of(
     st.builds(ModelTurn, choices, usages, texts),
     st.builds(ToolUse, texts, st.dictionaries(texts, json_values), observations, numbers, texts),
     st.builds(Refusal, texts, st.none() | answers, usages),
-    st.builds(Thought, texts, usages),
+    st.builds(Thought, texts, usages, texts),
 )
 
 

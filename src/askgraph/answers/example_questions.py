@@ -496,16 +496,10 @@ class _ClassSubject:
 
 
 _KINDS: tuple[Callable[[_ClassSubject], Iterable[Starter]], ...] = (
-    _ClassSubject.ask_highest,
-    _ClassSubject.ask_verbs,
-    _ClassSubject.ask_fact,
-    _ClassSubject.ask_counts,
-    _ClassSubject.ask_map,
-    _ClassSubject.ask_links,
-    _ClassSubject.ask_all,
-    _ClassSubject.ask_years,
-    _ClassSubject.ask_number,
-)
+    _ClassSubject.ask_highest, _ClassSubject.ask_verbs, _ClassSubject.ask_fact,
+    _ClassSubject.ask_counts, _ClassSubject.ask_map, _ClassSubject.ask_links, _ClassSubject.ask_all,
+    _ClassSubject.ask_years, _ClassSubject.ask_number,
+)  # fmt: skip
 
 
 def name_in_language(item: ClassProfile | PredicateProfile, language: str) -> str:

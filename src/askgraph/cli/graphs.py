@@ -52,14 +52,9 @@ def graphs(common: CommonOptions, json: bool = False) -> None:
 
 def _describe_graph(workspace: Workspace, name: str, settings: GraphSettings) -> dict[str, object]:
     entry: dict[str, object] = {
-        "name": name,
-        "source": settings.url or ", ".join(settings.sources),
-        "triples": None,
-        "classes": None,
-        "predicates": None,
-        "created": None,
-        "problem": None,
-    }
+        "name": name, "source": settings.url or ", ".join(settings.sources), "triples": None,
+        "classes": None, "predicates": None, "created": None, "problem": None,
+    }  # fmt: skip
     try:
         profile = workspace.load_profile(name)
     except SetupError as error:
@@ -110,14 +105,9 @@ def add(
     """
     workspace = common.workspace
     values: dict[str, object] = {
-        "graphs": tuple(named_graph) if named_graph else None,
-        "dialect": dialect,
-        "name_search": name_search,
-        "auth": auth,
-        "user_env": user_env,
-        "password_env": password_env,
-        "token_env": token_env,
-        "header": header,
+        "graphs": tuple(named_graph) if named_graph else None, "dialect": dialect,
+        "name_search": name_search, "auth": auth, "user_env": user_env,
+        "password_env": password_env, "token_env": token_env, "header": header,
         "header_env": header_env,
         "ca_file": str(Path(ca_file).expanduser().absolute()) if ca_file else None,
         "timeout": timeout,
@@ -125,7 +115,7 @@ def add(
         "profile": str(Path(profile).expanduser().absolute()) if profile else None,
         "strict": strict or None,
         "contexts": str(Path(contexts).expanduser().absolute()) if contexts else None,
-    }
+    }  # fmt: skip
     changes = {key: value for key, value in values.items() if value is not None}
     with show_progress() as progress:
         if not grow or sources or replace:
@@ -137,15 +127,9 @@ def add(
         )
     if workspace.has_pending_survey(name):
         command = [
-            sys.executable,
-            "-m",
-            "askgraph",
-            "--workspace",
-            str(workspace.folder),
-            "add",
-            name,
+            sys.executable, "-m", "askgraph", "--workspace", str(workspace.folder), "add", name,
             "--grow",
-        ]
+        ]  # fmt: skip
         devnull = subprocess.DEVNULL
         subprocess.Popen(
             command, stdin=devnull, stdout=devnull, stderr=devnull, start_new_session=True

@@ -123,31 +123,19 @@ def _to_key_object(key: "KeyRow") -> dict[str, object]:
     from askgraph.server.auth.api_keys import get_key_state
 
     return {
-        "id": key.id,
-        "name": key.name,
-        "state": get_key_state(key),
-        "scopes": sorted(key.scopes),
-        "graphs": None if key.graphs is None else sorted(key.graphs),
-        "limits": asdict(key.limits),
-        "created": key.created,
-        "expires": key.expires,
-        "revoked": key.revoked,
-        "used": key.used,
-    }
+        "id": key.id, "name": key.name, "state": get_key_state(key), "scopes": sorted(key.scopes),
+        "graphs": None if key.graphs is None else sorted(key.graphs), "limits": asdict(key.limits),
+        "created": key.created, "expires": key.expires, "revoked": key.revoked, "used": key.used,
+    }  # fmt: skip
 
 
 def _format_row(key: "KeyRow") -> tuple[str, ...]:
     """Return a key as the cells of a row under `_HEADERS`."""
     return (
-        key.id,
-        key.name,
-        str(_to_key_object(key)["state"]),
-        " ".join(sorted(key.scopes)),
-        "all" if key.graphs is None else " ".join(sorted(key.graphs)),
-        _format_limits(key) or "-",
-        _format_time(key.expires),
-        _format_time(key.used),
-    )
+        key.id, key.name, str(_to_key_object(key)["state"]), " ".join(sorted(key.scopes)),
+        "all" if key.graphs is None else " ".join(sorted(key.graphs)), _format_limits(key) or "-",
+        _format_time(key.expires), _format_time(key.used),
+    )  # fmt: skip
 
 
 def _format_summary(key: "KeyRow") -> str:

@@ -231,8 +231,11 @@ def format_step(step: trace.Step, *, line_limit: int | None) -> Iterator[Text]:
             for message in step.messages:
                 yield Text(f"{type(message).__name__.lower()}:", style="bold dim")
                 yield from _format_lines(message.text, line_limit, style="dim")
-        case trace.Thought(text=text):
+        case trace.Thought(text=text, sent=sent):
             yield from _format_lines(text, line_limit)
+            if sent:
+                yield Text("sent to the model:", style="bold dim")
+                yield from _format_lines(sent, line_limit, style="dim")
         case trace.Draft(query=query, score=score, words=words):
             yield from _format_lines(f"{score:.3f}  {words or query}", line_limit)
         case trace.Findings(mentions=mentions):
@@ -346,14 +349,16 @@ def _format_brief(step: trace.Step, *, show_model: bool) -> Iterator[Text]:
     match step:
         case trace.ToolUse():
             first_line = next(iter(format_step(step, line_limit=1)), Text(""))
-            yield Text.assemble((f"  {step.tool}: ", "dim"), first_line)
+            failure = " failed; the model is shown" if step.observation.failed else ""
+            yield Text.assemble((f"  {step.tool}{failure}: ", "dim"), first_line)
         case trace.ModelTurn():
             if show_model and step.model:
                 yield Text(f"model {strip_control_characters(step.model)}", style="dim")
             yield from format_step(_simplify_turn(step), line_limit=1)
         case _:
             yield Text(format_step_title(step), style="dim")
-            yield from format_step(step, line_limit=1)
+            brief_step = replace(step, sent="") if isinstance(step, trace.Thought) else step
+            yield from format_step(brief_step, line_limit=1)
 
 
 def _simplify_turn(turn: trace.ModelTurn) -> trace.ModelTurn:

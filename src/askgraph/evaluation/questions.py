@@ -114,15 +114,10 @@ def to_question_object(
         tags.append(UNANSWERABLE)
     query = question.sparql and declare_prefixes(question.sparql, prefixes or {})
     line: Json = {
-        "id": question.id,
-        "question": question.text,
-        "lang": question.language,
-        "sparql": query,
-        "answers": question.answers and _to_answer_object(question.answers),
-        "tags": tags,
-        "kg": question.graph,
-        "split": question.split,
-    }
+        "id": question.id, "question": question.text, "lang": question.language, "sparql": query,
+        "answers": question.answers and _to_answer_object(question.answers), "tags": tags,
+        "kg": question.graph, "split": question.split,
+    }  # fmt: skip
     fields = {key: value for key, value in line.items() if value not in (None, [])}
     return {**fields, "sparql": None} if question.unanswerable and query is None else fields
 

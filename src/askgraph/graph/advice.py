@@ -32,15 +32,9 @@ from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
 AdviceKind = Literal["chain", "closure", "nary", "declared", "inverse", "name", "comment", "label"]
 
 ADVICE_KINDS: Mapping[AdviceKind, str] = {
-    "chain": "search and models",
-    "closure": "models",
-    "nary": "models",
-    "declared": "models",
-    "inverse": "models",
-    "name": "models",
-    "comment": "models",
-    "label": "search and models",
-}
+    "chain": "search and models", "closure": "models", "nary": "models", "declared": "models",
+    "inverse": "models", "name": "models", "comment": "models", "label": "search and models",
+}  # fmt: skip
 """Who gains by each kind of advice, as measured: `docs/representations.md`."""
 
 _SAMPLE_SIZE = 2000

@@ -22,17 +22,9 @@ from askgraph.graph.void import OWN_NAMESPACE, OwnTerms
 from askgraph.sparql import vocabulary as v
 
 _PREFIXES = {
-    "void": v.VOID,
-    "void-ext": v.VOID_EXT,
-    "sd": v.SD,
-    "rdfs": v.RDFS,
-    "owl": v.OWL,
-    "skos": v.SKOS,
-    "sh": v.SH,
-    "xsd": v.XSD,
-    "dcterms": v.DCTERMS,
-    "ask": OWN_NAMESPACE,
-}
+    "void": v.VOID, "void-ext": v.VOID_EXT, "sd": v.SD, "rdfs": v.RDFS, "owl": v.OWL,
+    "skos": v.SKOS, "sh": v.SH, "xsd": v.XSD, "dcterms": v.DCTERMS, "ask": OWN_NAMESPACE,
+}  # fmt: skip
 Counts = tuple[tuple[str, int], ...]
 
 

@@ -74,16 +74,9 @@ def stem_word(word: str) -> str:
 
 
 _PLURAL_ENDINGS = (
-    ("ches", "ch"),
-    ("shes", "sh"),
-    ("sses", "ss"),
-    ("xes", "x"),
-    ("ies", "y"),
-    ("ss", "ss"),
-    ("us", "us"),
-    ("is", "is"),
-    ("s", ""),
-)
+    ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x"), ("ies", "y"), ("ss", "ss"),
+    ("us", "us"), ("is", "is"), ("s", ""),
+)  # fmt: skip
 
 
 def _is_latin_accent(text: str, position: int) -> bool:

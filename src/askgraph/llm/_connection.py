@@ -41,6 +41,7 @@ class ModelServer(ABC, Generic[Library]):
     """
 
     provider: ClassVar[str]
+    url_parameters: ClassVar[frozenset[str]] = frozenset({"api-version"})
 
     model: str
     _: KW_ONLY
@@ -54,7 +55,7 @@ class ModelServer(ABC, Generic[Library]):
     transport: httpx2.AsyncBaseTransport | None = None
 
     def __post_init__(self) -> None:
-        self._address = check_url(self.base_url)
+        self._address = check_url(self.base_url, self.url_parameters)
         offline = getattr(self.transport, "offline", False)
         self._key = ApiKey.from_environment(None if offline else self.key_env)
         self._identity = Identity(
@@ -150,11 +151,11 @@ class ModelServer(ABC, Generic[Library]):
             raise MalformedReply(f"the reply of {self._address} is cut off, or is not {kind}")
 
 
-def check_url(url: str) -> str:
+def check_url(url: str, parameters: frozenset[str]) -> str:
     """Return a base URL without its parameters.
 
     Raises:
-        SetupError: it is not a URL, or contains a password or parameters but for `api-version`.
+        SetupError: it is not a URL, or contains a password or other parameters than these.
     """
     try:
         parsed = httpx2.URL(url)
@@ -162,7 +163,7 @@ def check_url(url: str) -> str:
         raise SetupError(f"base_url {url!r} is not a URL: {problem}") from problem
     if parsed.scheme not in ("http", "https") or not parsed.host:
         raise SetupError(f"base_url {url!r} is not an http or https URL")
-    if parsed.userinfo or set(parsed.params) - {"api-version"}:
+    if parsed.userinfo or set(parsed.params) - parameters:
         raise SetupError(
             f"the base_url of {parsed.host} contains a password or parameters: remove them "
             "and name the environment variable of the key with key_env"

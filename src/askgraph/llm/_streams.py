@@ -358,10 +358,13 @@ class ReplyAssembler:
         """Return the number of tool calls of a choice so far."""
         return len(self._get_partial_choice(choice, "").calls)
 
-    def iterate_ending(self) -> Iterator[llm.Event]:
-        """Yield the end of a stream: all tool calls, then the completion."""
+    def iterate_ending(
+        self, finish: Callable[[int, llm.Choice], Iterator[llm.Event]] = lambda *_: iter(())
+    ) -> Iterator[llm.Event]:
+        """Yield the end of a stream: the last parts of choices, tool calls, then the completion."""
         completion = self.build_completion()
         for number, choice in zip(sorted(self._drafts), completion.choices, strict=True):
+            yield from finish(number, choice)
             yield from (llm.CallPart(call, number) for call in choice.calls)
         yield completion
 

@@ -123,6 +123,7 @@ class AnthropicModel(ModelServer[AsyncAnthropic]):
             http_client=client,
             max_retries=0,
             default_headers=headers,
+            default_query=dict(httpx2.URL(self.base_url).params),
         )
 
 

@@ -29,6 +29,7 @@ class GoogleModel(ModelServer[Client]):
     """
 
     provider = "gcp.gemini"
+    url_parameters = frozenset()  # its library sends none
 
     base_url: str = "https://generativelanguage.googleapis.com"
     key_env: str | None = "GEMINI_API_KEY"

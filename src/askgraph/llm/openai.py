@@ -33,6 +33,7 @@ from askgraph.llm._streams import (
 )
 from askgraph.llm.model_habits import (
     REFUSAL_PHRASES,
+    StreamCleaner,
     clean_choice,
     find_server_habits,
     list_missing_features,
@@ -119,7 +120,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
                     self._lacks -= set(LENGTH_PARAMETERS) - {rejected}
 
     async def _send(self, request_body: Json, request: Request) -> AsyncGenerator[Event, None]:
-        clean = partial(clean_choice, tools=request.tools)
+        cleaner, clean = StreamCleaner(request.tools), partial(clean_choice, tools=request.tools)
         assembly = ReplyAssembler(request, model=self.model, clean=clean)
         try:
             async with self.get_library().chat.completions.with_streaming_response.create(
@@ -131,14 +132,15 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
                 parts = reply.http_response.aiter_bytes()
                 async with aclosing(self._read_reply(parts, content_type, assembly)) as stream:
                     async for event in stream:
-                        yield event
+                        for part in cleaner.clean(event):
+                            yield part
         except APIStatusError as problem:
             raise self._build_status_error(
                 problem.status_code, problem.body, problem.response.headers
             ) from problem
         except (APIError, httpx2.HTTPError) as problem:
             raise self._build_connection_error(problem) from problem
-        for event in assembly.iterate_ending():
+        for event in assembly.iterate_ending(cleaner.finish):
             yield event
 
     async def _read_reply(
@@ -246,20 +248,14 @@ def build_body(
     """Return the JSON of a streamed request for `choices` choices."""
     name = "max_completion_tokens" if "max_tokens" in lacks else "max_tokens"
     fields: dict[str, Any] = {
-        "model": model,
-        "stream": "stream" not in lacks,
+        "model": model, "stream": "stream" not in lacks,
         "messages": [_encode_message(message) for message in _prepare_messages(request, lacks)],
         "stream_options": None if "stream" in lacks else {"include_usage": True},
-        "n": choices if choices > 1 else None,
-        "seed": seed,
-        "temperature": request.temperature,
-        "top_p": request.top_p,
-        name: request.max_tokens,
-        "stop": list(request.stop) or None,
-        "logprobs": True if request.logprobs else None,
-        "reasoning_effort": request.effort,
+        "n": choices if choices > 1 else None, "seed": seed, "temperature": request.temperature,
+        "top_p": request.top_p, name: request.max_tokens, "stop": list(request.stop) or None,
+        "logprobs": True if request.logprobs else None, "reasoning_effort": request.effort,
         "response_format": _build_response_format(request, lacks),
-    }
+    }  # fmt: skip
     if request.tools:
         tools = (
             {
@@ -389,13 +385,10 @@ def _is_strict(schema: object) -> bool:
 
 
 _FINISH = {
-    "stop": llm.Finish.STOP,
-    "eos": llm.Finish.STOP,
-    "tool_calls": llm.Finish.CALLS,
-    "function_call": llm.Finish.CALLS,
-    "length": llm.Finish.LENGTH,
+    "stop": llm.Finish.STOP, "eos": llm.Finish.STOP, "tool_calls": llm.Finish.CALLS,
+    "function_call": llm.Finish.CALLS, "length": llm.Finish.LENGTH,
     "content_filter": llm.Finish.REFUSED,
-}
+}  # fmt: skip
 
 _REASONING = ("reasoning_content", "reasoning")
 

@@ -74,15 +74,20 @@ def _parse_reply_object(text: str) -> dict[str, object]:
         raise
 
 
-def describe_for_user(feedback: str) -> str:
-    """Return the feedback on a reply, in other words if the feedback speaks to the model."""
+def describe_for_user(feedback: str, *, advise: bool = True) -> str:
+    """Return the feedback on a reply, in other words if the feedback speaks to the model.
+
+    Args:
+        advise: these words say what the user can do.
+    """
     if not feedback.startswith(("Your ", "There is no SELECT or ASK query in your")):
         return feedback
     fault = "does not have the required form" if "JSON" in feedback else "contains no usable query"
-    return (
-        f"the model's reply {fault}; ask in other words, or choose another model or another method "
+    advice = (
+        "; ask in other words, or choose another model or another method "
         "(graph-search needs no model)"
     )
+    return f"the model's reply {fault}{advice if advise else ''}"
 
 
 def can_use_grammar(model: LanguageModel) -> bool:

@@ -29,7 +29,7 @@ from askgraph.methods.shared import (
 from askgraph.methods.shared.examples import replace_examples
 from askgraph.methods.shared.nearby_schema import ShapeParts
 from askgraph.methods.shared.retrieval import PromptContent, build_message
-from askgraph.methods.shared.several_graphs import QueryTrials, QuestionGraphs
+from askgraph.methods.shared.several_graphs import QueryTrials, QuestionGraphs, remove_advice
 from askgraph.methods.tools import ToolLimits
 from askgraph.trace import (
     Answer,
@@ -157,7 +157,11 @@ class _SparqlLlmRun:
         """The answer, or a refusal with the reason."""
         best = self.trials.best
         if best is None:
-            reason = self.problem or describe_for_user(self.fault) or "the model wrote none"
+            reason = (
+                self.problem
+                or describe_for_user(remove_advice(self.fault))
+                or "the model wrote none"
+            )
             return Refusal(
                 f"No query was found: {reason}{'' if reason.endswith(('.', '?')) else '.'}"
             )
@@ -200,7 +204,7 @@ class _SparqlLlmRun:
             yield turn
             decomposition = parse_decomposition(turn.choice)
             if decomposition.problem:
-                yield Thought(describe_for_user(decomposition.problem))
+                yield Thought(describe_for_user(decomposition.problem, advise=False))
         several_graphs_rule = SEVERAL_GRAPHS_RULE if self.graphs.has_several else ""
         paper = self.method.preset == "paper"
         instruction = PAPER_INSTRUCTION if paper else INSTRUCTION
@@ -229,8 +233,10 @@ class _SparqlLlmRun:
                 yield Draft(best.query, best.confidence, best.words)
             if not fault:
                 return
-            yield Thought(describe_for_user(fault))
-            conversation.send_text(f"{fault}\nWrite the query again, whole.")
+            message = f"{fault}\nWrite the query again, whole." if revisions_left else ""
+            yield Thought(describe_for_user(remove_advice(fault), advise=False), sent=message)
+            if message:
+                conversation.send_text(message)
 
     async def run_trial(self, trial: Callable[[], Awaitable[str | None]], *key: object) -> str:
         """Run a trial, return its fault, and keep the best answer so far."""

@@ -36,20 +36,10 @@ from askgraph.trace import Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 
 _ROUTERS = (
-    questions.router,
-    questions.sessions_router,
-    questions.feedback_router,
-    server.methods_router,
-    server.router,
-    graphs.router,
-    profile.router,
-    queries.router,
-    boards.router,
-    graphs.glossary_router,
-    sparql.router,
-    server.health_router,
-    chat.router,
-)
+    questions.router, questions.sessions_router, questions.feedback_router, server.methods_router,
+    server.router, graphs.router, profile.router, queries.router, boards.router,
+    graphs.glossary_router, sparql.router, server.health_router, chat.router,
+)  # fmt: skip
 _SUMMARY = "Ask knowledge graphs questions in your own words."
 
 

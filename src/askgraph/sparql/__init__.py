@@ -191,17 +191,11 @@ class QueryText(str):
 
 
 _CHILD_FIELDS: dict[type, tuple[str, ...]] = {
-    Path: ("parts",),
-    Call: ("arguments",),
-    Pattern: ("subject", "predicate", "object"),
-    Filter: ("condition",),
-    Bind: ("value", "variable"),
-    Values: ("variables", "rows"),
-    Nested: ("group", "name"),
-    Union: ("groups",),
-    Group: ("elements",),
+    Path: ("parts",), Call: ("arguments",), Pattern: ("subject", "predicate", "object"),
+    Filter: ("condition",), Bind: ("value", "variable"), Values: ("variables", "rows"),
+    Nested: ("group", "name"), Union: ("groups",), Group: ("elements",),
     Query: ("where", "columns", "group_by", "having", "order", "template", "resources", "values"),
-}
+}  # fmt: skip
 AGGREGATE_NAMES = frozenset(["COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT"])
 
 

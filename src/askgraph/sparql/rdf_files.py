@@ -234,18 +234,11 @@ def _is_node(term: object) -> TypeGuard[Node]:
 
 
 FORMAT_BY_SUFFIX = {
-    ".ttl": RdfFormat.TURTLE,
-    ".turtle": RdfFormat.TURTLE,
-    ".nt": RdfFormat.N_TRIPLES,
-    ".nq": RdfFormat.N_QUADS,
-    ".trig": RdfFormat.TRIG,
-    ".rdf": RdfFormat.RDF_XML,
-    ".owl": RdfFormat.RDF_XML,
-    ".xml": RdfFormat.RDF_XML,
-    ".jsonld": RdfFormat.JSON_LD,
-    ".json": RdfFormat.JSON_LD,
-    ".n3": RdfFormat.N3,
-}
+    ".ttl": RdfFormat.TURTLE, ".turtle": RdfFormat.TURTLE, ".nt": RdfFormat.N_TRIPLES,
+    ".nq": RdfFormat.N_QUADS, ".trig": RdfFormat.TRIG, ".rdf": RdfFormat.RDF_XML,
+    ".owl": RdfFormat.RDF_XML, ".xml": RdfFormat.RDF_XML, ".jsonld": RdfFormat.JSON_LD,
+    ".json": RdfFormat.JSON_LD, ".n3": RdfFormat.N3,
+}  # fmt: skip
 """RDF formats by lower-case file suffix."""
 TABLE_SUFFIXES = (".csv", ".tsv")
 """Suffixes of tables with a line of column names."""

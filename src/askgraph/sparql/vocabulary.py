@@ -191,16 +191,9 @@ VCARD = "http://www.w3.org/2006/vcard/ns#"
 VCARD_FN = VCARD + "fn"
 
 LABEL_PREDICATES = (
-    RDFS_LABEL,
-    SKOS_PREF_LABEL,
-    SCHEMA_NAME,
-    SCHEMA_HTTPS + "name",
-    FOAF_NAME,
-    DCTERMS_TITLE,
-    DC_TITLE,
-    SKOS_XL_LITERAL_FORM,
-    VCARD_FN,
-)
+    RDFS_LABEL, SKOS_PREF_LABEL, SCHEMA_NAME, SCHEMA_HTTPS + "name", FOAF_NAME, DCTERMS_TITLE,
+    DC_TITLE, SKOS_XL_LITERAL_FORM, VCARD_FN,
+)  # fmt: skip
 """Predicates whose object names the subject, the most common first."""
 
 ALTERNATIVE_LABEL_PREDICATES = (

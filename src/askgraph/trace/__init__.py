@@ -94,12 +94,13 @@ class Mention:
 class Thought:
     """Free text of a method during a run, and its cost.
 
-    The usage of the outcome includes all steps; that of thoughts gives the cost of runs without an
-    outcome.
+    `sent` is the message to a language model that the text stands for, if any. The usage of the
+    outcome includes all steps; that of thoughts gives the cost of runs without an outcome.
     """
 
     text: str
     usage: Usage = field(default_factory=Usage)
+    sent: str = ""
 
 
 @dataclass(frozen=True)

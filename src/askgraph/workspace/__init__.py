@@ -18,6 +18,7 @@ import hashlib
 import logging
 import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -220,7 +221,7 @@ class Workspace:
         """
         settings = _choose_settings([source], None)
         address = settings.url or settings.sources[0]
-        stem = re.sub(r"[^\w.-]+", "-", Path(urlsplit(address).path).stem) or "graph"
+        stem = _suggest_name(address)
         name = f"{stem}~{hashlib.sha256(address.encode()).hexdigest()[:12]}"
         graph = self._use_ready_data(
             name, settings, progress, lambda: self._open_graph(name, settings)
@@ -643,7 +644,7 @@ def _choose_settings(sources: Sequence[str | Path], old: GraphSettings | None) -
         raise SetupError("name a source: files, a folder, or the URL of an endpoint")
     urls = [str(source) for source in sources if graph_data.is_url(str(source))]
     if any(map(is_rdf_url, urls)):
-        raise SetupError(f"{urls[0]} is a file: add it first with: askgraph add NAME {urls[0]}")
+        raise SetupError(f"{urls[0]} is a file: {_build_add_hint(urls[0])}")
     if urls and len(sources) > 1:
         raise SetupError("a graph is either files and folders or one endpoint, not both")
     if urls:
@@ -657,9 +658,22 @@ def _choose_settings(sources: Sequence[str | Path], old: GraphSettings | None) -
     )
 
 
+def _suggest_name(address: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", Path(urlsplit(address).path).stem).strip(".-") or "graph"
+
+
+def _build_add_hint(source: str) -> str:
+    name = _suggest_name(source)
+    return (
+        f"add it first with: askgraph add {name} {shlex.quote(source)}, and name it with -g {name}"
+    )
+
+
 def _build_unknown_graph_message(
     name: str, graphs: Mapping[str, GraphSettings], folder: Path
 ) -> str:
+    if is_url(name) or Path(name).expanduser().exists():
+        return f"{name!r} is not the name of a graph: {_build_add_hint(name)}"
     near = difflib.get_close_matches(name, graphs, n=3, cutoff=0.5)
     listing = f"available: {', '.join(graphs)}" if graphs else "it has none yet"
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; {listing}."

@@ -90,20 +90,11 @@ def test_forms_of_a_sheet() -> None:
     )
     # Latex.
     assert to_latex(SHEET.move_context_to_title()).splitlines() == [
-        r"\begin{table}",
-        r"\centering",
-        r"\caption{Scores of a\_b, run first}",
-        r"\begin{tabular}{lrr}",
-        r"\toprule",
-        r"method & F1 & p \\",
-        r"\midrule",
-        r"x\textbar{}y \& z & 12.3 & \textless{}0.001 \\",
-        r"50 \% & 100.0 & -- \\",
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\par\footnotesize a note with 5 \%",
-        r"\end{table}",
-    ]
+        r"\begin{table}", r"\centering", r"\caption{Scores of a\_b, run first}",
+        r"\begin{tabular}{lrr}", r"\toprule", r"method & F1 & p \\", r"\midrule",
+        r"x\textbar{}y \& z & 12.3 & \textless{}0.001 \\", r"50 \% & 100.0 & -- \\", r"\bottomrule",
+        r"\end{tabular}", r"\par\footnotesize a note with 5 \%", r"\end{table}",
+    ]  # fmt: skip
     # Csv has numbers in full.
     assert to_csv(SHEET) == (
         'run,method,F1,p\r\nfirst,x|y & z,0.123457,0.0004\r\nfirst,"50 %\n",1.0,\r\n'

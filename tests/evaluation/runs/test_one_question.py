@@ -403,15 +403,9 @@ def test_calls_and_sound_steps() -> None:
     # A call tells what it gave.
     seen = Observation(LONG, ("http://example.org/Io",), False, "ASK {}", 1)
     assert to_step_object(ToolUse("execute", {"query": LONG, "n": 1}, seen, 0.5, "c1")) == {
-        "step": "tool_use",
-        "tool": "execute",
-        "arguments": {"query": CUT, "n": 1},
-        "output": CUT,
-        "failed": False,
-        "query": "ASK {}",
-        "rows": 1,
-        "seconds": 0.5,
-    }
+        "step": "tool_use", "tool": "execute", "arguments": {"query": CUT, "n": 1}, "output": CUT,
+        "failed": False, "query": "ASK {}", "rows": 1, "seconds": 0.5,
+    }  # fmt: skip
     # The steps of a model are sound.
     steps = (
         Prompt("question", (User("?"),)),

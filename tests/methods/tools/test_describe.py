@@ -174,21 +174,14 @@ async def test_raw_around_a_property_is_that_of_appendix_c(tmp_path: Path) -> No
 
     assert _triples(told.text) == {
         *((":in", p, o) for p, o in (*_named("in", "owl:ObjectProperty"), (":note", '"far"'))),
-        (":in", "rdfs:domain", ":Firm"),
-        (":in", "rdfs:range", ":Region"),
-        (":in", "rdfs:subPropertyOf", ":near"),
-        *((":Firm", p, o) for p, o in _named("firm")),
-        *((":Region", p, o) for p, o in _named("region")),
-        (":near", "a", "owl:ObjectProperty"),
-        (":near", "rdfs:domain", ":Thing"),
-        (":near", "rdfs:range", ":Place"),
-        (":Thing", "rdfs:label", '"thing"'),
-        *((":Place", p, o) for p, o in _named("place")),
-        (":seatIn", "rdfs:subPropertyOf", ":in"),
-        (":seatIn", "rdfs:label", '"seat in"'),
-        (":seatIn", "rdfs:domain", ":Seat"),
-        *((":Seat", p, o) for p, o in _named("seat")),
-    }
+        (":in", "rdfs:domain", ":Firm"), (":in", "rdfs:range", ":Region"),
+        (":in", "rdfs:subPropertyOf", ":near"), *((":Firm", p, o) for p, o in _named("firm")),
+        *((":Region", p, o) for p, o in _named("region")), (":near", "a", "owl:ObjectProperty"),
+        (":near", "rdfs:domain", ":Thing"), (":near", "rdfs:range", ":Place"),
+        (":Thing", "rdfs:label", '"thing"'), *((":Place", p, o) for p, o in _named("place")),
+        (":seatIn", "rdfs:subPropertyOf", ":in"), (":seatIn", "rdfs:label", '"seat in"'),
+        (":seatIn", "rdfs:domain", ":Seat"), *((":Seat", p, o) for p, o in _named("seat")),
+    }  # fmt: skip
 
 
 def _named(label: str, kind: str = "owl:Class") -> tuple[tuple[str, str], ...]:

@@ -7,23 +7,13 @@ from askgraph.index.names import IndexedName, ItemKind, NameIndex
 
 PLACE = "http://example.org/"
 ENTITIES = {
-    "curie": ("Marie Curie", "Maria Skłodowska"),
-    "noether": ("Emmy Noether",),
-    "esa": ("European Space Agency",),
-    "uk": ("United Kingdom",),
-    "ocean": ("Pacific Ocean",),
-    "hospital": ("St. Mary's Hospital",),
-    "hostel": ("O'Brien's Hostel",),
-    "fuji": ("富士山",),
-    "athens": ("Αθήνα",),
-    "moscow": ("Москва",),
-    "cairo": ("القاهرة",),
-    "cafe": ("Café Zürich",),
-    "catch": ("Catch-22",),
-    "bridge": ("Golden Gate Bridge",),
-    "whale": ("The Whale and the Boat",),
+    "curie": ("Marie Curie", "Maria Skłodowska"), "noether": ("Emmy Noether",),
+    "esa": ("European Space Agency",), "uk": ("United Kingdom",), "ocean": ("Pacific Ocean",),
+    "hospital": ("St. Mary's Hospital",), "hostel": ("O'Brien's Hostel",), "fuji": ("富士山",),
+    "athens": ("Αθήνα",), "moscow": ("Москва",), "cairo": ("القاهرة",), "cafe": ("Café Zürich",),
+    "catch": ("Catch-22",), "bridge": ("Golden Gate Bridge",), "whale": ("The Whale and the Boat",),
     "nothing": ("Museum of Nothing",),
-}
+}  # fmt: skip
 CLASSES = {
     "Person": "person",
     "City": "city",

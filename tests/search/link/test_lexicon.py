@@ -10,22 +10,14 @@ from askgraph.index.names import stem_word
 from askgraph.search.link.lexicon import LEXICON, LICENCE, find_base_forms, find_related_words
 
 RELATED = [
-    ("deep", "more", "depth"),
-    ("shallow", "less", "depth"),
-    ("cheap", "less", "price"),
-    ("expensive", "more", "price"),
-    ("frequent", "more", "frequency"),
-    ("costly", "more", "price"),
-    ("donate", "derivation", "donation"),
-    ("direct", "doer", "director"),
-    ("frequent", "derivation", "frequency"),
-    ("danish", "demonym", "denmark"),
-    ("american", "demonym", "america"),
-    ("town", "hypernym", "municipality"),
-    ("car", "synonym", "automobile"),
-    ("employee", "hypernym", "person"),
+    ("deep", "more", "depth"), ("shallow", "less", "depth"), ("cheap", "less", "price"),
+    ("expensive", "more", "price"), ("frequent", "more", "frequency"), ("costly", "more", "price"),
+    ("donate", "derivation", "donation"), ("direct", "doer", "director"),
+    ("frequent", "derivation", "frequency"), ("danish", "demonym", "denmark"),
+    ("american", "demonym", "america"), ("town", "hypernym", "municipality"),
+    ("car", "synonym", "automobile"), ("employee", "hypernym", "person"),
     ("book", "hyponym", "catalog"),
-]
+]  # fmt: skip
 
 
 @for_each(("word", "how", "other"), RELATED)

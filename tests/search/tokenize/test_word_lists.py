@@ -23,19 +23,9 @@ from askgraph.search.tokenize.word_lists import (
 
 DEGREES = {"plain", "comparative", "superlative"}
 TABLES = (
-    "asks",
-    "operators",
-    "clauses",
-    "requests",
-    "yes_or_no",
-    "numbers",
-    "times",
-    "texts",
-    "naming",
-    "light",
-    "describing",
-    "follow",
-)
+    "asks", "operators", "clauses", "requests", "yes_or_no", "numbers", "times", "texts", "naming",
+    "light", "describing", "follow",
+)  # fmt: skip
 
 
 def raw(language: str) -> Mapping[str, Any]:

@@ -52,8 +52,15 @@ def test_graphs_from_files_and_addresses(
         b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="&e;">'
         b'<rdf:Description rdf:about="&e;a"><e:p>x</e:p></rdf:Description></rdf:RDF>'
     )
-    response = upload(adding, "several", ("a.ttl", gzip.compress(MOONS)), ("a.owl", xml))
-    assert job_ended(adding, response.json()["id"])["added"]["triples"] == 3
+    for name, files, triples in (
+        ("several", [("a.ttl", gzip.compress(MOONS)), ("a.owl", xml)], 3),
+        ("rules", [("a.n3", b"@prefix : <e:> . :a :p 1 . { ?x :p ?y } => { ?y :q ?x } .")], 1),
+        ("sales", [("sales.csv", b"region,sum\nnorth,3\nsouth,4\n")], 6),
+        ("prices", [("prices.tsv", b"item\tprice\nlamp\t3.5\n")], 3),
+    ):
+        response = upload(adding, name, *files)
+        assert response.status_code == 202, response.text
+        assert job_ended(adding, response.json()["id"])["added"]["triples"] >= triples, name
     # A graph is added by its address and stays guarded.
     response = adding.post("/api/v1/graphs", json={"name": "far", "url": sparql_server.url})
     assert response.status_code == 202, response.text

@@ -161,11 +161,15 @@ CALLS = Choice("", calls=(ToolCall("1", "search_entity", "{}"),))
         (Findings(()), "no word of the question is known"),
         (Draft("PREFIX : <x>\nASK {\n}", 1.0), "considers: ASK { }"),
         (Draft("ASK {}", 1.0, "Is it?"), "considers: Is it?"),
-        (Thought("two\nlines"), "two lines"),
+        (Thought("two\nlines", sent="Mend it"), "two lines"),
         (Prompt("write", ()), "prompts a model (write)"),
         (ModelTurn(CALLS, Usage()), "the model: calls search_entity"),
         (ModelTurn(Choice("It is Io."), Usage()), "the model: It is Io."),
         (ToolUse("search", {"q": "Io"}, Observation("found")), 'search("Io"): found'),
+        (
+            ToolUse("a", {}, Observation("Mend it", failed=True)),
+            "a() failed; the model is shown: Mend it",
+        ),
         (Refusal("nothing"), ""),
     ],
 )

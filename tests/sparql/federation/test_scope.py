@@ -40,19 +40,10 @@ def test_each_part_has_its_place() -> None:
         (kind(part), QUERY[slice(*get_span(part))].split()[0]) for part in split_group(where)
     ]
     assert written == [
-        ("triples", "?a"),
-        ("triples", "?c"),
-        ("Filter", "FILTER(?b"),
-        ("OPTIONAL", "OPTIONAL"),
-        ("MINUS", "MINUS"),
-        ("Union", "{"),
-        ("Values", "VALUES"),
-        ("Values", "VALUES"),
-        ("Bind", "BIND(?b"),
-        ("GRAPH", "GRAPH"),
-        ("SERVICE", "SERVICE"),
-        ("", "{"),
-    ]
+        ("triples", "?a"), ("triples", "?c"), ("Filter", "FILTER(?b"), ("OPTIONAL", "OPTIONAL"),
+        ("MINUS", "MINUS"), ("Union", "{"), ("Values", "VALUES"), ("Values", "VALUES"),
+        ("Bind", "BIND(?b"), ("GRAPH", "GRAPH"), ("SERVICE", "SERVICE"), ("", "{"),
+    ]  # fmt: skip
     assert QUERY[get_span(where)[1] :] == " GROUP BY ?a ORDER BY ?n"
 
 

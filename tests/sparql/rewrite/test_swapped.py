@@ -147,15 +147,8 @@ def test_terms_are_found_where_they_stand() -> None:
 
     integer = "^^<http://www.w3.org/2001/XMLSchema#integer>"
     assert found == [
-        (f'"5"{integer}', "5"),
-        ("<http://example.org/p>", "ex:p"),
-        (f'"-7"{integer}', "-7"),
-        ("<http://base.org/here>", "<here>"),
-        ('"x"^^<http://example.org/type>', "'x'^^ex:type"),
-        ("<http://example.org/Moon>", "ex:Moon"),
-        (f'"3"{integer}', "3"),
-        (f'"2"{integer}', "2"),
-        (f'"1"{integer}', "1"),
-        (f'"-2"{integer}', "-2"),
-        ('"y"', '"y"'),
-    ]
+        (f'"5"{integer}', "5"), ("<http://example.org/p>", "ex:p"), (f'"-7"{integer}', "-7"),
+        ("<http://base.org/here>", "<here>"), ('"x"^^<http://example.org/type>', "'x'^^ex:type"),
+        ("<http://example.org/Moon>", "ex:Moon"), (f'"3"{integer}', "3"), (f'"2"{integer}', "2"),
+        (f'"1"{integer}', "1"), (f'"-2"{integer}', "-2"), ('"y"', '"y"'),
+    ]  # fmt: skip

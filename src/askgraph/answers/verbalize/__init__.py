@@ -39,23 +39,11 @@ from askgraph.sparql.serializer import to_tree
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 __all__ = [
-    "MAX_LABELS",
-    "TripleReader",
-    "describe_confidence",
-    "describe_merged_names",
-    "describe_taught_words",
-    "detect_label_language",
-    "distinguish_labels",
-    "drop_shown_names",
-    "fetch_term_descriptions",
-    "fetch_term_labels",
-    "list_iris",
-    "list_query_iris",
-    "list_texts",
-    "verbalize_query",
-    "verbalize_query_for_graph",
-    "verbalize_with_names",
-]
+    "MAX_LABELS", "TripleReader", "describe_confidence", "describe_merged_names",
+    "describe_taught_words", "detect_label_language", "distinguish_labels", "drop_shown_names",
+    "fetch_term_descriptions", "fetch_term_labels", "list_iris", "list_query_iris", "list_texts",
+    "verbalize_query", "verbalize_query_for_graph", "verbalize_with_names",
+]  # fmt: skip
 
 _MAX_CHARACTERS = 10_000
 """Characters of a query: the time grows with the square of the patterns."""

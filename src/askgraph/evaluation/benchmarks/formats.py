@@ -38,22 +38,10 @@ from askgraph.graph.examples.shacl import read_shacl
 from askgraph.sparql.lexer import declare_prefixes
 
 __all__ = [
-    "Record",
-    "UnusableItemError",
-    "detect_format",
-    "get_objects",
-    "get_query",
-    "get_text",
-    "iterate_json_lines",
-    "number_records",
-    "parse_json_result",
-    "parse_stored_answers",
-    "read_benchmark",
-    "read_example_file",
-    "read_questions",
-    "read_text",
-    "write_examples",
-]
+    "Record", "UnusableItemError", "detect_format", "get_objects", "get_query", "get_text",
+    "iterate_json_lines", "number_records", "parse_json_result", "parse_stored_answers",
+    "read_benchmark", "read_example_file", "read_questions", "read_text", "write_examples",
+]  # fmt: skip
 
 
 def read_benchmark(

@@ -110,9 +110,10 @@ class Panel:
                 doubts = verdict.doubts
             if not doubts:
                 break
-            yield Thought(self.unmask_text("\n".join(doubts)))
-            if retries_left:
-                conversation.send_text(self.mask_text("\n".join([*doubts, _RETRY_INSTRUCTION])))
+            message = "\n".join([*doubts, _RETRY_INSTRUCTION]) if retries_left else ""
+            yield Thought(verdict.remark, sent=self.unmask_text(message))
+            if message:
+                conversation.send_text(self.mask_text(message))
         if self.turns and self.toolbox is not None and self._should_look_up():
             async with aclosing(self._look_up(conversation, self.toolbox())) as steps:
                 async for step in steps:

@@ -37,7 +37,9 @@ _MAX_USUAL_ROWS = 1_000  # fewest rows that make an unseen result suspicious
 _MIN_CONTRADICTION_CONFIDENCE = 0.9  # probability of a candidate that another result contradicts
 _MAX_RESULT_ROWS = 6  # rows of a result that is doubted
 _BIAS_WEIGHT = 0.8
-_WEIGHTS: Mapping[str, float] = load_texts("guided")["weights"]
+_TEXTS = load_texts("guided")
+_WEIGHTS: Mapping[str, float] = _TEXTS["weights"]
+_REMARKS: Mapping[str, str] = _TEXTS["remarks"]
 _MAX_COUNTED_FINDINGS = 2  # a third finding adds no information
 
 
@@ -77,15 +79,11 @@ def estimate_answer_confidence(signs: Signs) -> float:
     better sign never lowers the chance.
     """
     features = {
-        "searched": signs.searched,
-        "against": signs.against,
+        "searched": signs.searched, "against": signs.against,
         "said": 0.0 if signs.said is None else signs.said - 0.5,
-        "finding": min(signs.findings, _MAX_COUNTED_FINDINGS),
-        "empty": signs.empty,
-        "truncated": signs.truncated,
-        "misfit": signs.misfit,
-        "revised": signs.revised,
-    }
+        "finding": min(signs.findings, _MAX_COUNTED_FINDINGS), "empty": signs.empty,
+        "truncated": signs.truncated, "misfit": signs.misfit, "revised": signs.revised,
+    }  # fmt: skip
     linear = _BIAS_WEIGHT + sum(_WEIGHTS[name] * value for name, value in features.items())
     return 1 / (1 + math.exp(-linear))
 
@@ -116,6 +114,18 @@ class Verdict:
         """Whether the model states that the graph holds no answer."""
         parsed = self.reply
         return not (parsed.problem or parsed.chosen or parsed.written or parsed.ask or parsed.same)
+
+    @property
+    def remark(self) -> str:
+        """The doubts in one sentence for the user."""
+        reply, signs = self.reply, self.signs
+        failed = self.answer is None and bool(reply.chosen or reply.written)
+        cases: Mapping[str, object] = {
+            "problem": reply.problem or reply.same, "refusal": self.is_refusal, "failed": failed,
+            "unclear": self.answer is None, "empty": signs.empty, "truncated": signs.truncated,
+            "misfit": signs.misfit, "findings": signs.findings,
+        }  # fmt: skip
+        return _REMARKS[next((name for name, holds in cases.items() if holds), "unseen")]
 
 
 @dataclass(eq=False)

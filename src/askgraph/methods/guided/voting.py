@@ -316,7 +316,7 @@ class VotingPanel(Panel):
             if verdict.answer is not None:
                 yield Opinion(voice.source, verdict.answer, verdict.confidence)
             elif verdict.doubts:
-                yield Thought(f"{voice.name}: {self.unmask_text(verdict.doubts[0])}")
+                yield Thought(f"{voice.name}: {verdict.remark}")
 
     def _set_answer(self, vote: VoteResult | None) -> None:
         if vote is not None:

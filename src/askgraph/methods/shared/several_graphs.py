@@ -22,6 +22,7 @@ from askgraph.endpoint.federated import FederatedEndpoint
 from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph, get_service_iri
 from askgraph.graph.shapes import select_frequent
+from askgraph.methods.settings import load_texts
 from askgraph.methods.tools import Context, ToolLimits
 from askgraph.methods.tools.query_run import answer_query
 from askgraph.methods.tools.rendering import fetch_labels
@@ -233,6 +234,7 @@ _FIRST_CONFIDENCE, _REVISED_CONFIDENCE = (
     0.6,
 )  # confidence in a query, at once or after a revision
 _FINDING_PENALTY = 0.2  # confidence penalty for a query with validation errors
+_ADVICE: Mapping[str, str] = load_texts("shared")["advice"]
 _MAX_FINDINGS = 5  # findings of one query
 _MAX_PROPOSALS = 3  # replacements per wrong name
 _MAX_LABELLED_ROWS = 200  # rows
@@ -324,10 +326,7 @@ class QueryTrials:
         graphs = self._select_graphs(parsed)
         if not graphs:
             names = ", ".join(graph.name for graph in self.graphs.graphs)
-            return (
-                f"There is no graph {parsed.graph!r}: the first line is "
-                f"{GRAPH_LINE_PREFIX}NAME, of {names}"
-            )
+            return f"There is no graph {parsed.graph!r}; there are {names}. {_ADVICE['graph']}"
         validated_query = await self._check(parsed, graphs)
         from askgraph.sparql.rewrite.canonical import canonicalize_query  # for repeated queries
 
@@ -437,6 +436,13 @@ class QueryTrials:
             if other_graph is not graph and (unlabelled_iris := sorted(iris - labels.keys())):
                 labels |= await fetch_labels(other_graph.context, unlabelled_iris)
         return replace(answer, labels=labels)
+
+
+def remove_advice(fault: str) -> str:
+    """Return a fault of a reply without the advice to the model, for the user."""
+    return next(
+        (fault.removesuffix(f" {text}") for text in _ADVICE.values() if fault.endswith(text)), fault
+    )
 
 
 def _format_finding(finding: Finding) -> str:

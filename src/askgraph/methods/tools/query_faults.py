@@ -6,13 +6,14 @@ is explained by its label and class before an answer depends on it.
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pyoxigraph import NamedNode
 
 from askgraph import errors
 from askgraph.answers.verbalize import list_query_iris
 from askgraph.answers.why_empty import EmptyResultReason, analyse_empty_result
+from askgraph.methods.settings import load_texts
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import look_up_types
 from askgraph.methods.tools.rendering import RenderedText, TermWriter, clip_text, fetch_labels
@@ -20,6 +21,7 @@ from askgraph.methods.tools.term_text import STANDARD_NAMESPACES, extract_iris
 from askgraph.methods.tools.terms import filter_unknown_iris, find_nearest, find_nearest_prefixes
 from askgraph.sparql.lexer import tokenize
 
+_ADVICE: Mapping[str, str] = load_texts("shared")["advice"]
 _MAX_LINE_CHARACTERS = 100
 _MAX_UNKNOWN_IRIS = 5
 _POSITION_PREFIX = re.compile(r"line \d+, column \d+: ")
@@ -99,16 +101,13 @@ def explain_failure(problem: errors.ServiceError) -> str:
     """Explain a failure of the service, and what the author of the query can do about it."""
     match problem:
         case errors.TimedOut():
-            return (
-                f"time is over: {problem}. Make the query cheaper: start from a named thing, drop "
-                "unbounded paths (p*), OPTIONAL and text filters, aggregate less, or add a LIMIT."
-            )
+            return f"time is over: {problem}. {_ADVICE['late']}"
         case errors.Unreachable() | errors.Unauthorised():
             return f"the endpoint is down: {problem}. Other queries will fail as well."
         case errors.Overloaded():
-            return f"the endpoint is too busy: {problem}. Try once more, or a cheaper query."
+            return f"the endpoint is too busy: {problem}. {_ADVICE['busy']}"
         case errors.ErrorReply():
-            return f"the endpoint failed on this query: {problem}. Write it more simply."
+            return f"the endpoint failed on this query: {problem}. {_ADVICE['failed']}"
         case _:
             return f"the endpoint failed: {problem}"
 

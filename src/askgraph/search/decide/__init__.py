@@ -57,17 +57,11 @@ _MAX_RIVAL_SCORE_DIFFERENCE = 0.2  # maximum score difference to a rival
 _DEFAULT_MARGIN_SCORE = 0.5  # margin of a result without rivals, which proves little
 _MAX_LINK_SCORE_DIFFERENCE = 0.05  # score difference up to which links are equally good readings
 _MAX_EVIDENCE = (
-    ("faults", 0.0),
-    ("left_out", 0.5),
-    ("unsaid", 0.05),
-    ("unsaid_columns", 0.3),
-    ("unsaid_conditions", 0.3),
-    ("inexact", 0.15),
+    ("faults", 0.0), ("left_out", 0.5), ("unsaid", 0.05), ("unsaid_columns", 0.3),
+    ("unsaid_conditions", 0.3), ("inexact", 0.15),
     *((name, 0.0) for name in ("misfit", "unheld", "unnamed", "disagrees", "ungrouped")),
-    ("head_missed", 0.0),
-    ("required", 0.0),
-    ("rivals", 1.0),
-)
+    ("head_missed", 0.0), ("required", 0.0), ("rivals", 1.0),
+)  # fmt: skip
 """The maximum of each evidence for an answer without doubt; any excess is a blemish."""
 _OPTIONAL_OPERATORS = frozenset(
     "exists and both distinct now past during ongoing lasted at".split()

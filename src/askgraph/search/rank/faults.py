@@ -786,30 +786,11 @@ def _wrong_kind(context: FaultContext) -> bool:
 
 
 _CHECKS: tuple[Callable[[FaultContext], bool], ...] = (
-    _number_missing,
-    _thing_missing,
-    _counted_noun,
-    _extreme_missing,
-    _limit_missing,
-    _limit_extra,
-    _columns_missing,
-    _columns_extra,
-    _cut_off,
-    _denied_apart,
-    _wrong_sort,
-    _wrong_kind,
-    _unasked,
-    _namesake,
-    _measured_apart,
-    _borrowed_value,
-    _indefinite,
-    _contradicts,
-    _counts_group,
-    _single_values,
-    _bound_twice,
-    _idle_condition,
-    _crossed,
-)
+    _number_missing, _thing_missing, _counted_noun, _extreme_missing, _limit_missing, _limit_extra,
+    _columns_missing, _columns_extra, _cut_off, _denied_apart, _wrong_sort, _wrong_kind, _unasked,
+    _namesake, _measured_apart, _borrowed_value, _indefinite, _contradicts, _counts_group,
+    _single_values, _bound_twice, _idle_condition, _crossed,
+)  # fmt: skip
 
 FAULT_CHECKS: Mapping[str, Callable[[FaultContext], bool]] = {
     one.__name__[1:]: one for one in _CHECKS

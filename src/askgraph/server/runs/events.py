@@ -114,7 +114,8 @@ def describe_step(step: Step) -> str:
             arguments_text = ", ".join(
                 json.dumps(argument, ensure_ascii=False) for argument in arguments.values()
             )
-            return clip_line(f"{tool}({arguments_text}): {observed.text}")
+            failure = " failed; the model is shown" if observed.failed else ""
+            return clip_line(f"{tool}({arguments_text}){failure}: {observed.text}")
         case _:
             return ""
 

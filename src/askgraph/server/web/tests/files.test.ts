@@ -11,6 +11,7 @@ test("a file's format is what its name ends in, compressed or not", () => {
   assert.equal(formatOf("space.ttl"), "Turtle");
   assert.equal(formatOf("a.b.NT.GZ"), "N-Triples");
   assert.equal(formatOf("wiki.rdf.bz2"), "RDF/XML");
+  assert.deepEqual(["a.n3", "a.csv.gz", "a.tsv"].map(formatOf), ["N3", "CSV", "TSV"]);
   for (const name of ["ttl", "graph.gz", "notes.txt", "graph.ttl.zip", ""])
     assert.equal(formatOf(name), null, name);
 });

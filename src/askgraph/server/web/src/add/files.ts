@@ -26,6 +26,9 @@ const FORMATS: Readonly<Record<string, string>> = {
   xml: "RDF/XML",
   jsonld: "JSON-LD",
   json: "JSON-LD",
+  n3: "N3",
+  csv: "CSV",
+  tsv: "TSV",
 };
 
 /** The endings that a file dialogue offers. */

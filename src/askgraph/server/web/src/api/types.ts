@@ -31,7 +31,7 @@ export type Step =
       readonly score: number;
       readonly words: string;
     }
-  | { readonly step: "thought"; readonly text: string }
+  | { readonly step: "thought"; readonly text: string; readonly sent?: string }
   | {
       readonly step: "prompt";
       readonly purpose: string;

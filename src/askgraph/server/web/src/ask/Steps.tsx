@@ -65,6 +65,7 @@ function StepView({ step, read }: { step: Step; read: Reader | undefined }) {
           )}
         >
           <pre>{JSON.stringify(step.arguments, null, 1)}</pre>
+          <p class="muted small">{stepSay.shown}</p>
           <pre>{step.observation.text}</pre>
         </Folded>
       );
@@ -84,7 +85,12 @@ function StepView({ step, read }: { step: Step; read: Reader | undefined }) {
         </Folded>
       );
     case "thought":
-      return <p class="step-text">{step.text}</p>;
+      if (!step.sent) return <p class="step-text">{step.text}</p>;
+      return (
+        <Folded title={stepTitle(step)} more={stepSay.sent}>
+          <pre>{step.sent}</pre>
+        </Folded>
+      );
     default:
       return null;
   }

@@ -50,7 +50,12 @@ function StepView({ step, score }: { step: Step; score: number | undefined }) {
     case "draft":
       return <Draft step={step} score={score} />;
     case "thought":
-      return <Prose text={textIn(step, "text")} />;
+      return (
+        <>
+          <Prose text={textIn(step, "text")} />
+          <Text title="Sent to the model" text={textIn(step, "sent")} />
+        </>
+      );
     case "tool_use":
       return (
         <>
