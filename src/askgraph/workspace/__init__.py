@@ -672,7 +672,7 @@ def _build_add_hint(source: str) -> str:
 def _build_unknown_graph_message(
     name: str, graphs: Mapping[str, GraphSettings], folder: Path
 ) -> str:
-    if is_url(name) or Path(name).expanduser().exists():
+    if graph_data.is_url(name) or Path(name).expanduser().exists():
         return f"{name!r} is not the name of a graph: {_build_add_hint(name)}"
     near = difflib.get_close_matches(name, graphs, n=3, cutoff=0.5)
     listing = f"available: {', '.join(graphs)}" if graphs else "it has none yet"
