@@ -10,6 +10,7 @@ import ast
 import re
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -226,9 +227,10 @@ def settings_page() -> str:
         _section(f"`{table}`", page, f"\n\n{fields_table(PACKAGE / file, name)}")
         for table, file, name, page in SETTINGS
     ]
+    descriptions = tomllib.loads((PACKAGE / "server" / "settings.toml").read_text("utf-8"))
     rows = [
         (f"`{name}`", f"`{field.get_default(call_default_factory=True)}`",
-         prose(field.description or ""))
+         prose(descriptions[name]))
         for name, field in ServeSettings.model_fields.items()
     ]  # fmt: skip
     variables = " Each is a variable, too: `ASKGRAPH_SERVE_PORT` for `port`."

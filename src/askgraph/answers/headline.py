@@ -12,16 +12,9 @@ from functools import cached_property
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
-from askgraph.answers.verbalize import Sentence
+from askgraph.answers.verbalize import Sentence, phrases
 from askgraph.answers.verbalize.labels import SchemaFacts, find_unit
 from askgraph.answers.verbalize.names import Names, without_article
-from askgraph.answers.verbalize.phrases import (
-    Phrases,
-    ValueWriter,
-    load_phrases,
-    remove_controls,
-    shorten_line,
-)
 from askgraph.answers.verbalize.scope import unwrap
 from askgraph.errors import QuerySyntaxError
 from askgraph.graph import KnowledgeGraph
@@ -157,7 +150,7 @@ def name_property_units(
     predicates: Iterable[str], graph: KnowledgeGraph, language: str
 ) -> dict[str, str]:
     """Return the words behind the numbers of some predicates, by their IRIs."""
-    writer = Names({}, load_phrases(language)).writer
+    writer = Names({}, phrases.load_phrases(language)).writer
     profiles = {p.iri: p for p in graph.profile.predicates}
     units = {iri: find_unit(profiles[iri], graph.arrays) for iri in predicates if iri in profiles}
     texts = {iri: writer.name_unit(unit) for iri, unit in units.items() if unit is not None}
@@ -192,7 +185,7 @@ class Headline:
             text = self._judge() if isinstance(self.result, bool) else self._tell(self.result)
         except (QuerySyntaxError, RecursionError):
             return ""
-        text = remove_controls(text)
+        text = phrases.remove_controls(text)
         sentence = self._names.phrases.punctuate(text) if text else ""
         rows = () if isinstance(self.result, bool) else self.result.rows
         first = rows[0][0] if rows and rows[0] else None
@@ -211,12 +204,12 @@ class Headline:
         return Names(self.labels, self._phrases, facts=self.facts, values=constants)
 
     @cached_property
-    def _phrases(self) -> Phrases:
-        return load_phrases(self.language, self.nouns)
+    def _phrases(self) -> phrases.Phrases:
+        return phrases.load_phrases(self.language, self.nouns)
 
     @cached_property
-    def _writer(self) -> ValueWriter:
-        return ValueWriter(self._phrases)
+    def _writer(self) -> phrases.ValueWriter:
+        return phrases.ValueWriter(self._phrases)
 
     @cached_property
     def _years(self) -> set[str]:
@@ -533,7 +526,7 @@ def _add_values(name: str, values: Sequence[str]) -> str:
 
 def write_term(
     term: Term | None,
-    writer: ValueWriter,
+    writer: phrases.ValueWriter,
     labels: Mapping[str, str],
     unit: Unit | None = None,
     variable: str = "",
@@ -544,7 +537,7 @@ def write_term(
     """
     match term:
         case NamedNode():
-            return shorten_line(Names(labels, writer.phrases).name_iri(term.value))
+            return phrases.shorten_line(Names(labels, writer.phrases).name_iri(term.value))
         case Literal():
             return writer.write_literal(term, unit, variable)
         case _:

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 
+from askgraph import trace
 from askgraph.answers import AnswerBuilder
 from askgraph.answers.verbalize import (
     describe_merged_names,
@@ -39,17 +40,6 @@ from askgraph.sparql import Nested, find_variables
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.serializer import render_query
-from askgraph.trace import (
-    Answer,
-    Clarification,
-    Draft,
-    Findings,
-    Mention,
-    Option,
-    Question,
-    Refusal,
-    UnmatchedWords,
-)
 
 _MAX_DRAFTS = 5
 _MAX_MENTIONS = 20
@@ -95,7 +85,7 @@ class SearchRun:
     """Graph search for one question over one graph; the counting `endpoint` gets all requests."""
 
     limits: SearchLimits
-    question: Question
+    question: trace.Question
     graph: KnowledgeGraph
     endpoint: CountingEndpoint
     timed_out: bool = False
@@ -113,11 +103,11 @@ class SearchRun:
             today=date.fromisoformat(limits.today) if limits.today else None,
         )
 
-    def build_findings(self, proposal: RankedCandidates) -> Findings:
+    def build_findings(self, proposal: RankedCandidates) -> trace.Findings:
         """Return how the best candidate interprets the words of the question."""
         reading = proposal.question
         mentions = [
-            Mention(
+            trace.Mention(
                 " ".join(reading.tokens[position].text for position in link.positions),
                 link.kind.name.lower(),
                 link.target,
@@ -127,9 +117,9 @@ class SearchRun:
             for link in _drop_partial_links(proposal.linked.links)[:_MAX_MENTIONS]
         ]
         best = proposal.candidates[0] if proposal.candidates else None
-        return Findings(tuple(mentions), _list_unused_words(proposal, best))
+        return trace.Findings(tuple(mentions), _list_unused_words(proposal, best))
 
-    def list_drafts(self, proposal: RankedCandidates) -> list[Draft]:
+    def list_drafts(self, proposal: RankedCandidates) -> list[trace.Draft]:
         """Return the best few candidates; of those with the same words, only the best."""
         distinct: list[tuple[QueryCandidate, Set[str]]] = []
         for candidate in proposal.candidates:
@@ -145,7 +135,7 @@ class SearchRun:
             if len(distinct) == _MAX_DRAFTS:
                 break
         return [
-            Draft(
+            trace.Draft(
                 render_query(candidate.query, self.graph.prefixes, self.graph.profile.types),
                 round(candidate.score, 3),
             )
@@ -162,17 +152,19 @@ class SearchRun:
         """The graph's prefixes."""
         return self.graph.prefixes
 
-    async def decide_outcome(self, proposal: RankedCandidates) -> Answer | Clarification | Refusal:
+    async def decide_outcome(
+        self, proposal: RankedCandidates
+    ) -> trace.Answer | trace.Clarification | trace.Refusal:
         """Run the best candidates until one has a result; answer, ask back or refuse."""
         decision = decide(proposal)
         clusters = decision.clusters
         if not clusters:
-            return Refusal(
+            return trace.Refusal(
                 _build_empty_refusal_text(proposal), missing=await self.suggest_missing(proposal)
             )
         answer = await self.find_first_answer(proposal, clusters, decision.confidence)
         if answer is None:
-            return Refusal("No query that fits the question finished in time.")
+            return trace.Refusal("No query that fits the question finished in time.")
         if self.timed_out:
             answer = replace(answer, cut_short="the query of a better reading ran out of time")
         limits = Thresholds(self.limits.answer_from, self.limits.ask_from)
@@ -183,18 +175,18 @@ class SearchRun:
                 options = await self.build_options(proposal, clusters, answer)
                 if len(options) > 1:
                     missing = await self.suggest_missing(proposal)
-                    return Clarification(
+                    return trace.Clarification(
                         _build_clarification_text(proposal), options, answer, missing=missing
                     )
                 if answer.confidence >= limits.answer:
                     return answer
-        return Refusal(
+        return trace.Refusal(
             _build_unsure_refusal_text(proposal),
             answer,
             missing=await self.suggest_missing(proposal),
         )
 
-    async def suggest_missing(self, proposal: RankedCandidates) -> tuple[UnmatchedWords, ...]:
+    async def suggest_missing(self, proposal: RankedCandidates) -> tuple[trace.UnmatchedWords, ...]:
         """Return the words that no candidate covers, with names that could replace them."""
         from askgraph.answers.suggestions import suggest_names  # few questions lack a word
 
@@ -205,9 +197,9 @@ class SearchRun:
 
     async def find_first_answer(
         self, proposal: RankedCandidates, clusters: Sequence[Cluster], confidence: float
-    ) -> Answer | None:
+    ) -> trace.Answer | None:
         """Return the best cluster's answer, or the next one's if it is empty or fails."""
-        fallback: Answer | None = None
+        fallback: trace.Answer | None = None
         for position, cluster in enumerate(clusters[: self.limits.tried]):
             if fallback is not None and cluster.score < clusters[0].score - MAX_EMPTY_SCORE_GAP:
                 break  # the empty result is the answer: no other reading is nearly as good
@@ -241,7 +233,7 @@ class SearchRun:
         confidence: float,
         *,
         known_result: SelectResult | bool | None = None,
-    ) -> Answer | None:
+    ) -> trace.Answer | None:
         """Run one candidate, unless its result is known; None if it cannot be run."""
         builder = self.create_builder(proposal)
         query, labels = await builder.format_query(candidate.query)
@@ -331,8 +323,8 @@ class SearchRun:
         return await endpoint.select(query, timeout=timeout, limit=self.limits.rows)
 
     async def build_options(
-        self, proposal: RankedCandidates, clusters: Sequence[Cluster], known_answer: Answer
-    ) -> tuple[Option, ...]:
+        self, proposal: RankedCandidates, clusters: Sequence[Cluster], known_answer: trace.Answer
+    ) -> tuple[trace.Option, ...]:
         """Return the best interpretations as options, each with its number of rows.
 
         The result of `known_answer` is not queried again.
@@ -369,7 +361,7 @@ class SearchRun:
         return choose_options(answers)
 
 
-def _count_unbound(answer: Answer, candidate: QueryCandidate) -> int:
+def _count_unbound(answer: trace.Answer, candidate: QueryCandidate) -> int:
     """Return the number of rows with an unbound answer that no optional pattern explains."""
     names = answer.result.variables
     optional = {

@@ -12,7 +12,7 @@ from itertools import permutations, product
 
 from pyoxigraph import NamedNode, Variable
 
-from askgraph import deadline
+from askgraph import deadline, sparql
 from askgraph.answers.search_run import SearchRun
 from askgraph.answers.verbalize.phrases import load_phrases
 from askgraph.endpoint import CountingEndpoint
@@ -22,19 +22,6 @@ from askgraph.search.decide import estimate_confidence, find_omitted_words
 from askgraph.search.operators.query_builder import QueryCandidate
 from askgraph.search.query_pieces import get_predicate, get_variable, get_variable_number
 from askgraph.search.rank import RankedCandidates, cluster_candidates, load_weights
-from askgraph.sparql import (
-    Element,
-    Group,
-    Nested,
-    Path,
-    Pattern,
-    Query,
-    Values,
-    find_variables,
-    rename_iris,
-    transform,
-    walk,
-)
 from askgraph.sparql.serializer import to_text
 from askgraph.sparql.vocabulary import OWL_SAME_AS, RDF_TYPE, SKOS_EXACT_MATCH
 from askgraph.trace import Answer
@@ -57,8 +44,8 @@ _NEUTRAL_FEATURES = {"head": 1.0, "disagrees": 0.0, "misfit": 0.0, "unheld": 0.0
 """Feature values of a part without answer columns, where these features do not apply."""
 _TIME_SHARE = 0.2  # part of the remaining time for one request
 _SAME_AS_PREDICATES = tuple(map(NamedNode, (OWL_SAME_AS, SKOS_EXACT_MATCH)))
-_SAME_AS_PATH = Path(
-    "|", (*_SAME_AS_PREDICATES, *(Path("^", (one,)) for one in _SAME_AS_PREDICATES))
+_SAME_AS_PATH = sparql.Path(
+    "|", (*_SAME_AS_PREDICATES, *(sparql.Path("^", (one,)) for one in _SAME_AS_PREDICATES))
 )
 _LOCAL_NODE, _REMOTE_NODE = Variable("here"), Variable("there")
 
@@ -73,7 +60,7 @@ class GraphPart:
     unused_words: frozenset[str]
 
     @property
-    def tree(self) -> Query:
+    def tree(self) -> sparql.Query:
         """The query of the candidate."""
         return self.candidate.tree
 
@@ -90,15 +77,15 @@ class GraphPart:
         ends = (
             end
             for pattern in self.tree.where.elements
-            if isinstance(pattern, Pattern) and get_predicate(pattern) != RDF_TYPE
+            if isinstance(pattern, sparql.Pattern) and get_predicate(pattern) != RDF_TYPE
             for end in (pattern.subject, pattern.object)
         )
         return tuple(dict.fromkeys(end for end in ends if isinstance(end, Variable)))
 
-    async def fetch_iri_rows(self, query: Query) -> list[tuple[str, ...]]:
+    async def fetch_iri_rows(self, query: sparql.Query) -> list[tuple[str, ...]]:
         """Return the IRIs in the first rows of a query on the graph of the part."""
         own_types = dict(self.run.graph.profile.types)
-        text = to_text(rename_iris(query, own_types) if own_types else query)
+        text = to_text(sparql.rename_iris(query, own_types) if own_types else query)
         timeout = deadline.clamp_timeout(self.run.limits.timeout, share=_TIME_SHARE)
         result = await self.run.endpoint.select(text, timeout=timeout, limit=_MAX_JOIN_VALUES)
         iri_rows = [
@@ -226,7 +213,7 @@ def _can_join(head: GraphPart, service_part: GraphPart) -> bool:
 
     Both graphs must also use the same type predicates.
     """
-    inner = any(isinstance(node, Query) for node in walk(head.tree.where))
+    inner = any(isinstance(node, sparql.Query) for node in sparql.walk(head.tree.where))
     return not inner and head.run.graph.profile.types == service_part.run.graph.profile.types
 
 
@@ -268,22 +255,24 @@ async def _find_link(head: GraphPart, service_part: GraphPart) -> PartLink | Non
 
 async def _fetch_same_as(part: GraphPart, iris: Sequence[str]) -> Mapping[str, str]:
     """Fetch the IRIs that the graph of a part states to be the same as the given ones."""
-    where = Group(
-        (_build_values(_LOCAL_NODE, iris), Pattern(_LOCAL_NODE, _SAME_AS_PATH, _REMOTE_NODE))
+    where = sparql.Group(
+        (_build_values(_LOCAL_NODE, iris), sparql.Pattern(_LOCAL_NODE, _SAME_AS_PATH, _REMOTE_NODE))
     )
-    query = Query(
+    query = sparql.Query(
         "SELECT", where, ((_REMOTE_NODE, None), (_LOCAL_NODE, None)), limit=_MAX_JOIN_VALUES
     )
     return {row[0]: row[1] for row in await part.fetch_iri_rows(query)}
 
 
-def _restrict_to_values(tree: Query, variable: Variable, iris: Iterable[str]) -> Query:
-    where = Group((_build_values(variable, iris), *tree.where.elements))
-    return Query("SELECT", where, ((variable, None),), distinct=True, limit=_MAX_JOIN_VALUES)
+def _restrict_to_values(
+    tree: sparql.Query, variable: Variable, iris: Iterable[str]
+) -> sparql.Query:
+    where = sparql.Group((_build_values(variable, iris), *tree.where.elements))
+    return sparql.Query("SELECT", where, ((variable, None),), distinct=True, limit=_MAX_JOIN_VALUES)
 
 
-def _build_values(variable: Variable, iris: Iterable[str]) -> Values:
-    return Values((variable,), tuple((NamedNode(iri),) for iri in iris))
+def _build_values(variable: Variable, iris: Iterable[str]) -> sparql.Values:
+    return sparql.Values((variable,), tuple((NamedNode(iri),) for iri in iris))
 
 
 def _estimate_part_confidence(part: GraphPart, other_part: GraphPart, *, is_head: bool) -> float:
@@ -352,24 +341,24 @@ def _join_parts(
     if link.stated_by is None:
         names[link.service] = link.head
     service_node = names[link.service]
-    same_as_pattern = (Pattern(link.head, _SAME_AS_PATH, service_node),)
-    inner: tuple[Element, ...] = transform(
+    same_as_pattern = (sparql.Pattern(link.head, _SAME_AS_PATH, service_node),)
+    inner: tuple[sparql.Element, ...] = sparql.transform(
         service_candidate.tree.where,
         lambda node: names.get(node, node) if isinstance(node, Variable) else node,
     ).elements
     inner = (*inner, *(same_as_pattern if link.stated_by is service_part else ()))
     if head_candidate.tree.is_aggregate:  # count each thing once
         join_node = service_node if link.stated_by is not service_part else link.head
-        inner = (Query("SELECT", Group(inner), ((join_node, None),), distinct=True),)
+        inner = (sparql.Query("SELECT", sparql.Group(inner), ((join_node, None),), distinct=True),)
     where = (
         *head_candidate.tree.where.elements,
         *(same_as_pattern if link.stated_by is head else ()),
-        Nested("SERVICE", Group(inner), NamedNode(service_iri)),
+        sparql.Nested("SERVICE", sparql.Group(inner), NamedNode(service_iri)),
     )
     distinct = head_candidate.tree.distinct or not (
         head_candidate.tree.order or head_candidate.tree.is_aggregate
     )
-    tree = replace(head_candidate.tree, where=Group(where), distinct=distinct)
+    tree = replace(head_candidate.tree, where=sparql.Group(where), distinct=distinct)
     hints = {
         **head_candidate.hints,
         **{
@@ -386,5 +375,5 @@ def _join_parts(
 
 
 def _iterate_numbered_variables(candidate: QueryCandidate) -> Iterator[Variable]:
-    all_variables = (*find_variables(candidate.tree), *candidate.hints)
+    all_variables = (*sparql.find_variables(candidate.tree), *candidate.hints)
     return (item for item in all_variables if item.value[1:].isdigit())

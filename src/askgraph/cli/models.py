@@ -76,7 +76,7 @@ def check(
         del explicit_settings["key_env"]  # as without it
     title = name if name and name.isidentifier() else "default"
     lines = [
-        f"{key} = {_format_toml(value)}"
+        f"{key} = {text_of_json.dumps(value, ensure_ascii=False)}"  # TOML writes values like JSON
         for key, value in {**probe.settings, **explicit_settings}.items()
     ]
     toml_text = "\n".join(
@@ -106,11 +106,6 @@ def _get_explicit_settings(settings: ModelSettings) -> dict[str, object]:
         for key, value in asdict(settings).items()
         if key == "model" or value != defaults[key]
     }
-
-
-def _format_toml(value: object) -> str:
-    """Format a text, number or boolean, which TOML writes like JSON."""
-    return text_of_json.dumps(value, ensure_ascii=False)
 
 
 def _format_probe(title: str, probe: CapabilityReport, toml_text: str) -> Iterator[RenderableType]:

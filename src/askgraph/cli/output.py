@@ -14,7 +14,7 @@ import typer
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from askgraph import plugins
+from askgraph import plugins, trace
 from askgraph.answers.console import format_count, render_plain_text, strip_control_characters
 from askgraph.cli import (
     DebugOption,
@@ -27,18 +27,6 @@ from askgraph.errors import SetupError
 from askgraph.llm import ToolCall
 from askgraph.methods import Method
 from askgraph.sparql.results import Term, to_plain_value
-from askgraph.trace import (
-    Draft,
-    Findings,
-    Heard,
-    ModelTurn,
-    Outcome,
-    Prompt,
-    Step,
-    Thought,
-    ToolUse,
-    Usage,
-)
 from askgraph.workspace import DEFAULT_METHOD, Progress, Workspace
 from askgraph.workspace.settings import parse_method_spec
 
@@ -209,48 +197,48 @@ def show_progress() -> Iterator[Progress]:
             progress_display.stop()
 
 
-def format_step_title(step: Step) -> str:
+def format_step_title(step: trace.Step) -> str:
     """Return the kind of a step, as a word or a call."""
     match step:
-        case ModelTurn():
+        case trace.ModelTurn():
             return "model"
-        case ToolUse():
+        case trace.ToolUse():
             return _format_call(step.tool, step.arguments)
-        case Prompt():
+        case trace.Prompt():
             return f"prompt ({step.purpose})"
-        case Heard():
+        case trace.Heard():
             return "replies of the graphs, for a replay"
         case _:
             return type(step).__name__.lower()
 
 
-def format_step(step: Step, *, line_limit: int | None) -> Iterator[Text]:
+def format_step(step: trace.Step, *, line_limit: int | None) -> Iterator[Text]:
     """Yield the content of a step line by line, at most `line_limit` lines of each text."""
     match step:
-        case ModelTurn(choice=choice):
+        case trace.ModelTurn(choice=choice):
             yield from _format_lines(choice.reasoning, line_limit, style="dim italic")
             yield from _format_lines(choice.text or choice.refusal, line_limit)
             yield from (
                 Text(f"→ {_format_model_call(call)}", style="cyan") for call in choice.calls
             )
-        case ToolUse(observation=observation):
+        case trace.ToolUse(observation=observation):
             yield from _format_lines(
                 observation.text, line_limit, style="red" if observation.failed else "dim"
             )
-        case Prompt():
+        case trace.Prompt():
             if step.tools:
                 yield Text(f"tools: {', '.join(tool.name for tool in step.tools)}", style="dim")
             for message in step.messages:
                 yield Text(f"{type(message).__name__.lower()}:", style="bold dim")
                 yield from _format_lines(message.text, line_limit, style="dim")
-        case Thought(text=text, sent=sent):
+        case trace.Thought(text=text, sent=sent):
             yield from _format_lines(text, line_limit)
             if sent:
                 yield Text("sent to the model:", style="bold dim")
                 yield from _format_lines(sent, line_limit, style="dim")
-        case Draft(query=query, score=score, words=words):
+        case trace.Draft(query=query, score=score, words=words):
             yield from _format_lines(f"{score:.3f}  {words or query}", line_limit)
-        case Findings(mentions=mentions):
+        case trace.Findings(mentions=mentions):
             mention_texts = (
                 f"{mention.words!r}: {mention.kind} {mention.label or mention.target}"
                 for mention in mentions
@@ -262,7 +250,7 @@ def format_step(step: Step, *, line_limit: int | None) -> Iterator[Text]:
             return
 
 
-def format_cost(usage: Usage) -> str:
+def format_cost(usage: trace.Usage) -> str:
     """Return the tokens of a usage, and its cost if there is one."""
     text = f"{usage.input_tokens:,} tokens in"
     if usage.cached_tokens:
@@ -271,7 +259,7 @@ def format_cost(usage: Usage) -> str:
     return text + (f", cost {usage.money:.4f}" if usage.money else "")
 
 
-def format_calls(usage: Usage) -> str:
+def format_calls(usage: trace.Usage) -> str:
     """Return the number of model calls and their cost."""
     return (
         f"{usage.llm_calls} call{'s' if usage.llm_calls > 1 else ''} of a model, "
@@ -306,7 +294,7 @@ def _format_model_call(call: ToolCall) -> str:
 
 
 @contextlib.contextmanager
-def show_steps(*, quiet: bool = False) -> Iterator[Callable[[Step], None]]:
+def show_steps(*, quiet: bool = False) -> Iterator[Callable[[trace.Step], None]]:
     """Provide a function that shows each step.
 
     Nothing is shown without a terminal, or for a method that calls no model and answers at once.
@@ -326,20 +314,20 @@ class _StepDisplay:
         self._console = Console(stderr=True)
         self._status = self._console.status("")
         self._is_open = False
-        self._usage = Usage()
+        self._usage = trace.Usage()
         self._prompt_count = 0
 
-    def show(self, step: Step) -> None:
+    def show(self, step: trace.Step) -> None:
         """Show a step, if the run uses a model."""
-        if not self._is_open and isinstance(step, Prompt | ModelTurn | ToolUse):
+        if not self._is_open and isinstance(step, trace.Prompt | trace.ModelTurn | trace.ToolUse):
             self._is_open = True
             self._status.start()
-        self._prompt_count += isinstance(step, Prompt)
-        if not self._is_open or isinstance(step, Outcome | Prompt):
+        self._prompt_count += isinstance(step, trace.Prompt)
+        if not self._is_open or isinstance(step, trace.Outcome | trace.Prompt):
             return
         for line in _format_brief(step, show_model=self._prompt_count > 1):
             self._console.print(line, no_wrap=True, overflow="ellipsis", highlight=False)
-        if isinstance(step, ModelTurn):
+        if isinstance(step, trace.ModelTurn):
             self._usage += step.usage
         self._status.update(
             f"[dim]{format_cost(self._usage)}[/dim]" if self._usage.llm_calls else ""
@@ -353,27 +341,27 @@ class _StepDisplay:
             self._console.print(format_calls(self._usage), style="dim", highlight=False)
 
 
-def _format_brief(step: Step, *, show_model: bool) -> Iterator[Text]:
+def _format_brief(step: trace.Step, *, show_model: bool) -> Iterator[Text]:
     """Return a step in a few lines: the model's thoughts, its calls, the first line of a result.
 
     `show_model` adds the name of the model, since several may be in use.
     """
     match step:
-        case ToolUse():
+        case trace.ToolUse():
             first_line = next(iter(format_step(step, line_limit=1)), Text(""))
             failure = " failed; the model is shown" if step.observation.failed else ""
             yield Text.assemble((f"  {step.tool}{failure}: ", "dim"), first_line)
-        case ModelTurn():
+        case trace.ModelTurn():
             if show_model and step.model:
                 yield Text(f"model {strip_control_characters(step.model)}", style="dim")
             yield from format_step(_simplify_turn(step), line_limit=1)
         case _:
             yield Text(format_step_title(step), style="dim")
-            brief_step = replace(step, sent="") if isinstance(step, Thought) else step
+            brief_step = replace(step, sent="") if isinstance(step, trace.Thought) else step
             yield from format_step(brief_step, line_limit=1)
 
 
-def _simplify_turn(turn: ModelTurn) -> ModelTurn:
+def _simplify_turn(turn: trace.ModelTurn) -> trace.ModelTurn:
     """Return a turn whose text, if it is a JSON object, lists its values without JSON syntax."""
     try:
         content = json.loads(turn.choice.text)

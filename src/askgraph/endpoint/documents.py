@@ -9,17 +9,9 @@ from urllib.parse import unquote, urlsplit
 
 import httpx2
 
+from askgraph import errors
 from askgraph.endpoint._http_exchange import USER_AGENT, parse_url
 from askgraph.endpoint.public_only import AddressGuard, has_same_origin
-from askgraph.errors import (
-    ErrorReply,
-    MalformedReply,
-    NotPublic,
-    SetupError,
-    TimedOut,
-    Unauthorised,
-    Unreachable,
-)
 from askgraph.sparql.rdf_files import (
     DECOMPRESSOR_BY_SUFFIX,
     FORMAT_BY_MEDIA_TYPE,
@@ -88,18 +80,18 @@ async def fetch_document(
         ):
             status = response.status_code
             if status in (401, 403):
-                raise Unauthorised(f"{address} requires credentials (status {status})")
+                raise errors.Unauthorised(f"{address} requires credentials (status {status})")
             if not response.is_success:
-                raise ErrorReply(f"{address} answered with status {status}")
+                raise errors.ErrorReply(f"{address} answered with status {status}")
             content = await _read_content(response, max_bytes)
             media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             return WebDocument(str(response.url), media_type, content)
     except (TimeoutError, httpx2.TimeoutException) as error:
-        raise TimedOut(f"{address} did not answer within {timeout:g} seconds") from error
+        raise errors.TimedOut(f"{address} did not answer within {timeout:g} seconds") from error
     except httpx2.TooManyRedirects as error:
-        raise ErrorReply(f"{address} redirects in a loop") from error
+        raise errors.ErrorReply(f"{address} redirects in a loop") from error
     except httpx2.HTTPError as error:
-        raise Unreachable(f"{address} cannot be reached: {error}") from error
+        raise errors.Unreachable(f"{address} cannot be reached: {error}") from error
 
 
 _MAX_FILE_BYTES, _FILE_TIMEOUT_SECONDS = 2**30, 600.0
@@ -118,7 +110,9 @@ async def fetch_rdf_file(url: str, guard: AddressGuard | None = None) -> tuple[s
     """
     name = re.sub(r"[^\w.-]+", "-", unquote(urlsplit(url).path).rpartition("/")[2]).strip(".-")
     if guard and name.lower().endswith((*DECOMPRESSOR_BY_SUFFIX, ".zip")):
-        raise SetupError(f"{url} is compressed: download it yourself, and send it as an upload")
+        raise errors.SetupError(
+            f"{url} is compressed: download it yourself, and send it as an upload"
+        )
     document = await fetch_document(
         url,
         accept=tuple(FORMAT_BY_MEDIA_TYPE),
@@ -141,7 +135,7 @@ async def _check_redirect(response: httpx2.Response) -> None:
         return
     target = response.url.join(response.headers["location"])
     if not has_same_origin(response.url, target):
-        raise NotPublic(
+        raise errors.NotPublic(
             f"{response.url} redirects to {target.host}, which is not followed: name that "
             "address instead"
         )
@@ -153,5 +147,5 @@ async def _read_content(response: httpx2.Response, max_bytes: int) -> bytes:
         async for part in parts:
             content += part
             if len(content) > max_bytes:
-                raise MalformedReply(f"{response.url} is larger than {max_bytes:,} bytes")
+                raise errors.MalformedReply(f"{response.url} is larger than {max_bytes:,} bytes")
     return bytes(content)

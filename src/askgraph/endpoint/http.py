@@ -10,6 +10,7 @@ from itertools import islice
 import httpx2
 from pyoxigraph import RdfFormat, Triple, parse
 
+from askgraph import errors
 from askgraph.endpoint import FormEndpoint, Kind
 from askgraph.endpoint._dialects import (
     ServerDialect,
@@ -28,14 +29,6 @@ from askgraph.endpoint._http_exchange import (
 )
 from askgraph.endpoint._results_json import ResultsParser, detect_format
 from askgraph.endpoint.public_only import AddressGuard
-from askgraph.errors import (
-    ErrorReply,
-    MalformedReply,
-    QuerySyntaxError,
-    ServiceError,
-    SetupError,
-    TimedOut,
-)
 from askgraph.sparql.judge import CheckedQuery, EndpointRequest, check_query, get_limit
 from askgraph.sparql.rdf_files import check_document
 from askgraph.sparql.results import GraphResult, Result, SelectResult, Truncation
@@ -140,7 +133,7 @@ class HttpEndpoint(FormEndpoint):
             )
             if request.form == "SELECT":
                 if parser.boolean is not None:
-                    raise MalformedReply(
+                    raise errors.MalformedReply(
                         f"{self.address} answered a SELECT query with true or false"
                     )
                 seconds = time.perf_counter() - start
@@ -148,20 +141,20 @@ class HttpEndpoint(FormEndpoint):
             boolean = parser.boolean
             truth = parse_truth(parser.variables, parser.rows) if boolean is None else boolean
             if truth is None:
-                raise MalformedReply(f"{self.address} answered an ASK query with rows")
+                raise errors.MalformedReply(f"{self.address} answered an ASK query with rows")
             return truth
 
         seconds = request.get_timeout(self._timeout)
         try:
             async with asyncio.timeout(seconds):
                 result = await fetch_result(time.monotonic() + seconds)
-        except QuerySyntaxError:
+        except errors.QuerySyntaxError:
             await asyncio.to_thread(
                 check_query, request.query, allowed_services=self.services, prefixes=self.prefixes
             )
             raise
         except TimeoutError as problem:
-            raise TimedOut(
+            raise errors.TimedOut(
                 f"{self.address} gave no complete answer within {seconds:g} seconds"
             ) from problem
         assert isinstance(result, kind)
@@ -229,20 +222,20 @@ class HttpEndpoint(FormEndpoint):
         body = await self._read_parts(parts, start)
         try:
             await asyncio.to_thread(parser.load_table, format_name, body)
-        except MalformedReply as problem:
-            raise MalformedReply(f"{self.address}: {problem}") from problem
+        except errors.MalformedReply as problem:
+            raise errors.MalformedReply(f"{self.address}: {problem}") from problem
 
     def _feed_parser(self, parser: ResultsParser, part: bytes | None) -> None:
         """Pass bytes, or the end, to the parser; add the address to its errors."""
         try:
             parser.feed(part)
-        except ErrorReply as problem:
+        except errors.ErrorReply as problem:
             raise self._build_reported_error(str(problem)) from problem
-        except MalformedReply as problem:
+        except errors.MalformedReply as problem:
             if classify_error(parser.unread) or "exception" in parser.unread.lower():
                 raise self._build_reported_error(parser.unread) from problem
             message = self._exchange.redact(str(problem))
-            raise MalformedReply(f"{self.address}: {message}") from problem
+            raise errors.MalformedReply(f"{self.address}: {message}") from problem
 
     async def _fetch_triples(
         self, checked_query: CheckedQuery, triple_limit: int, deadline: float
@@ -284,7 +277,7 @@ class HttpEndpoint(FormEndpoint):
                     if lines <= 0:
                         return bytes(body[: body.rindex(b"\n") + 1])
                 if len(body) > MAX_GRAPH_BYTES:
-                    raise ErrorReply(
+                    raise errors.ErrorReply(
                         f"the reply of {self.address} is larger than"
                         f" {MAX_GRAPH_BYTES // 2**20} MiB: add a LIMIT to the query"
                     )
@@ -297,28 +290,28 @@ class HttpEndpoint(FormEndpoint):
             check_document(self.address, rdf_format, [body])
             quads = parse(body, rdf_format, base_iri=self.address)
             return tuple([quad.triple for quad in islice(quads, max_triples)])
-        except SetupError as problem:
-            raise MalformedReply(str(problem)) from problem
+        except errors.SetupError as problem:
+            raise errors.MalformedReply(str(problem)) from problem
         except SyntaxError as problem:
             text = body[:2000].decode("utf-8", "replace")
             if classify_error(text):
                 raise self._build_reported_error(text) from problem
-            raise MalformedReply(
+            raise errors.MalformedReply(
                 f"{self.address} sent RDF that does not parse, or is cut off: {problem}"
             ) from problem
 
     async def _read_page_error(
         self, parts: AsyncGenerator[bytes, None], start: bytes = b""
-    ) -> ServiceError:
+    ) -> errors.ServiceError:
         async with aclosing(parts):
             text = await read_error_text(parts, start)
         return build_page_error(self.address, self._exchange.redact(text))
 
-    def _build_reported_error(self, text: str) -> ServiceError:
+    def _build_reported_error(self, text: str) -> errors.ServiceError:
         message = self._exchange.redact(extract_message(text))
         if classify_error(text) == "timeout":
-            return TimedOut(f"the server's own time limit was reached: {message}")
-        return ErrorReply(f"{self.address} reports: {message}")
+            return errors.TimedOut(f"the server's own time limit was reached: {message}")
+        return errors.ErrorReply(f"{self.address} reports: {message}")
 
     def _get_dialect(self, response: httpx2.Response) -> ServerDialect:
         if self._dialect is None:

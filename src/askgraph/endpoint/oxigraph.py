@@ -29,16 +29,8 @@ from pyoxigraph import (
     parse_query_results,
 )
 
+from askgraph import errors
 from askgraph.endpoint import FormEndpoint, Kind
-from askgraph.errors import (
-    ErrorReply,
-    ForbiddenQuery,
-    QueryError,
-    QuerySyntaxError,
-    ServiceError,
-    SetupError,
-    TimedOut,
-)
 from askgraph.sparql.judge import EndpointRequest, check_query, get_star_variables, list_datasets
 from askgraph.sparql.results import GraphResult, Result, Row, SelectResult, Truncation
 
@@ -84,7 +76,7 @@ class OxigraphEndpoint(FormEndpoint):
     ) -> None:
         self._path = Path(path)
         if not (self._path / "CURRENT").is_file():
-            raise SetupError(f"{str(path)!r} is not an Oxigraph store: add the graph again")
+            raise errors.SetupError(f"{str(path)!r} is not an Oxigraph store: add the graph again")
         self._timeout = timeout
         self._max_rows = max_rows
         self._has_union_graph = (self._path / _UNION_MARK_FILE).is_file()
@@ -185,7 +177,7 @@ class OxigraphEndpoint(FormEndpoint):
             if graphs is not None and (
                 forbidden_graphs := sorted(set(dataset_graphs) - set(graphs))
             ):
-                raise ForbiddenQuery(
+                raise errors.ForbiddenQuery(
                     f"the graph <{forbidden_graphs[0]}> is not one of the graphs that may be read"
                 )
             graphs, is_union = None, False
@@ -215,17 +207,17 @@ class OxigraphEndpoint(FormEndpoint):
                     len(query) <= _MAX_EXPLAINED_CHARACTERS
                 ):  # its words are better, if it finds the fault too
                     check_query(query, prefixes=self.prefixes)
-                return QuerySyntaxError(_shorten_message(message))
+                return errors.QuerySyntaxError(_shorten_message(message))
             case b"?":
-                return ServiceError("the query exceeded its memory limit")
+                return errors.ServiceError("the query exceeded its memory limit")
             case b"+":
-                return ServiceError(_TOO_LARGE_MESSAGE)
+                return errors.ServiceError(_TOO_LARGE_MESSAGE)
             case b"X":
-                return SetupError(f"the store {self.address!r} cannot be opened: {message}")
+                return errors.SetupError(f"the store {self.address!r} cannot be opened: {message}")
             case _ if message.startswith("The custom function"):
-                return QueryError(f"{message}: take one of SPARQL 1.1")
+                return errors.QueryError(f"{message}: take one of SPARQL 1.1")
             case _:
-                return ErrorReply(f"the store reports: {message}")
+                return errors.ErrorReply(f"the store reports: {message}")
 
 
 def _parse_bounded(parse: Callable[[bytes], Reply], body: bytes) -> Reply:
@@ -235,7 +227,7 @@ def _parse_bounded(parse: Callable[[bytes], Reply], body: bytes) -> Reply:
     except MemoryError as problem:
         # Drop the traceback: it would keep the data alive after this thread.
         problem.__traceback__ = None
-    raise ServiceError(_TOO_LARGE_MESSAGE)
+    raise errors.ServiceError(_TOO_LARGE_MESSAGE)
 
 
 def _parse_solutions(
@@ -328,13 +320,13 @@ class _ProcessPool:
             future = self._threads.submit(lambda: parse(self._serve(call)))
         except RuntimeError as problem:
             self._finish_request()
-            raise ServiceError(f"the store {self._store} is closed") from problem
+            raise errors.ServiceError(f"the store {self._store} is closed") from problem
         future.add_done_callback(self._finish_request)
         pending = asyncio.wrap_future(future)
         try:
             await asyncio.wait({pending}, timeout=call.get_remaining_seconds())
             if not pending.done() and future.cancel():
-                raise TimedOut(
+                raise errors.TimedOut(
                     f"no worker was free within {seconds:g} seconds: all are running other "
                     "queries; try again later"
                 )
@@ -464,7 +456,7 @@ class _WorkerCall:
     def begin(self, worker: "_StoreProcess") -> None:
         with self._lock:
             if self._aborted:
-                raise ServiceError("the query was cancelled")
+                raise errors.ServiceError("the query was cancelled")
             self._worker = worker
 
     def end(self) -> None:
@@ -521,7 +513,7 @@ class _StoreProcess:
                 view = view[os.write(self._input, view) :]
             reply = self._receive(int.from_bytes(self._receive(8, call), "little"), call)
         except (BrokenPipeError, EOFError) as problem:
-            raise ServiceError(self._describe_death()) from problem
+            raise errors.ServiceError(self._describe_death()) from problem
         self.is_idle = not self._killed
         return reply
 
@@ -548,7 +540,7 @@ class _StoreProcess:
         poll.register(handle, event)
         if not poll.poll(call.get_remaining_seconds() * 1000):
             self.kill()
-            raise TimedOut(f"the query was stopped after {call.seconds:g} seconds")
+            raise errors.TimedOut(f"the query was stopped after {call.seconds:g} seconds")
 
     def _describe_death(self) -> str:
         with self._lock:

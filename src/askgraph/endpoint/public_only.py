@@ -9,48 +9,28 @@ import asyncio
 import ipaddress
 import socket
 import ssl
+import tomllib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 
 import httpx2
 
 from askgraph.errors import NotPublic, SetupError, Unreachable
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 ResolveHost = Callable[[str, int], Awaitable[Sequence[str]]]
 """Returns the addresses of a host; raises `OSError` if there is none."""
 
-# What `is_global` of some Python versions, or the registries of IANA, let pass.
-_BLOCKED_NETWORKS = tuple(
-    ipaddress.ip_network(text)
-    for text in (
-        "0.0.0.0/8",  # this network
-        "100.64.0.0/10",  # carrier-grade NAT
-        "168.63.129.16/32",  # the host of virtual machines at Azure
-        "192.0.0.0/24",  # protocol assignments
-        "192.88.99.0/24",  # relays of 6to4
-        "198.18.0.0/15",  # benchmarks
-        "224.0.0.0/3",  # multicast, reserved, broadcast
-        "::/96",  # unspecified, loopback, embedded IPv4
-        "64:ff9b:1::/48",  # local NAT64
-        "100::/64",  # discarded
-        "2001::/23",  # protocol assignments, Teredo
-        "2001:db8::/32",  # documentation
-        "2002::/16",  # 6to4
-        "3fff::/20",  # documentation
-        "5f00::/16",  # segment routing
-        "fc00::/7",  # unique local
-        "fe80::/9",  # link-local, site-local
-        "ff00::/8",  # multicast
-    )
-)
-_OWN_NETWORKS = tuple(
-    map(
-        ipaddress.ip_network,
-        ("127.0.0.0/8", "::1", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
-    )
-)
 _NAT64_NETWORK = ipaddress.ip_network("64:ff9b::/96")
+
+
+@cache
+def _load_networks(kind: str) -> Sequence[IpNetwork]:
+    text = Path(__file__).with_name("networks.toml").read_text("utf-8")
+    return tuple(map(ipaddress.ip_network, tomllib.loads(text)[kind]))
 
 
 def is_public(address: str) -> bool:
@@ -71,7 +51,7 @@ def list_own_addresses(url: str) -> tuple[str, ...]:
         ip = ipaddress.ip_address(host)
     except ValueError:
         return ()
-    return (str(ip),) if any(ip in network for network in _OWN_NETWORKS) else ()
+    return (str(ip),) if any(ip in network for network in _load_networks("own")) else ()
 
 
 def has_same_origin(source: httpx2.URL, target: httpx2.URL) -> bool:
@@ -178,12 +158,12 @@ def _is_public_ip(ip: Address) -> bool:
         if ip in _NAT64_NETWORK:
             return _is_public_ip(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF))
     is_blocked = any(
-        ip in network for network in _BLOCKED_NETWORKS if network.version == ip.version
+        ip in network for network in _load_networks("blocked") if network.version == ip.version
     )
     return ip.is_global and not is_blocked
 
 
-def _parse_network(entry: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+def _parse_network(entry: str) -> IpNetwork | None:
     try:
         return ipaddress.ip_network(entry.strip("[]"), strict=False)
     except ValueError:

@@ -23,16 +23,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from askgraph.errors import (
-    AskgraphError,
-    ErrorReply,
-    MalformedReply,
-    Overloaded,
-    SetupError,
-    TimedOut,
-    Unauthorised,
-    Unreachable,
-)
+from askgraph import errors
 from askgraph.index import Hit, Progress, Resource
 from askgraph.index._server import (
     PASSWORD_VARIABLE,
@@ -132,7 +123,7 @@ class OpenSearchIndex:
             index = cls(
                 location, embedder, _count_documents(server, _build_alias(location)), server
             )
-        except AskgraphError:
+        except errors.AskgraphError:
             server.close()
             raise
         weakref.finalize(index, server.close)
@@ -274,7 +265,7 @@ class _OpenSearchBuild:
         document_count = _count_documents(self.server, self.slot)
         if document_count != total:
             self.server.request("DELETE", f"/{self.slot}")
-            raise SetupError(
+            raise errors.SetupError(
                 f"{total:,} resources came for the index {self.location.name!r}, and "
                 f"{document_count:,} "
                 "different ones are written: one occurs twice, or the source has "
@@ -453,9 +444,9 @@ class _OpenSearchClient:
                     method, path, content=text, headers={"Content-Type": kind} if text else {}
                 )
             except httpx2.TimeoutException as error:
-                raise TimedOut(f"{self._address}: no reply in time") from error
+                raise errors.TimedOut(f"{self._address}: no reply in time") from error
             except httpx2.TransportError as error:
-                raise Unreachable(
+                raise errors.Unreachable(
                     f"{self._address}: no OpenSearch server answers there ({error}); start "
                     "it, or name another; the same call resumes an interrupted build"
                 ) from error
@@ -469,7 +460,7 @@ class _OpenSearchClient:
         try:
             return reply.json()
         except ValueError as error:
-            raise MalformedReply(
+            raise errors.MalformedReply(
                 f"{self._address}: the reply is not from an OpenSearch server"
             ) from error
 
@@ -477,14 +468,18 @@ class _OpenSearchClient:
         """Return the error for a rejected request."""
         message = f"{self._address}: HTTP {status}: {details}"
         if status in (401, 403):
-            return Unauthorised(f"{message}; set {PASSWORD_VARIABLE}, and the user in the address")
+            return errors.Unauthorised(
+                f"{message}; set {PASSWORD_VARIABLE}, and the user in the address"
+            )
         if status in _BUSY_STATUSES:
-            return Overloaded(f"{message}; the same call resumes the build")
+            return errors.Overloaded(f"{message}; the same call resumes the build")
         if "knn" in details:
-            return SetupError(f"{message}; embeddings need the server's plugin opensearch-knn")
+            return errors.SetupError(
+                f"{message}; embeddings need the server's plugin opensearch-knn"
+            )
         if "index_not_found" in details:
-            return SetupError(f"{message}; build the index again")
-        return ErrorReply(message)
+            return errors.SetupError(f"{message}; build the index again")
+        return errors.ErrorReply(message)
 
 
 def _read_error(reply: httpx2.Response) -> str:

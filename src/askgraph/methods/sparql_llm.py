@@ -56,14 +56,7 @@ SEVERAL_GRAPHS_RULE: str = _TEXTS["several_graphs_rule"]
 
 DECOMPOSITION_INSTRUCTION: str = _TEXTS["decomposition_instruction"]
 _LIST_FIELDS = ("steps", "classes", "entities")
-DECOMPOSITION_SCHEMA: Mapping[str, object] = {
-    "type": "object",
-    "properties": {
-        **{name: {"type": "array", "items": {"type": "string"}} for name in _LIST_FIELDS},
-        "intent": {"type": "string", "enum": ["content", "resource"]},
-    },
-    "required": [*_LIST_FIELDS, "intent"],
-}
+DECOMPOSITION_SCHEMA: Mapping[str, object] = _TEXTS["decomposition_schema"]
 """JSON Schema of the model's decomposition."""
 _SHAPE_PARTS = ("properties", "ranges", "values", "order")  # of a shape
 _MAX_LIST_ITEMS = 5  # of each list

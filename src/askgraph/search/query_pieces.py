@@ -31,22 +31,15 @@ from askgraph.sparql import (
     rename_variables,
     walk,
 )
+from askgraph.sparql import vocabulary as v
 from askgraph.sparql.lexer import get_number_datatype
-from askgraph.sparql.vocabulary import (
-    RDF_TYPE,
-    RDFS_SUB_CLASS_OF,
-    XSD_BOOLEAN,
-    XSD_DECIMAL,
-    XSD_DOUBLE,
-    XSD_INTEGER,
-)
 
 Value: TypeAlias = Variable | Call
 """The value of a column or sort key: a variable, or an aggregate of one."""
 
-INTEGER, DECIMAL, TEXT = f"<{XSD_INTEGER}>", f"<{XSD_DECIMAL}>", "STR"
+INTEGER, DECIMAL, TEXT = f"<{v.XSD_INTEGER}>", f"<{v.XSD_DECIMAL}>", "STR"
 """Casts for comparisons: text to an integer, text to a decimal, any term to text."""
-NUMBER = f"<{XSD_DOUBLE}>"
+NUMBER = f"<{v.XSD_DOUBLE}>"
 """Cast for numbers, years and texts that one predicate mixes."""
 
 _ALIAS_PREFIXES = {
@@ -56,8 +49,8 @@ _ALIAS_PREFIXES = {
     "MIN": "lowest",
     "MAX": "highest",
 }
-_TYPE = NamedNode(RDF_TYPE)
-_TYPE_OR_BELOW = Path("/", (_TYPE, Path("*", (NamedNode(RDFS_SUB_CLASS_OF),))))
+_TYPE = NamedNode(v.RDF_TYPE)
+_TYPE_OR_BELOW = Path("/", (_TYPE, Path("*", (NamedNode(v.RDFS_SUB_CLASS_OF),))))
 
 
 @lru_cache(maxsize=256)
@@ -84,7 +77,7 @@ def parse_term(text: str) -> Term:
             return Literal(value, language=language)
     else:
         value = text
-        datatype = XSD_BOOLEAN if text in ("true", "false") else get_number_datatype(text)
+        datatype = v.XSD_BOOLEAN if text in ("true", "false") else get_number_datatype(text)
     return Literal(value, datatype=NamedNode(datatype))
 
 
@@ -100,7 +93,7 @@ def to_number_term(value: float) -> Term:
 
 @lru_cache(maxsize=4096)
 def _build_predicate(iri: str, is_transitive: bool) -> Predicate:
-    if is_transitive and iri == RDF_TYPE:
+    if is_transitive and iri == v.RDF_TYPE:
         return _TYPE_OR_BELOW
     step: Predicate = NamedNode(iri)
     return Path("+", (step,)) if is_transitive else step
@@ -423,15 +416,9 @@ def name_variables(query: Query, names: Mapping[Variable, Variable]) -> Query:
     for alias, source in sources.items():
         while source in sources:  # the highest of some numbers
             source = sources[source]
-        new_names[alias] = build_column_name(alias, source, names)
+        function = alias.value.removesuffix(source.value)
+        new_names[alias] = Variable(function + names.get(source, source).value)
     return rename_variables(query, new_names)
-
-
-def build_column_name(
-    alias: Variable, variable: Variable, names: Mapping[Variable, Variable]
-) -> Variable:
-    """Return the name of an aggregate's column after its variable is renamed."""
-    return Variable(alias.value.removesuffix(variable.value) + names.get(variable, variable).value)
 
 
 @lru_cache(maxsize=4096)

@@ -15,27 +15,15 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, ValidationError
 from starlette.responses import JSONResponse
 
-from askgraph.errors import (
-    AskgraphError,
-    BudgetSpent,
-    ForbiddenQuery,
-    NoSpace,
-    NotPublic,
-    Overloaded,
-    QueryError,
-    QuerySyntaxError,
-    ServiceError,
-    SetupError,
-    TimedOut,
-)
+from askgraph import errors
 from askgraph.server.auth import LimitExceededError, NotAllowedError
 
 
-class NotFound(AskgraphError):
+class NotFound(errors.AskgraphError):
     """The object does not exist, or the caller may not know of it."""
 
 
-class TooLarge(AskgraphError):
+class TooLarge(errors.AskgraphError):
     """The request is larger than the server accepts."""
 
 
@@ -73,7 +61,7 @@ class Problem(BaseModel):
         )
 
 
-class RunFailed(AskgraphError):
+class RunFailed(errors.AskgraphError):
     """A run ended without an outcome; `problem` has the reason."""
 
     def __init__(self, problem: Problem) -> None:
@@ -81,26 +69,26 @@ class RunFailed(AskgraphError):
         self.problem = problem
 
 
-_PROBLEM_KINDS: tuple[tuple[type[AskgraphError], int, str, str], ...] = (
+_PROBLEM_KINDS: tuple[tuple[type[errors.AskgraphError], int, str, str], ...] = (
     (NotAllowedError, 403, "not-allowed", "Not allowed"),
     (NotFound, 404, "missing", "Not found"),
     (TooLarge, 413, "too-large", "Too large"),
     (LimitExceededError, 429, "too-many", "Too many requests"),
-    (QuerySyntaxError, 400, "query-syntax", "The query has a syntax error"),
-    (ForbiddenQuery, 403, "query-forbidden", "The query is not allowed"),
-    (QueryError, 400, "query", "The query is not valid"),
-    (NotPublic, 422, "not-public", "Not a public address"),
-    (TimedOut, 504, "timed-out", "Time limit exceeded"),
-    (Overloaded, 503, "overloaded", "A service is overloaded"),
-    (ServiceError, 502, "service", "A service failed"),
-    (BudgetSpent, 429, "budget-spent", "The budget is used up"),
-    (NoSpace, 507, "no-space", "The disk is full"),
-    (SetupError, 422, "setup", "Not possible with this setup"),
-    (AskgraphError, 422, "other", "An error occurred"),
+    (errors.QuerySyntaxError, 400, "query-syntax", "The query has a syntax error"),
+    (errors.ForbiddenQuery, 403, "query-forbidden", "The query is not allowed"),
+    (errors.QueryError, 400, "query", "The query is not valid"),
+    (errors.NotPublic, 422, "not-public", "Not a public address"),
+    (errors.TimedOut, 504, "timed-out", "Time limit exceeded"),
+    (errors.Overloaded, 503, "overloaded", "A service is overloaded"),
+    (errors.ServiceError, 502, "service", "A service failed"),
+    (errors.BudgetSpent, 429, "budget-spent", "The budget is used up"),
+    (errors.NoSpace, 507, "no-space", "The disk is full"),
+    (errors.SetupError, 422, "setup", "Not possible with this setup"),
+    (errors.AskgraphError, 422, "other", "An error occurred"),
 )
 
 
-def to_problem(error: AskgraphError) -> Problem:
+def to_problem(error: errors.AskgraphError) -> Problem:
     """Convert an error of askgraph to a problem."""
     if isinstance(error, RunFailed):
         return error.problem
@@ -113,9 +101,9 @@ def to_problem(error: AskgraphError) -> Problem:
     problem_kind = f"urn:askgraph:problem:{problem_kind}"
     problem = Problem(type=problem_kind, title=title, status=status, detail=detail)
     match error:
-        case QuerySyntaxError():
+        case errors.QuerySyntaxError():
             problem.line, problem.column = error.line, error.column
-        case LimitExceededError() | Overloaded():
+        case LimitExceededError() | errors.Overloaded():
             problem.retry_after = error.retry_after
     return problem
 

@@ -6,10 +6,12 @@ reads a query works on its tree: checks, rewriting, explanation, layout and fede
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from importlib.resources import files
 from typing import NoReturn, TypeVar
 from urllib.parse import quote, urljoin
 
@@ -47,24 +49,11 @@ from askgraph.sparql.vocabulary import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, X
 
 Part = TypeVar("Part")
 
-_MAX_ARGUMENT_COUNT = 10**6
-FUNCTION_ARITIES: Mapping[str, tuple[int, int]] = {
-    **dict.fromkeys(("RAND", "NOW", "UUID", "STRUUID"), (0, 0)),
-    **dict.fromkeys(
-        "STR LANG DATATYPE IRI URI ABS CEIL FLOOR ROUND STRLEN UCASE LCASE ENCODE_FOR_URI YEAR"
-        " MONTH DAY HOURS MINUTES SECONDS TIMEZONE TZ MD5 SHA1 SHA256 SHA384 SHA512 ISIRI ISURI"
-        " ISBLANK ISLITERAL ISNUMERIC BOUND".split(),
-        (1, 1),
-    ),
-    **dict.fromkeys(
-        "LANGMATCHES CONTAINS STRSTARTS STRENDS STRBEFORE STRAFTER STRLANG STRDT SAMETERM".split(),
-        (2, 2),
-    ),
-    **dict.fromkeys(("REGEX", "SUBSTR"), (2, 3)),
-    "BNODE": (0, 1),
-    "IF": (3, 3),
-    "REPLACE": (3, 4),
-    **dict.fromkeys(("CONCAT", "COALESCE"), (0, _MAX_ARGUMENT_COUNT)),
+_FUNCTIONS = json.loads(files("askgraph.sparql").joinpath("functions.json").read_text("utf-8"))
+FUNCTION_ARITIES: Mapping[str, Sequence[int]] = {
+    name: tuple(map(int, counts.split()))
+    for counts, names in _FUNCTIONS.items()
+    for name in names.split()
 }
 """The built-in functions, with the minimum and maximum number of arguments."""
 

@@ -36,21 +36,7 @@ from askgraph.graph.profile import Profile, load_profile
 from askgraph.llm import LanguageModel
 from askgraph.methods import ConfirmedAnswerMethod, Method, can_call_model
 from askgraph.sparql.rdf_files import is_rdf_url
-from askgraph.workspace.graph_data import (
-    NewerFormatError,
-    create_guard,
-    download_sources,
-    find_changed_file,
-    has_current_kinds,
-    has_current_vocabularies,
-    is_url,
-    keep_united_graphs,
-    list_rdf_files,
-    load_names_and_arrays,
-    load_sources,
-    open_endpoint,
-    replace_folder,
-)
+from askgraph.workspace import graph_data
 from askgraph.workspace.graphs import WorkspaceServices, get_service_url, open_graph
 from askgraph.workspace.run_sync import Progress, ignore_progress, run_coroutine
 from askgraph.workspace.settings import (
@@ -166,7 +152,7 @@ class Workspace:
                 write_graph_settings(self.folder, name, chosen)
             return self.load_profile(name)
 
-        if not any(is_url(str(source)) for source in sources):
+        if not any(graph_data.is_url(str(source)) for source in sources):
             return build(sources)
         failure: ServiceError | None = None
         if not any(is_rdf_url(str(source)) for source in sources):
@@ -176,8 +162,10 @@ class Workspace:
                 if type(error) not in (ServiceError, ErrorReply, MalformedReply):
                     raise
                 failure = error  # it may be a file without a suffix
-        guard = create_guard(GraphSettings.from_table(name, {"url": str(sources[0])} | values))
-        with download_sources(sources, self._get_downloads_folder(name), guard) as files:
+        guard = graph_data.create_guard(
+            GraphSettings.from_table(name, {"url": str(sources[0])} | values)
+        )
+        with graph_data.download_sources(sources, self._get_downloads_folder(name), guard) as files:
             if files is None:
                 raise failure or SetupError(
                     "a source is neither RDF nor an endpoint: name its file"
@@ -252,7 +240,7 @@ class Workspace:
         """Open a graph by its name, else by its path or URL."""
         if graph is None or str(graph) in self.graphs():
             return self.graph(None if graph is None else str(graph), progress=progress)
-        if isinstance(graph, Path) or is_url(graph) or Path(graph).expanduser().exists():
+        if isinstance(graph, Path) or graph_data.is_url(graph) or Path(graph).expanduser().exists():
             return self.open(graph, progress=progress)
         return self.graph(graph, progress=progress)
 
@@ -275,7 +263,9 @@ class Workspace:
         name, settings = self._resolve_name(name)
 
         def read_content() -> tuple[Profile, GraphArrays | None]:
-            return self.load_profile(name), load_names_and_arrays(self.get_data_folder(name))[1]
+            return self.load_profile(name), graph_data.load_names_and_arrays(
+                self.get_data_folder(name)
+            )[1]
 
         return self._use_ready_data(name, settings, progress, read_content)
 
@@ -412,7 +402,7 @@ class Workspace:
         name, _ = self._resolve_name(name)
         profile, arrays = self.load_content(name)
         checker = GlossaryChecker(
-            name, profile, load_names_and_arrays(self.get_data_folder(name))[0], arrays
+            name, profile, graph_data.load_names_and_arrays(self.get_data_folder(name))[0], arrays
         )
         path = self.get_glossary_file(name)
         return checker.update_file(path, entries, instructions=instructions, without=without)
@@ -528,8 +518,8 @@ class Workspace:
 
         def open_graph_endpoint() -> Endpoint:
             profile = self.load_profile(name) if settings.url else None
-            return open_endpoint(
-                keep_united_graphs(settings, profile) if profile else settings,
+            return graph_data.open_endpoint(
+                graph_data.keep_united_graphs(settings, profile) if profile else settings,
                 self.get_data_folder(name),
                 cache=self.get_cache_folder(name),
             )
@@ -543,19 +533,19 @@ class Workspace:
     def _check_stale(self, name: str, settings: GraphSettings) -> str | None:
         """Return why a data folder cannot be used as it is; None if it can."""
         try:
-            sources = load_sources(self.get_data_folder(name))
-        except NewerFormatError:
+            sources = graph_data.load_sources(self.get_data_folder(name))
+        except graph_data.NewerFormatError:
             raise
         except SetupError as error:
             return str(error)
         if settings.url:
             return None
-        if not has_current_vocabularies(
+        if not graph_data.has_current_vocabularies(
             self.get_data_folder(name), self._list_vocabulary_files(settings)
         ):
             return "its vocabularies changed"
         try:
-            changed = find_changed_file(
+            changed = graph_data.find_changed_file(
                 sources, settings.sources, also=self._list_enrichment_files(settings)
             )
         except SetupError as error:
@@ -563,7 +553,7 @@ class Workspace:
             return None
         if changed:
             return f"{changed} changed"
-        is_current = has_current_kinds(self.get_data_folder(name))
+        is_current = graph_data.has_current_kinds(self.get_data_folder(name))
         return None if is_current else "this version reads more of its texts as dates or numbers"
 
     def _get_replies_file(self, name: str, kind: str) -> Path:
@@ -580,12 +570,12 @@ class Workspace:
         # A graph is built once and opened often, without all that building needs.
         from askgraph.workspace.build import FileOptions, build_local, build_remote, read_profile
 
-        with replace_folder(self.get_data_folder(name)) as folder:
+        with graph_data.replace_folder(self.get_data_folder(name)) as folder:
             if not settings.url:
                 contexts = self.folder / settings.contexts if settings.contexts else None
                 left_out: list[str] = []
                 build_local(
-                    list_rdf_files(settings.sources, left_out),
+                    graph_data.list_rdf_files(settings.sources, left_out),
                     folder,
                     graphs=settings.graphs,
                     source=", ".join(settings.sources),
@@ -652,7 +642,7 @@ def _choose_settings(sources: Sequence[str | Path], old: GraphSettings | None) -
         if old:
             return old
         raise SetupError("name a source: files, a folder, or the URL of an endpoint")
-    urls = [str(source) for source in sources if is_url(str(source))]
+    urls = [str(source) for source in sources if graph_data.is_url(str(source))]
     if any(map(is_rdf_url, urls)):
         raise SetupError(f"{urls[0]} is a file: {_build_add_hint(urls[0])}")
     if urls and len(sources) > 1:
@@ -660,7 +650,7 @@ def _choose_settings(sources: Sequence[str | Path], old: GraphSettings | None) -
     if urls:
         kept_settings = old if old and old.url == urls[0] else GraphSettings()
         return dataclasses.replace(kept_settings, url=urls[0])
-    list_rdf_files(sources)
+    graph_data.list_rdf_files(sources)
     kept_settings = old if old and old.sources else GraphSettings()
     return dataclasses.replace(
         kept_settings,
@@ -682,7 +672,7 @@ def _build_add_hint(source: str) -> str:
 def _build_unknown_graph_message(
     name: str, graphs: Mapping[str, GraphSettings], folder: Path
 ) -> str:
-    if is_url(name) or Path(name).expanduser().exists():
+    if graph_data.is_url(name) or Path(name).expanduser().exists():
         return f"{name!r} is not the name of a graph: {_build_add_hint(name)}"
     near = difflib.get_close_matches(name, graphs, n=3, cutoff=0.5)
     listing = f"available: {', '.join(graphs)}" if graphs else "it has none yet"

@@ -52,18 +52,7 @@ from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.rdf_files import OwnPredicates, add_standard_triples, read_statements
 from askgraph.sparql.rewrite.virtual import find_predicates
-from askgraph.workspace.graph_data import (
-    ENRICHMENT,
-    FORMAT_VERSION,
-    LITERALS_VERSION,
-    TYPES,
-    SourceFile,
-    create_remote_endpoint,
-    fingerprint_files,
-    load_names_and_arrays,
-    load_virtual_paths,
-    replace_folder,
-)
+from askgraph.workspace import graph_data
 from askgraph.workspace.run_sync import Progress
 from askgraph.workspace.settings import GraphSettings
 
@@ -102,7 +91,7 @@ def build_local(
         left_out: sentences on files that are not read.
     """
     options = options or FileOptions()
-    source_files = fingerprint_files([*files, *([enrich] if enrich else [])])
+    source_files = graph_data.fingerprint_files([*files, *([enrich] if enrich else [])])
     if enrich is None:
         with OxigraphEndpoint.load_in_background(files, folder / "store", options):
             arrays = _parse_arrays(files, graphs, progress, options)
@@ -142,7 +131,7 @@ def _build_enriched_arrays(
 ) -> GraphArrays:
     """Load files together with the statements of a definitions file, and return their arrays."""
     definitions = read_definitions(enrich)
-    write_text_atomically(folder / ENRICHMENT, enrich.read_text(encoding="utf-8"))
+    write_text_atomically(folder / graph_data.ENRICHMENT, enrich.read_text(encoding="utf-8"))
     statements_file, end = folder / "enrichment.nq", f" <{graphs[0]}> .\n" if graphs else " .\n"
 
     def load_store() -> GraphArrays:
@@ -189,15 +178,15 @@ def _save_profile_data(
     profile = build_profile(arrays, source=source, vocabulary_files=vocabulary_files)
     profile = add_prefixes(profile, sample_iris(arrays), declared=prefixes)
     unnamed: set[str] = set()
-    if (folder / ENRICHMENT).is_file():
+    if (folder / graph_data.ENRICHMENT).is_file():
         # The number of predicates that each virtual one replaces.
         steps = {
             iri: len(list(find_predicates(path)))
-            for iri, path in load_virtual_paths(folder).items()
+            for iri, path in graph_data.load_virtual_paths(folder).items()
         }
         with_steps = (replace(p, steps=steps.get(p.iri, 1)) for p in profile.predicates)
         profile = replace(profile, predicates=tuple(with_steps))
-        properties = read_definitions(folder / ENRICHMENT).properties
+        properties = read_definitions(folder / graph_data.ENRICHMENT).properties
         unnamed = {definition.iri for definition in properties if definition.unnamed}
     progress("indexing names", 0, None)
     names = (name for name in iterate_names(arrays, profile) if name.target not in unnamed)
@@ -224,7 +213,7 @@ async def build_remote(
         known_part: a profile of the graph from elsewhere.
         vocabulary_files: vocabularies besides those in the package.
     """
-    endpoint = create_remote_endpoint(settings)
+    endpoint = graph_data.create_remote_endpoint(settings)
 
     async def find_name_search(profile: Profile) -> str:
         progress("looking for a search", 0, None)
@@ -292,7 +281,7 @@ def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:
         raise SetupError(
             "comments and names of nodes need a graph read from files, not an endpoint"
         )
-    before = load_virtual_paths(data)
+    before = graph_data.load_virtual_paths(data)
     old = load_profile(data / "profile.json")
     own_profile = replace(old, predicates=tuple(p for p in old.predicates if p.iri not in before))
     if existing := {p.iri for p in own_profile.predicates} & {
@@ -303,14 +292,17 @@ def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:
         )
     added = tuple(_iterate_virtual_predicates(definitions, own_profile))
     profile = replace(own_profile, predicates=(*own_profile.predicates, *added))
-    with replace_folder(data) as folder:
+    with graph_data.replace_folder(data) as folder:
         shutil.copytree(
-            data, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("indices", ENRICHMENT)
+            data,
+            folder,
+            dirs_exist_ok=True,
+            ignore=shutil.ignore_patterns("indices", graph_data.ENRICHMENT),
         )
         save_profile(profile, folder / "profile.json")
         _save_names(data, folder, frozenset(before), added, definitions)
         if definitions:
-            write_text_atomically(folder / ENRICHMENT, format_definitions(definitions))
+            write_text_atomically(folder / graph_data.ENRICHMENT, format_definitions(definitions))
     return profile
 
 
@@ -374,7 +366,10 @@ def _build_arrays_from_store(
 
 
 def _write_manifest(
-    profile: Profile, folder: Path, sources: Sequence[SourceFile], vocabulary_files: Sequence[Path]
+    profile: Profile,
+    folder: Path,
+    sources: Sequence[graph_data.SourceFile],
+    vocabulary_files: Sequence[Path],
 ) -> None:
     """Write the graph's own type predicates and then, last, the manifest of its sources."""
     if profile.types:
@@ -383,13 +378,13 @@ def _write_manifest(
             for iri, standard_iri in profile.types
         )
         write_text_atomically(
-            folder / TYPES, format_definitions(Definitions(tuple(type_definitions)))
+            folder / graph_data.TYPES, format_definitions(Definitions(tuple(type_definitions)))
         )
     manifest: dict[str, Any] = {
-        "format": FORMAT_VERSION,
+        "format": graph_data.FORMAT_VERSION,
         "sources": [file.to_json() for file in sources],
         "vocabularies": compute_vocabulary_digest(vocabulary_files),
-        "literals": LITERALS_VERSION,
+        "literals": graph_data.LITERALS_VERSION,
     }
     write_text_atomically(folder / "built.json", json.dumps(manifest))
 
@@ -479,7 +474,7 @@ def _save_names(
     added: tuple[PredicateProfile, ...],
     definitions: Definitions,
 ) -> None:
-    old_names, _ = load_names_and_arrays(data)
+    old_names, _ = graph_data.load_names_and_arrays(data)
     unnamed = {definition.iri for definition in definitions.properties if definition.unnamed}
     profile = Profile(0, (), tuple(p for p in added if p.iri not in unnamed))
     old = (

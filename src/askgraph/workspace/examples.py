@@ -32,13 +32,7 @@ from askgraph.sparql.judge import get_query_form
 from askgraph.sparql.lexer import declare_prefixes
 from askgraph.trace import get_attempt
 from askgraph.trace.codec import read_trace
-from askgraph.workspace import Progress, Workspace, ignore_progress
-from askgraph.workspace.graph_data import (
-    create_guard,
-    create_remote_endpoint,
-    is_url,
-    replace_folder,
-)
+from askgraph.workspace import Progress, Workspace, graph_data, ignore_progress
 from askgraph.workspace.graphs import run_and_close
 from askgraph.workspace.run_sync import run_coroutine
 from askgraph.workspace.settings import GraphSettings
@@ -318,7 +312,7 @@ def convert_examples(
         case _:
             if target.exists() and (not target.is_dir() or any(target.iterdir())):
                 raise SetupError(f"{target} exists already: name a new folder")
-            with replace_folder(target) as folder:
+            with graph_data.replace_folder(target) as folder:
                 ExampleFolder(folder).add(collection.examples)
     return collection, faults
 
@@ -335,7 +329,7 @@ def read_examples(
         SetupError: the source does not exist.
         ServiceError: an endpoint failed.
     """
-    if is_url(source):
+    if graph_data.is_url(source):
         return run_coroutine(_fetch_published(GraphSettings(url=source)))
     if source in workspace.graphs() and not Path(source).exists():
         settings = workspace.graphs()[source]
@@ -350,7 +344,7 @@ def read_examples(
 
 
 async def _fetch_published(settings: GraphSettings) -> ExampleCollection:
-    endpoint = create_remote_endpoint(settings)
+    endpoint = graph_data.create_remote_endpoint(settings)
     try:
         items = await fetch_published_examples(endpoint, timeout=settings.timeout)
     finally:
@@ -359,7 +353,7 @@ async def _fetch_published(settings: GraphSettings) -> ExampleCollection:
         return collect_examples(items)
     try:
         return collect_examples(
-            await fetch_described_examples(settings.url, guard=create_guard(settings))
+            await fetch_described_examples(settings.url, guard=graph_data.create_guard(settings))
         )
     except (ServiceError, SetupError) as error:
         return ExampleCollection((), (SkippedItem(settings.url, str(error)),))

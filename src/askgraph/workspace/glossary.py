@@ -156,7 +156,7 @@ class GlossaryChecker:
             kind = classify_iri(iri, self.profile)
             if kind is not ItemKind.CLASS:
                 raise SetupError(
-                    f"{entry.word!r} cannot mean {self._shorten(iri)} among others: it is "
+                    f"{entry.word!r} cannot mean {self.prefixes.shorten(iri)} among others: it is "
                     f"a {KIND_NAMES[kind]}, and only classes can be combined"
                 )
         return tuple(dict.fromkeys(iris))
@@ -190,7 +190,8 @@ class GlossaryChecker:
                 f"this name{self._suggest_names(text)}"
             )
         listed = ", ".join(
-            f"{self._shorten(iri)} ({KIND_NAMES[kind]})" for iri, kind in list(kinds.items())[:8]
+            f"{self.prefixes.shorten(iri)} ({KIND_NAMES[kind]})"
+            for iri, kind in list(kinds.items())[:8]
         )
         raise SetupError(
             f"{text!r} is the name of several things: say which one {word!r} means: {listed}"
@@ -201,9 +202,6 @@ class GlossaryChecker:
         if classify_iri(iri, self.profile) is not ItemKind.ENTITY or self.arrays is None:
             return True
         return self.arrays.terms.find_iri(iri) is not None
-
-    def _shorten(self, iri: str) -> str:
-        return self.prefixes.shorten(iri)
 
     def _suggest_names(self, text: str) -> str:
         similar_names = suggest_names(text.rpartition("/")[2].rpartition("#")[2], self.names)

@@ -17,15 +17,7 @@ from askgraph.graph.profile import load_profile
 from askgraph.methods import Method, can_search_indices
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Outcome, get_attempt
-from askgraph.workspace.graph_data import (
-    INDEX_KEYS,
-    IndexContext,
-    compute_snapshot,
-    keep_united_graphs,
-    load_all_paths,
-    load_names_and_arrays,
-    open_endpoint,
-)
+from askgraph.workspace import graph_data
 from askgraph.workspace.run_sync import Progress, ignore_progress, run_coroutine
 from askgraph.workspace.settings import GraphSettings
 
@@ -63,7 +55,7 @@ def open_graph(
     file with the publisher's description of the graph, if any.
     """
     profile = load_profile(data / "profile.json")
-    settings = keep_united_graphs(settings, profile)
+    settings = graph_data.keep_united_graphs(settings, profile)
     prefixes = PrefixMap(dict(profile.prefixes))
     # The name search of the settings, else the detected one.
     search_name = settings.name_search or profile.name_search
@@ -74,7 +66,7 @@ def open_graph(
         from askgraph.index.name_search import create_name_search  # most graphs lie here
 
         search = create_name_search(search_name, get_naming(profile))
-    graph_endpoint = open_endpoint(
+    graph_endpoint = graph_data.open_endpoint(
         settings,
         data,
         cache=cache,
@@ -90,10 +82,12 @@ def open_graph(
         on_close=services.opened.aclose,
     )
     try:
-        names, arrays = load_names_and_arrays(data)
+        names, arrays = graph_data.load_names_and_arrays(data)
         short_name = name.partition("~")[0]
-        snapshot = compute_snapshot(data, profile)
-        index_context = IndexContext(short_name, data, settings, snapshot, profile, names, arrays)
+        snapshot = graph_data.compute_snapshot(data, profile)
+        index_context = graph_data.IndexContext(
+            short_name, data, settings, snapshot, profile, names, arrays
+        )
         return KnowledgeGraph(
             name=short_name,
             endpoint=endpoint,
@@ -106,7 +100,7 @@ def open_graph(
             examples=examples,
             service=service,
             descriptions=load_descriptions(description) if description else (),
-            virtual_paths=load_all_paths(data),
+            virtual_paths=graph_data.load_all_paths(data),
             name_search=search,
             glossary=glossary,
             cache_folder=data / "indices" / "kept",
@@ -280,10 +274,10 @@ class GraphIndices(Mapping[str, "SearchIndex[Resource]"]):
         SetupError: an index can neither be opened nor built.
     """
 
-    def __init__(self, context: IndexContext) -> None:
+    def __init__(self, context: graph_data.IndexContext) -> None:
         self._ground = context
         self._open: dict[str, DiskIndex] = {}
-        self._locks = {key: threading.Lock() for key in INDEX_KEYS}
+        self._locks = {key: threading.Lock() for key in graph_data.INDEX_KEYS}
 
     def __getitem__(self, key: str) -> "DiskIndex":
         return self._get_index(key)
@@ -292,10 +286,10 @@ class GraphIndices(Mapping[str, "SearchIndex[Resource]"]):
         return key in self._locks
 
     def __iter__(self) -> Iterator[str]:
-        return iter(INDEX_KEYS)
+        return iter(graph_data.INDEX_KEYS)
 
     def __len__(self) -> int:
-        return len(INDEX_KEYS)
+        return len(graph_data.INDEX_KEYS)
 
     def prepare(self, progress: Progress, *, open_others: bool) -> None:
         """Build indices that are missing or out of date; with `open_others`, open the others too.
@@ -304,7 +298,7 @@ class GraphIndices(Mapping[str, "SearchIndex[Resource]"]):
         """
         from askgraph.workspace.indices import has_index  # graph search does not need them
 
-        for key in INDEX_KEYS:
+        for key in graph_data.INDEX_KEYS:
             if open_others or not has_index(self._ground, key):
                 self._get_index(key, progress)
 

@@ -36,14 +36,8 @@ from askgraph.index.names import IndexedName
 from askgraph.sparql.prefixes import PrefixMap, choose_label, split_local_name
 from askgraph.sparql.rdf_files import read_statements
 from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
-from askgraph.workspace import Workspace
+from askgraph.workspace import Workspace, graph_data
 from askgraph.workspace.build import add_prefixes_of_names
-from askgraph.workspace.graph_data import (
-    compute_snapshot,
-    create_guard,
-    create_remote_endpoint,
-    is_url,
-)
 from askgraph.workspace.graphs import read_descriptions, run_and_close
 from askgraph.workspace.run_sync import Progress, run_coroutine
 from askgraph.workspace.settings import GraphSettings
@@ -83,13 +77,13 @@ def fetch_metadata(
         ServiceError: the page cannot be fetched.
     """
     settings = workspace.graphs().get(source)
-    url = settings.url if settings else source if is_url(source) else None
+    url = settings.url if settings else source if graph_data.is_url(source) else None
     if settings and not url and not page:
         raise SetupError(
             f"the graph {source!r} was read from files and is fully counted: see askgraph "
             f"metadata completeness {source}, or name its home page with --page"
         )
-    guard = create_guard(settings) if settings else None
+    guard = graph_data.create_guard(settings) if settings else None
     described: tuple[DatasetDescription, ...] = ()
     note = "" if page else "no description"
     if page:
@@ -129,10 +123,10 @@ def fetch_metadata(
 
 
 async def _fetch_published(settings: GraphSettings, seconds: float) -> PublishedMetadata:
-    endpoint = create_remote_endpoint(settings)
+    endpoint = graph_data.create_remote_endpoint(settings)
     try:
         return await read_published_void(
-            endpoint, settings.url or "", seconds=seconds, guard=create_guard(settings)
+            endpoint, settings.url or "", seconds=seconds, guard=graph_data.create_guard(settings)
         )
     finally:
         await endpoint.close()
@@ -154,7 +148,7 @@ def profile_source(
     limits = limits or ProfilingLimits()
     is_in_workspace = source in workspace.graphs()
     settings = workspace.graphs()[source] if is_in_workspace else GraphSettings(url=source)
-    if not is_url(settings.url or ""):
+    if not graph_data.is_url(settings.url or ""):
         graph = workspace.find(source, progress=progress)
         run_coroutine(graph.endpoint.close())
         return graph.profile
@@ -165,7 +159,7 @@ def profile_source(
     journal = workspace.folder / "data" / f".profile~{digest}.answers.jsonl"
 
     async def survey() -> tuple[Profile, list[IndexedName]]:
-        endpoint = create_remote_endpoint(settings)
+        endpoint = graph_data.create_remote_endpoint(settings)
         try:
             return await profile_endpoint(
                 endpoint,
@@ -206,7 +200,7 @@ def _fetch_descriptions(
         SetupError: a file cannot be read, or holds neither JSON-LD nor HTML.
         ServiceError: a page cannot be fetched.
     """
-    if not is_url(source):
+    if not graph_data.is_url(source):
         return read_descriptions(Path(source))
 
     document = run_coroutine(
@@ -244,7 +238,7 @@ def manage_notes(
     path = workspace.get_notes_file(name)
     notes = update_notes(path, filter_notes) if remove or clear else read_notes(path)
     snapshot = (
-        compute_snapshot(workspace.get_data_folder(name), workspace.load_profile(name))
+        graph_data.compute_snapshot(workspace.get_data_folder(name), workspace.load_profile(name))
         if notes
         else ""
     )

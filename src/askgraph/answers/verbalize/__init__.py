@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from askgraph import sparql
 from askgraph.answers.verbalize.labels import (
     MAX_LABELS,
     SchemaFacts,
@@ -33,20 +34,6 @@ from askgraph.answers.verbalize.scope import Scope, drop_shown_names, unwrap
 from askgraph.errors import QuerySyntaxError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
-from askgraph.sparql import (
-    Call,
-    Expression,
-    Filter,
-    Group,
-    Nested,
-    Pattern,
-    Query,
-    Term,
-    Values,
-    find_variables,
-    transform,
-    walk,
-)
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.serializer import to_tree
 from askgraph.sparql.vocabulary import RDF_TYPE
@@ -66,7 +53,7 @@ _MAX_LISTED_NOUNS = 6
 
 
 def verbalize_query(
-    query: Query | str,
+    query: sparql.Query | str,
     labels: Mapping[str, str],
     *,
     language: str = "en",
@@ -92,7 +79,7 @@ def verbalize_query(
 
 
 def verbalize_query_for_graph(
-    query: Query | str,
+    query: sparql.Query | str,
     labels: Mapping[str, str],
     graph: KnowledgeGraph,
     language: str,
@@ -107,10 +94,10 @@ def verbalize_query_for_graph(
     return verbalize_query(query, labels, language=language, nouns=nouns, facts=facts)
 
 
-def verbalize_with_names(query: Query | str, names: Names) -> str:
+def verbalize_with_names(query: sparql.Query | str, names: Names) -> str:
     """Return a query in words by these names for its terms, in their language."""
     text = names.phrases.say("unreadable")
-    if isinstance(query, Query) or len(query) <= _MAX_CHARACTERS:
+    if isinstance(query, sparql.Query) or len(query) <= _MAX_CHARACTERS:
         with contextlib.suppress(QuerySyntaxError, RecursionError):
             sentence = Sentence(to_tree(query), names)
             text = sentence.write()
@@ -119,7 +106,7 @@ def verbalize_with_names(query: Query | str, names: Names) -> str:
     return names.phrases.punctuate(text)
 
 
-def list_query_iris(query: Query | str) -> tuple[str, ...]:
+def list_query_iris(query: sparql.Query | str) -> tuple[str, ...]:
     """Return the distinct IRIs that `verbalize_query` names, in order; none if unreadable."""
     try:
         return list_iris(to_tree(query))
@@ -130,10 +117,10 @@ def list_query_iris(query: Query | str) -> tuple[str, ...]:
 def list_iris(part: object) -> tuple[str, ...]:
     """Return the IRIs in a part of a query's tree that words name, each once, in order."""
     iris: dict[str, None] = {}
-    for node in walk(part):
+    for node in sparql.walk(part):
         if isinstance(node, NamedNode):
             iris[node.value] = None
-        elif isinstance(node, Call) and node.name[0] == "<" and node.name[-1] == ">":
+        elif isinstance(node, sparql.Call) and node.name[0] == "<" and node.name[-1] == ">":
             iris[node.name[1:-1]] = None
     iris.pop(RDF_TYPE, None)
     return tuple(iris)
@@ -235,8 +222,8 @@ class Sentence(Grouping):
     def write_described(self) -> str | None:
         """Describe one thing by some properties, one row per value; None for other queries."""
         match self.scope.patterns, self.scope.values:
-            case [Pattern(subject, Variable() as name, Variable() as value)], [
-                Values((given,), rows)
+            case [sparql.Pattern(subject, Variable() as name, Variable() as value)], [
+                sparql.Values((given,), rows)
             ]:
                 shown = {column for column, _ in self.query.columns}
                 if name == given and not isinstance(subject, Variable) and shown == {name, value}:
@@ -250,7 +237,7 @@ class Sentence(Grouping):
     def write_picked(self) -> str | None:
         """The one of some named things that has the most or the least of a value; else None."""
         match self.scope.values:
-            case [Values((given,), rows)] if self.cuts_root() and self.query.limit == 1:
+            case [sparql.Values((given,), rows)] if self.cuts_root() and self.query.limit == 1:
                 if given == self.find_root() and not self.query.offset:
                     things = [self.names.name_term(row[0]) for row in rows if row[0] is not None]
                     lead, tail = self.write_superlative(given)
@@ -263,7 +250,9 @@ class Sentence(Grouping):
     def write_group_count(self) -> str | None:
         """How many things a sub-query finds, if that is all; else None."""
         match self.query.columns, self.query.where.elements:
-            case [(_, Call("COUNT DISTINCT", (Variable() as one,)))], [Query() as inner]:
+            case [(_, sparql.Call("COUNT DISTINCT", (Variable() as one,)))], [
+                sparql.Query() as inner
+            ]:
                 alone = ((one, None),)
                 if self.query.group_by or alone[0] not in inner.columns:
                     return None
@@ -282,17 +271,17 @@ class Sentence(Grouping):
         """
         match self.scope.selects, self.query.where.elements:
             case [
-                Query(group_by=((Variable() as key, None),)) as mine,
-                Query(columns=((most, Call("MAX" | "MIN" as function)),)),
+                sparql.Query(group_by=((Variable() as key, None),)) as mine,
+                sparql.Query(columns=((most, sparql.Call("MAX" | "MIN" as function)),)),
             ], elements:
                 number, call = mine.columns[0]
-                is_most = Filter(Call("=", (number, most)))
+                is_most = sparql.Filter(sparql.Call("=", (number, most)))
                 gone = (*self.scope.selects, is_most)
-                rest = Group(tuple(one for one in elements if one not in gone))
+                rest = sparql.Group(tuple(one for one in elements if one not in gone))
                 same = dict(zip(_list_variables(mine.where), _list_variables(rest), strict=False))
                 if call is None or len(rest.elements) != len(mine.where.elements):
                     return None
-                counted = transform(call, lambda node: same.get(node, node))
+                counted = sparql.transform(call, lambda node: same.get(node, node))
                 order = ((counted, function == "MAX"),)
                 alone = ((key, None),)
                 first = replace(mine, where=rest, columns=alone, group_by=alone)
@@ -303,17 +292,17 @@ class Sentence(Grouping):
     def write_few(self) -> str | None:
         """Groups that have at most so many of what need not be there: `…, or none`; else None."""
         elements = self.query.where.elements
-        match self.query.having, [one for one in elements if isinstance(one, Nested)]:
-            case (Call("<" | "<=", (Call() as call, Literal())),), [
-                Nested("OPTIONAL", group) as one
+        match self.query.having, [one for one in elements if isinstance(one, sparql.Nested)]:
+            case (sparql.Call("<" | "<=", (sparql.Call() as call, Literal())),), [
+                sparql.Nested("OPTIONAL", group) as one
             ]:
                 if call.arguments[0] in _list_variables(group) and self.is_count(call):
                     kept = tuple(part for part in elements if part is not one)
-                    plain = replace(self.query, where=Group((*kept, *group.elements)))
+                    plain = replace(self.query, where=sparql.Group((*kept, *group.elements)))
                     return self.say("or none", Sentence(plain, self.names).write())
         return None
 
-    def write_first(self, first: Query, counts: Mapping[Variable, Expression]) -> str:
+    def write_first(self, first: sparql.Query, counts: Mapping[Variable, sparql.Expression]) -> str:
         """Describe the columns of the first group by a number."""
         key = first.columns[0][0]
         columns = tuple((name, counts.get(name, value)) for name, value in self.query.columns)
@@ -362,7 +351,7 @@ class Sentence(Grouping):
     def write_mean(self) -> str:
         """`the average, over each planet, of the number of its moons`; empty if it is no such."""
         match self.scope.selects, self.list_computed():
-            case [select], [Call("AVG", (Variable() as number,))] if select.group_by:
+            case [select], [sparql.Call("AVG", (Variable() as number,))] if select.group_by:
                 inner = Sentence(select, self.names)
                 root = inner.find_root()
                 is_cut = bool(select.having or select.limit) or len(inner.list_computed()) != 1
@@ -372,7 +361,7 @@ class Sentence(Grouping):
                 return self.say("average of each", over, inner.write_aggregates(root))
         return ""
 
-    def write_select(self, select: Query, column: str) -> str:
+    def write_select(self, select: sparql.Query, column: str) -> str:
         """A column of a sub-select as a noun phrase."""
         inner = Sentence(select, self.names)
         if len(select.columns) > 1:
@@ -414,7 +403,7 @@ class Sentence(Grouping):
         """Return the variables of pending patterns that are no columns."""
         known = set(map(Variable, self.writer.known))
         silent = set(map(Variable, self.writer.silent))
-        found = list[Term]()
+        found = list[sparql.Term]()
         for pattern in self.scope.patterns:
             is_column = pattern.object in silent and pattern.subject in known
             if pattern not in self.writer.done and not is_column:
@@ -440,7 +429,7 @@ class Sentence(Grouping):
         writer.known.pop(start.value, None)
         return writer.describe(start, many=about is not None)
 
-    def add_order(self, text: str, root: Term | None) -> str:
+    def add_order(self, text: str, root: sparql.Term | None) -> str:
         """The text with its order and its cut."""
         query = self.query
         if self.cuts_done and self.write_places() is not None:
@@ -476,7 +465,7 @@ class Sentence(Grouping):
                 return f"{text}, {first}"
         return self.say("sorted", text, self.join_list(nouns))
 
-    def describe_direction(self, value: Expression, noun: str) -> str:
+    def describe_direction(self, value: sparql.Expression, noun: str) -> str:
         """Return a noun by which rows are sorted downwards: `mass, largest first`."""
         entry = self.find_order_entry(value)
         if entry is None:
@@ -496,7 +485,7 @@ class Sentence(Grouping):
         if not self.phrases.is_english or key == "is there":
             return self.say(key, claim)
         match self.scope.patterns, self.scope.filters, self.scope.without:
-            case [Pattern(subject, NamedNode() as predicate, value)], [], []:
+            case [sparql.Pattern(subject, NamedNode() as predicate, value)], [], []:
                 name = self.names.name_term(subject)
                 entry = self.names.find_entry(predicate)
                 flag = self.names.describe_flag(entry, f"is {self.names.name_term(value)}")
@@ -515,7 +504,7 @@ class Sentence(Grouping):
     def make_claim(self) -> tuple[str, str]:
         """Return the key of the question and its parts."""
         patterns = self.scope.patterns
-        if patterns and not any(True for p in patterns for _ in find_variables(p)):
+        if patterns and not any(True for p in patterns for _ in sparql.find_variables(p)):
             facts = [_state(p, self.names) for p in patterns]
             start = f"{self.names.name_term(patterns[0].subject)} "
             facts[1:] = [fact.removeprefix(start) for fact in facts[1:]]
@@ -542,7 +531,7 @@ class Sentence(Grouping):
         untold = (one for one in self.scope.patterns if one not in self.writer.done)
         return [*texts, *(_state(pattern, self.names) for pattern in untold)]
 
-    def describe_flag_of(self, expression: Expression) -> str:
+    def describe_flag_of(self, expression: sparql.Expression) -> str:
         """What a known thing is of which something is true or false: `measles is contagious`."""
         condition = self.writer.tests.parse(expression)
         owner = condition and self.writer.find_owner(condition.variable)
@@ -574,19 +563,19 @@ class Sentence(Grouping):
         return self.add_leftovers(about)
 
 
-def _is_mean(select: Query) -> bool:
+def _is_mean(select: sparql.Query) -> bool:
     """Return whether a sub-select gives one number, which is no extreme."""
-    calls = [value for _, value in select.columns if isinstance(value, Call)]
+    calls = [value for _, value in select.columns if isinstance(value, sparql.Call)]
     is_extreme = any(call.name in ("MAX", "MIN") for call in calls)
     return select.is_aggregate and not select.group_by and not is_extreme
 
 
-def _list_variables(part: Group) -> list[Variable]:
+def _list_variables(part: sparql.Group) -> list[Variable]:
     """All variables of a group, each time that they stand there."""
-    return [one for one in walk(part) if isinstance(one, Variable)]
+    return [one for one in sparql.walk(part) if isinstance(one, Variable)]
 
 
-def _state(pattern: Pattern, names: Names) -> str:
+def _state(pattern: sparql.Pattern, names: Names) -> str:
     subject, value = names.name_term(pattern.subject), names.name_term(pattern.object)
     if pattern.predicate == NamedNode(RDF_TYPE) and isinstance(pattern.object, NamedNode):
         noun = names.name_type(pattern.object.value)

@@ -29,15 +29,8 @@ from askgraph.sparql import (
     transform,
     walk,
 )
+from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.vocabulary import (
-    DATE_DATATYPES,
-    NUMERIC_DATATYPES,
-    RDF_TYPE,
-    RDFS_SUB_CLASS_OF,
-    XSD_INTEGER,
-    XSD_TIME,
-)
 
 LABEL_SERVICE = "http://wikiba.se/ontology#label"
 _MAX_LISTED = 5
@@ -182,7 +175,7 @@ def _gather_select(select: Query, scope: Scope) -> None:
             _gather_bind(value, variable, scope)
 
 
-_KINDS = (NamedNode(RDF_TYPE), NamedNode(RDFS_SUB_CLASS_OF))
+_KINDS = (NamedNode(v.RDF_TYPE), NamedNode(v.RDFS_SUB_CLASS_OF))
 """The steps from a thing to its class, and on to those above it: what it is, in words."""
 
 
@@ -192,7 +185,7 @@ def _split_steps(pattern: Pattern, number: int) -> Iterator[Pattern]:
         case Path(operator="^", parts=(inner,)):
             yield from _split_steps(Pattern(pattern.object, inner, pattern.subject), number)
         case Path(operator="/", parts=(first, Path("*" | "+", (up,)))) if (first, up) == _KINDS:
-            yield Pattern(pattern.subject, NamedNode(RDF_TYPE), pattern.object)
+            yield Pattern(pattern.subject, NamedNode(v.RDF_TYPE), pattern.object)
         case Path(operator="/", parts=parts):
             ends: list[Term] = [Variable(f"__{number}_{at}") for at in range(1, len(parts))]
             for part, start, end in zip(
@@ -280,8 +273,8 @@ class Conditions:
             return self.phrases.join_list([self.words(item) for item in items], "or")
         literals = [item for item in map(unwrap, items) if isinstance(item, Literal)]
         kinds = {literal.datatype.value for literal in literals}
-        is_dated = kinds <= DATE_DATATYPES | {XSD_TIME}
-        if len(literals) == len(items) and (is_dated or kinds <= NUMERIC_DATATYPES):
+        is_dated = kinds <= v.DATE_DATATYPES | {v.XSD_TIME}
+        if len(literals) == len(items) and (is_dated or kinds <= v.NUMERIC_DATATYPES):
             literals.sort(key=lambda item: item.value if is_dated else float(item.value))
             ends = (self.words(literals[at]) for at in (0, -1))
             return self.phrases.say("one of", len(items), *ends)
@@ -312,7 +305,7 @@ class Conditions:
         match subject:
             case Variable():
                 datatype = other.datatype.value if isinstance(other, Literal) else ""
-                is_dated = datatype in DATE_DATATYPES | {XSD_TIME}
+                is_dated = datatype in v.DATE_DATATYPES | {v.XSD_TIME}
                 is_dated = is_dated or _is_cast_year(left)
                 key = f"date {name}" if is_dated and name not in ("=", "!=") else name
                 bound = other.value if isinstance(other, Literal) else None
@@ -404,7 +397,7 @@ def _is_cast_year(expression: Expression) -> bool:
     """Return whether years are compared as integers: `xsd:integer(STR(?year))`."""
     match expression:
         case Call(name, (Call("STR"),)):
-            return name == f"<{XSD_INTEGER}>"
+            return name == f"<{v.XSD_INTEGER}>"
     return False
 
 

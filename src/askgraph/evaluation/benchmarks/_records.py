@@ -316,7 +316,7 @@ def parse_bindings(bindings: Sequence[object], variables: Sequence[str] = ()) ->
         names.update(dict.fromkeys(map(str, solution)))
     rows = [
         [_parse_term(solution.get(name)) for name in names]
-        for solution in _select_objects(bindings)
+        for solution in ([solution for solution in bindings if isinstance(solution, dict)])
     ]
     if all(isinstance(value, Term | None) for row in rows for value in row):
         terms = tuple(
@@ -339,10 +339,6 @@ def _get_variables(head: object) -> list[str]:
             return [str(variable) for variable in variables]
         case _:
             return []
-
-
-def _select_objects(bindings: Sequence[object]) -> list[dict[str, object]]:
-    return [solution for solution in bindings if isinstance(solution, dict)]
 
 
 def _parse_term(value: object) -> Term | str | None:

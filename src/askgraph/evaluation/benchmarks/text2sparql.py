@@ -14,23 +14,7 @@ from typing import ClassVar
 import yaml
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks import BenchmarkContents
-from askgraph.evaluation.benchmarks._records import (
-    DBPEDIA_PREFIXES,
-    Item,
-    QuestionText,
-    Record,
-    UnusableItemError,
-    collect_contents,
-    detect_graph,
-    expand_wordings,
-    get_id,
-    get_query,
-    get_text,
-    get_texts,
-    number_records,
-    read_records,
-)
+from askgraph.evaluation.benchmarks import BenchmarkContents, _records
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph.archives import get_plain_name, read_text
 
@@ -61,42 +45,51 @@ class Text2Sparql:
             raise SetupError(f"{path}: expected a data set ('dataset') and a list of 'questions'")
         prefix, namespace = dataset.get("prefix"), str(dataset.get("defaultNamespace") or "")
 
-        def read_question(location: str, record: Record) -> Iterator[Item]:
-            number = get_id(record, "id", location)
+        def read_question(location: str, record: _records.Record) -> Iterator[_records.Item]:
+            number = _records.get_id(record, "id", location)
             question = GoldQuestion(
                 f"{prefix}:{number}" if prefix else number,
                 "",
-                sparql=get_query(record),
-                tags=get_texts(record, "features"),
+                sparql=_records.get_query(record),
+                tags=_records.get_texts(record, "features"),
                 predicates=tuple(
-                    _expand_name(name, namespace) for name in get_texts(record, "properties")
+                    _expand_name(name, namespace)
+                    for name in _records.get_texts(record, "properties")
                 ),
             )
             return _add_language_suffix(
-                expand_wordings(location, question, _get_texts(record), language)
+                _records.expand_wordings(location, question, _get_texts(record), language)
             )
 
-        contents = collect_contents(read_records(number_records(path, records), read_question))
-        graph = detect_graph(question.sparql or "" for question in contents.questions)
-        prefixes = DBPEDIA_PREFIXES if graph == "dbpedia" else {"": namespace} if namespace else {}
+        contents = _records.collect_contents(
+            _records.read_records(_records.number_records(path, records), read_question)
+        )
+        graph = _records.detect_graph(question.sparql or "" for question in contents.questions)
+        prefixes = (
+            _records.DBPEDIA_PREFIXES
+            if graph == "dbpedia"
+            else {"": namespace}
+            if namespace
+            else {}
+        )
         return replace(
             contents, graph=graph or str(dataset.get("id") or "") or None, prefixes=prefixes
         )
 
 
-def _get_texts(record: Record) -> list[QuestionText]:
+def _get_texts(record: _records.Record) -> list[_records.QuestionText]:
     question = record.get("question")
     if not isinstance(question, dict):
-        raise UnusableItemError("'question' must have a text for each language")
+        raise _records.UnusableItemError("'question' must have a text for each language")
     # YAML reads the language code `no` as a boolean.
     texts_by_language = {"no" if key is False else str(key): text for key, text in question.items()}
     return [
-        QuestionText(get_text(texts_by_language, language) or "", language)
+        _records.QuestionText(_records.get_text(texts_by_language, language) or "", language)
         for language in texts_by_language
     ]
 
 
-def _add_language_suffix(items: Iterator[Item]) -> Iterator[Item]:
+def _add_language_suffix(items: Iterator[_records.Item]) -> Iterator[_records.Item]:
     """Name the questions as the organisers' client does: `db25:1-en`."""
     for location, question in items:
         if isinstance(question, str):

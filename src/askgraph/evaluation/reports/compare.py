@@ -14,13 +14,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph import plugins
 from askgraph.errors import SetupError
 from askgraph.evaluation import Metric, ResultTable, Score
-from askgraph.evaluation.reports import Difference, compare_paired, correct_holm
-from askgraph.evaluation.reports.report import (
-    DEFAULT_METRIC,
-    SLICES,
-    get_slice_sort_key,
-    strip_prefixes,
-)
+from askgraph.evaluation.reports import Difference, compare_paired, correct_holm, report
 from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns, parse_columns
 from askgraph.evaluation.runs import EvaluationRun, Record
 from askgraph.sparql import vocabulary as voc
@@ -110,7 +104,7 @@ def select_side(run: EvaluationRun, *, method: str | None = None) -> ComparisonS
 
 
 def compare_sides(
-    a: ComparisonSide, b: ComparisonSide, *, metric: str = DEFAULT_METRIC
+    a: ComparisonSide, b: ComparisonSide, *, metric: str = report.DEFAULT_METRIC
 ) -> Comparison:
     """Compare two sides on the questions asked of both; repetitions are averaged first.
 
@@ -209,12 +203,12 @@ def _compare_parts(
     a: RecordsByQuestion, b: RecordsByQuestion, keys: Sequence[str], metric: str, slicing: str
 ) -> tuple[ComparisonPart, ...]:
     """Return the comparison on each slice, sliced by the records of `a`."""
-    get_slices: Callable[[Record, str], Iterable[str]] = SLICES[slicing]
+    get_slices: Callable[[Record, str], Iterable[str]] = report.SLICES[slicing]
     keys_by_slice: dict[str, list[str]] = {}
     for key in keys:
         for name in dict.fromkeys(get_slices(a[key][0], metric)):
             keys_by_slice.setdefault(name, []).append(key)
-    names = sorted(keys_by_slice, key=get_slice_sort_key)
+    names = sorted(keys_by_slice, key=report.get_slice_sort_key)
     differences = [_compute_difference(a, b, keys_by_slice[name], metric) for name in names]
     corrected = correct_holm([difference.p for difference in differences])
     return tuple(map(ComparisonPart, names, differences, corrected))
@@ -353,10 +347,12 @@ def _build_change_sheet(
         gold = change.a.gold_sparql
         sides = (("A", change.score_a, change.a), ("B", change.score_b, change.b))
         for name, score, record in sides:
-            query = strip_prefixes(record.sparql) if record.sparql else record.error
+            query = report.strip_prefixes(record.sparql) if record.sparql else record.error
             rows.append((record.id, record.question, name, score, record.status, query))
         if gold is not None:
-            rows.append((change.a.id, change.a.question, "gold", None, None, strip_prefixes(gold)))
+            rows.append(
+                (change.a.id, change.a.question, "gold", None, None, report.strip_prefixes(gold))
+            )
     hidden_count = len(changes) - max_questions
     notes = (f"{hidden_count} more are not shown.",) if hidden_count > 0 else ()
     columns = (

@@ -355,11 +355,7 @@ class _FigureBuilder:
 
     def _build_coverage_figure(self, sheet: Sheet) -> ReportFigure:
         points: list[Point] = [
-            {
-                "system": system,
-                "x": _to_float(row["most confident"]),
-                "y": _to_float(row[self.metric]),
-            }
+            self._build_point(system, row, "most confident")
             for system, row in self._iterate_rows(sheet)
         ]
         return ReportFigure(
@@ -371,11 +367,7 @@ class _FigureBuilder:
 
     def _build_calibration_figure(self, sheet: Sheet) -> ReportFigure:
         points: list[Point] = [
-            {
-                "system": system,
-                "x": _to_float(row["mean confidence"]),
-                "y": _to_float(row[self.metric]),
-            }
+            self._build_point(system, row, "mean confidence")
             for system, row in self._iterate_rows(sheet)
             if row["answers"]
         ]
@@ -408,6 +400,9 @@ class _FigureBuilder:
             sheet.move_context_to_title(),
             plot_lines(points, systems=self.systems, x="Seconds", y="Done", is_logarithmic=True),
         )
+
+    def _build_point(self, system: str, row: Mapping[str, Cell], column: str) -> Point:
+        return {"system": system, "x": _to_float(row[column]), "y": _to_float(row[self.metric])}
 
     def _build_dot(self, category: str, system: str, row: Mapping[str, Cell]) -> Point:
         mean, low, high = (_to_float(row[name]) for name in (self.metric, "low", "high"))

@@ -66,7 +66,7 @@ def build_html_page(
         title=escape_html(f"Evaluation: {benchmarks}" if benchmarks else "Evaluation"),
         counts=f"{question_count:,} questions, {answer_count:,} answers.",
         incomplete="\n".join(
-            _INCOMPLETE_NOTE.format(*_get_progress(run))
+            _INCOMPLETE_NOTE.format(escape_html(run.name), len(run.records), run.planned_count)
             for run in named_runs
             if not run.is_complete
         ),
@@ -91,10 +91,6 @@ _INCOMPLETE_NOTE = (
     '<p class="note warn" role="note"><strong>The run “{}” is incomplete:</strong> {:,} of {:,} '
     "answers. All figures are over these.</p>"
 )
-
-
-def _get_progress(run: EvaluationRun) -> tuple[str, int, int]:
-    return escape_html(run.name), len(run.records), run.planned_count
 
 
 def _render_settings(run: EvaluationRun, *, with_times: bool) -> str:

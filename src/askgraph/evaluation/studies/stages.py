@@ -140,17 +140,13 @@ def compare_policies(cases: Sequence[StageCase], metric: str) -> Mapping[str, Re
     return rejections
 
 
-def _has_no_query(case: StageCase) -> bool:
-    return not case.query_count
-
-
 def _is_refused(case: StageCase) -> bool:
     """Return whether the method refuses without its filter: no query, an error or no rows."""
     return case.record.status == "refusal"
 
 
 _POLICIES: Mapping[str, Policy] = {
-    "writer says no": _has_no_query,
+    "writer says no": lambda case: not case.query_count,
     "execution": _is_refused,
     "filter (direct) and execution": lambda case: (
         _is_refused(case) or is_refused("direct", case.reach)

@@ -63,13 +63,8 @@ def build_columns_rule(*, naming: str = "", column_example: str = "") -> str:
     """
     query = "SELECT DISTINCT ?shop ?report ?sales"
     example = column_example.format(query=query) if column_example else query
-    return f"""\
-Select, DISTINCT, the things asked for themselves (IRIs; if names are asked for, labels), a
-column for each; of "stations with their opening dates" or "the number for each X" both are asked
-for. Of a number or date alone that is asked of several things select also whose it is, and the
-node between them if there is one, as context{naming}: "Sales of the shops" is
-{example}. Select nothing else, and no OPTIONAL unless the
-question calls for it."""
+    rule: str = load_texts("shared")["columns_rule"]
+    return rule.format(naming=naming, example=example)
 
 
 @dataclass(frozen=True)

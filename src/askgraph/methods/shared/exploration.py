@@ -12,13 +12,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequenc
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from askgraph.errors import (
-    TRANSIENT_ERRORS,
-    WITHOUT_MODEL_PREFIX,
-    BudgetSpent,
-    QuerySyntaxError,
-    ServiceError,
-)
+from askgraph import errors
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.boundaries import Boundary
 from askgraph.llm import LanguageModel, ToolCall
@@ -173,7 +167,7 @@ def _can_answer(query: str) -> bool:
     """Return whether a query returns rows or a boolean, not triples."""
     try:
         return parse_tree(query).form in ("SELECT", "ASK")
-    except QuerySyntaxError:
+    except errors.QuerySyntaxError:
         return bool(query)  # queries of an endpoint with its own dialect
 
 
@@ -321,13 +315,15 @@ class Exploration(ABC):
             async with aclosing(self.run_turns(conversation)) as turns:
                 async for step in turns:
                     yield step
-        except BudgetSpent as problem:
+        except errors.BudgetSpent as problem:
             reason = str(problem)
-        except ServiceError as problem:
-            can_fall_back = self.method.fallback and isinstance(problem, TRANSIENT_ERRORS)
+        except errors.ServiceError as problem:
+            can_fall_back = self.method.fallback and isinstance(problem, errors.TRANSIENT_ERRORS)
             if not conversation.choices and not can_fall_back:
                 raise
-            reason = str(problem) if conversation.choices else f"{WITHOUT_MODEL_PREFIX}{problem}"
+            reason = (
+                str(problem) if conversation.choices else f"{errors.WITHOUT_MODEL_PREFIX}{problem}"
+            )
         outcome = self.outcome
         if outcome is None:
             fallback = await self.attempts.find_best()

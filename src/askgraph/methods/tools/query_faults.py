@@ -10,18 +10,9 @@ from collections.abc import Iterable, Mapping
 
 from pyoxigraph import NamedNode
 
+from askgraph import errors
 from askgraph.answers.verbalize import list_query_iris
 from askgraph.answers.why_empty import EmptyResultReason, analyse_empty_result
-from askgraph.errors import (
-    ErrorReply,
-    Overloaded,
-    QueryError,
-    QuerySyntaxError,
-    ServiceError,
-    TimedOut,
-    Unauthorised,
-    Unreachable,
-)
 from askgraph.methods.settings import load_texts
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import look_up_types
@@ -43,7 +34,7 @@ _MAX_CLASSES_PER_IRI = 2  # shown of each
 _MAX_FETCHED_CLASSES = 6
 
 
-async def explain_fault(context: Context, query: str, problem: QueryError) -> RenderedText:
+async def explain_fault(context: Context, query: str, problem: errors.QueryError) -> RenderedText:
     """Explain a query's fault, with its position and the nearest names of the graph."""
     prefixes = context.graph.prefixes
     unknown = [
@@ -51,7 +42,7 @@ async def explain_fault(context: Context, query: str, problem: QueryError) -> Re
         for prefix in tokenize(query).undeclared_prefixes
         if prefix not in prefixes.namespaces
     ]
-    if unknown and isinstance(problem, QuerySyntaxError):
+    if unknown and isinstance(problem, errors.QuerySyntaxError):
         lines = [f"the prefix {unknown[0] + ':'!r} is not declared, and unknown here"]
         if nearest_known := find_nearest_prefixes(unknown[0], prefixes):
             known_prefixes = ", ".join(
@@ -60,7 +51,7 @@ async def explain_fault(context: Context, query: str, problem: QueryError) -> Re
             lines.append(f"known are, among others, {known_prefixes}")
         return RenderedText("; ".join(lines))
     text = clip_text(str(problem), 4 * _MAX_LINE_CHARACTERS)
-    if isinstance(problem, QuerySyntaxError) and problem.line and problem.column:
+    if isinstance(problem, errors.QuerySyntaxError) and problem.line and problem.column:
         return RenderedText(_mark_position(query, text, problem.line, problem.column))
     return RenderedText(text)
 
@@ -106,16 +97,16 @@ def _mark_position(query: str, text: str, line: int, column: int) -> str:
     return f"{_POSITION_PREFIX.sub('', text, count=1)}\n{line_text}\n{' ' * (column - 1 - start)}^"
 
 
-def explain_failure(problem: ServiceError) -> str:
+def explain_failure(problem: errors.ServiceError) -> str:
     """Explain a failure of the service, and what the author of the query can do about it."""
     match problem:
-        case TimedOut():
+        case errors.TimedOut():
             return f"time is over: {problem}. {_ADVICE['late']}"
-        case Unreachable() | Unauthorised():
+        case errors.Unreachable() | errors.Unauthorised():
             return f"the endpoint is down: {problem}. Other queries will fail as well."
-        case Overloaded():
+        case errors.Overloaded():
             return f"the endpoint is too busy: {problem}. {_ADVICE['busy']}"
-        case ErrorReply():
+        case errors.ErrorReply():
             return f"the endpoint failed on this query: {problem}. {_ADVICE['failed']}"
         case _:
             return f"the endpoint failed: {problem}"
@@ -131,7 +122,7 @@ async def explain_empty_result(context: Context, query: str) -> RenderedText:
         if unknown := await find_unknown_iris(context, query):
             return await explain_unknown_iris(context, query, unknown)
         diagnosis = await diagnose_emptiness(context, query, budget=_MAX_REQUESTS)
-    except ServiceError as problem:
+    except errors.ServiceError as problem:
         return RenderedText(f"why could not be found out: {explain_failure(problem)}")
     if diagnosis is None:
         return RenderedText("")
@@ -229,7 +220,7 @@ async def _fetch_types(context: Context, iris: list[str]) -> dict[str, list[str]
         result = await context.graph.endpoint.select(
             query, timeout=context.limits.timeout, limit=_MAX_FETCHED_CLASSES * _MAX_DESCRIBED_IRIS
         )
-    except QueryError:
+    except errors.QueryError:
         return {}  # an endpoint that cannot run this query gives no classes
     types_by_iri: dict[str, list[str]] = {}
     for instance, cls in result.rows:

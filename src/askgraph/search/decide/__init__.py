@@ -84,7 +84,11 @@ def collect_evidence(
     subject = FaultContext(proposal, best)
     # How close other results are, and whether those show other columns.
     first, *lower_ranked = ranked_clusters
-    close = [x for x in lower_ranked if x.score > first.score - _MAX_RIVAL_SCORE_DIFFERENCE]
+    close = [
+        cluster
+        for cluster in lower_ranked
+        if cluster.score > first.score - _MAX_RIVAL_SCORE_DIFFERENCE
+    ]
     evidence = {
         "score": best.score,
         **{
@@ -257,7 +261,9 @@ def _weigh_omitted_words(
     included = find_linked_tokens(FaultContext(proposal, candidate)) | find_light_tokens(reading)
     if is_query_shown:
         included |= _find_named_tokens(reading, FaultContext(proposal, candidate).terms)
-        served = [x for x in phrases.values() if x.name in _list_served_operators(candidate.tree)]
+        served = [
+            item for item in phrases.values() if item.name in _list_served_operators(candidate.tree)
+        ]
         included |= {at for item in served for at in (item.first, *item.positions)}
         included |= (
             _find_operator_tokens(reading, "distinct")
@@ -289,7 +295,9 @@ def _find_named_tokens(reading: TokenizedQuestion, terms: Iterable[str]) -> set[
     )
     names = {stem_word(word) for text in texts for word in split_tokens(text)}
     return {
-        at for at, x in enumerate(reading.tokens) if any(_is_word_form(x.stem, n) for n in names)
+        at
+        for at, item in enumerate(reading.tokens)
+        if any(_is_word_form(item.stem, n) for n in names)
     }
 
 
@@ -509,11 +517,15 @@ def _can_tie(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:
     if not reading.word_list.agreement["one"].intersection(reading.folded_words):
         return False
     extremes = [
-        x.condition.arguments[0]
-        for x in candidate.tree.where.elements
-        if isinstance(x, Filter) and isinstance(x.condition, Call) and x.condition.name == "="
+        item.condition.arguments[0]
+        for item in candidate.tree.where.elements
+        if isinstance(item, Filter)
+        and isinstance(item.condition, Call)
+        and item.condition.name == "="
     ]
-    name_scores = (subject.score_column_name(x) for x in extremes if isinstance(x, Variable))
+    name_scores = (
+        subject.score_column_name(item) for item in extremes if isinstance(item, Variable)
+    )
     return (
         bool(proposal.operators.get_operators("superlative"))
         and min(name_scores, default=1.0) < _MIN_ORDER_NAME_SCORE

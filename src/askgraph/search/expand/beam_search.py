@@ -492,7 +492,9 @@ class BeamSearch:
         objects = state.ids if inverse else ids
         previous = (edge.predicate for edge, _ in state.node.edges)
         is_one_relation = self.schema.is_one_relation
-        if any(is_one_relation(x, predicate, state.ids) for x in previous):
+        if any(
+            is_one_relation(predicate_before, predicate, state.ids) for predicate_before in previous
+        ):
             return 0.0  # the rest of a relation with a single name
         if self.schema.is_named_after_class(predicate, objects, self.classes_in_question):
             return Penalty.OBVIOUS_STEP
@@ -555,7 +557,9 @@ class BeamSearch:
     def classes_in_question(self) -> frozenset[str]:
         """The classes that the question names."""
         return frozenset(
-            x.target for x in self.linked.get_links(ItemKind.CLASS) if x.score > FULL_NAME_SHARE
+            link.target
+            for link in self.linked.get_links(ItemKind.CLASS)
+            if link.score > FULL_NAME_SHARE
         )
 
     @cached_property
@@ -601,7 +605,11 @@ def remove_accidental_links(linked: LinkedQuestion, frame: QuestionOperators) ->
     and capitalized words may always be names.
     """
     tokens = linked.reading.tokens
-    positions = {at for x in frame.get_operators(*_OPERATORS_WITHOUT_NAMES) for at in x.positions}
+    positions = {
+        at
+        for quantity in frame.get_operators(*_OPERATORS_WITHOUT_NAMES)
+        for at in quantity.positions
+    }
     for quantity in linked.reading.quantities:
         if quantity.unit is not None:
             positions |= set(range(quantity.last + 1, quantity.positions_with_unit.stop))

@@ -55,7 +55,10 @@ def list_main_classes(schema: Schema) -> tuple[str, ...]:
     """
     profiles = [profile for profile in schema.classes.values() if not profile.nary]
     largest = heapq.nlargest(_MAX_WEIGHED_CLASSES, profiles, key=lambda profile: profile.instances)
-    weights = {p.iri: _weigh_instances(schema.get_instances(p.iri), schema) for p in largest}
+    weights = {
+        profile.iri: _weigh_instances(schema.get_instances(profile.iri), schema)
+        for profile in largest
+    }
     ordered = sorted(weights, key=lambda iri: (-weights[iri], iri))[:_MAX_CLASSES]
     return tuple(
         iri for iri in ordered if weights[iri] >= _MIN_WEIGHT_SHARE * weights[ordered[0]] > 0

@@ -23,7 +23,9 @@ Code = tuple[str, ...]
 def link_numbered_names(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion:
     """Add links to the instances that a class and a number name together."""
     reading = linked.reading
-    if not any(_has_digit(x) or x in reading.word_list.ordinals for x in reading.folded_words):
+    if not any(
+        _has_digit(word) or word in reading.word_list.ordinals for word in reading.folded_words
+    ):
         return linked
     links: dict[tuple[str, tuple[int, ...]], Link] = {}
     for link in linked.get_links(ItemKind.CLASS):

@@ -215,7 +215,9 @@ class Schema:
     @cached_property
     def resource_predicates(self) -> frozenset[int]:
         """Open predicates whose objects are resources."""
-        return frozenset(n for n in self.open_predicates if self.has_resource_objects(n))
+        return frozenset(
+            number for number in self.open_predicates if self.has_resource_objects(number)
+        )
 
     @cached_property
     def mixed_predicates(self) -> frozenset[int]:
@@ -576,7 +578,9 @@ class Schema:
         ) and outgoing <= self._name_only_predicates:
             ids = np.array(chain[-1:], dtype=np.int32)
             ends = {
-                at for p in outgoing & self.redirects for at in self.graph.step(ids, p).tolist()
+                at
+                for predicate in outgoing & self.redirects
+                for at in self.graph.step(ids, predicate).tolist()
             }
             if len(ends) != 1 or not self.graph.terms.is_iri(end := ends.pop()) or end in chain:
                 return None
@@ -778,12 +782,13 @@ class Schema:
             units = {} if predicate in excluded else self._find_units(predicate)
             if units:
                 present = self.graph.count_predicates(self.graph.get_ends(predicate))[0].tolist()
-                numbers = [p for p in present if p in self.predicates and self._is_numeric(p)]
+                numbers = [
+                    p
+                    for p in present
+                    if p in self.predicates and self.get_sort(p) is ValueKind.NUMBER
+                ]
                 result += [(value, predicate, units) for value in numbers]
         return tuple(result)
-
-    def _is_numeric(self, predicate: int) -> bool:
-        return self.get_sort(predicate) is ValueKind.NUMBER
 
     def _find_units(self, predicate: int) -> dict[int, Unit]:
         """Return the units among a predicate's objects, by term; none if most are not units."""
@@ -949,7 +954,9 @@ def link_question_word(
     if question_word is None or question_word[0] not in KINDS:
         return linked
     name, at = question_word
-    scores = {(x.target, x.positions): x.score for x in linked.get_links(ItemKind.PREDICATE)}
+    scores = {
+        (link.target, link.positions): link.score for link in linked.get_links(ItemKind.PREDICATE)
+    }
     links_found = [
         link
         for link in find_question_word_links(linked, schema, name, at)
@@ -1035,7 +1042,9 @@ def find_answer_predicates(schema: Schema, question_word: str) -> list[_AnswerPr
     timed = limit_to_deadline(
         schema.open_predicates - schema.named_only_predicates, share=_TIME_SHARE
     )
-    predicates = [p for n in timed for p in _match_names(schema, n, question_word)]
+    predicates = [
+        predicate for number in timed for predicate in _match_names(schema, number, question_word)
+    ]
     if not timed.is_cut:
         cached[question_word] = predicates
     return predicates

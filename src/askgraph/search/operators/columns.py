@@ -58,7 +58,11 @@ def show_names(query: QueryBuilder) -> None:
         if query.used >> position & 1 or not query.zones.is_head(position):
             continue
         slot = next(
-            (x for x in query.slots if x.first <= position <= x.last),
+            (
+                candidate
+                for candidate in query.slots
+                if candidate.first <= position <= candidate.last
+            ),
             None,
         )
         if _is_after_text_property(query, position) and (slot is None or slot.first == slot.last):
@@ -202,7 +206,9 @@ def _has_numbering_labels(query: QueryBuilder, vertex: Vertex, labels: Sequence[
     class_stems = frozenset[str]().union(
         *map(schema.get_lineage_stems, schema.get_classes(int(ids[0])))
     )
-    label_nodes = [node for n in labels for node in query.graph.step(ids, n).tolist()]
+    label_nodes = [
+        node_id for number in labels for node_id in query.graph.step(ids, number).tolist()
+    ]
     texts = [
         stem_name(terms.get_value(node_id)) for node_id in label_nodes if node_id < terms.first_iri
     ]
@@ -245,7 +251,11 @@ def _find_name_parts(query: QueryBuilder, vertex: Vertex) -> tuple[int, ...]:
     schema, ids = query.schema, query.get_vertex_ids(vertex)
     predicates = sorted(query.lookups.find_predicates(ids))
     first, last = (
-        [n for n in predicates if n in schema.open_predicates and _has_part_ending(query, n, part)]
+        [
+            number
+            for number in predicates
+            if number in schema.open_predicates and _has_part_ending(query, number, part)
+        ]
         for part in ("first_names", "last_names")
     )
     return (first[0], last[0]) if first and last else ()
@@ -286,7 +296,9 @@ def find_asked_value(query: QueryBuilder) -> Attachment | None:
             return None  # the answer itself
         if numbers:
             generic = load_kind_words().generic[kind]
-            generic_numbers = [n for n in numbers if query.schema.get_name_stems(n) & generic]
+            generic_numbers = [
+                number for number in numbers if query.schema.get_name_stems(number) & generic
+            ]
             query.unknown += Penalty.OTHER_PREDICATE * (len(numbers) - 1)
             return build_unnamed_attachment(vertex, (generic_numbers or numbers)[0])
     return None
@@ -354,7 +366,11 @@ def _find_labels(query: QueryBuilder, column: Variable) -> tuple[int, set[str]] 
     """Return the label predicate of the things in a column, and the languages of the labels."""
     graph, schema = query.graph, query.schema
     ids = next(
-        (query.get_vertex_ids(x) for x in query.draft.vertices if x.term == column),
+        (
+            query.get_vertex_ids(candidate)
+            for candidate in query.draft.vertices
+            if candidate.term == column
+        ),
         None,
     )
     for (_, predicate, inverse), value in query.draft.edge_variables.items() if ids is None else ():
@@ -370,7 +386,9 @@ def _find_labels(query: QueryBuilder, column: Variable) -> tuple[int, set[str]] 
     if not label_predicates:
         return None
     number = max(label_predicates, key=lambda candidate: schema.predicates[candidate].triples)
-    texts = (graph.terms.get_text(int(x)) for x in graph.step(sample_evenly(ids), number))
+    texts = (
+        graph.terms.get_text(int(candidate)) for candidate in graph.step(sample_evenly(ids), number)
+    )
     return number, {split_literal(text)[2] or "" for text in texts if text.startswith('"')}
 
 

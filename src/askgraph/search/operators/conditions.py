@@ -96,7 +96,9 @@ def apply_text_condition(query: QueryBuilder, operator: Operator, function: str)
     text_kind_words = query.question.word_list.text_words["kinds"]
     gap_positions = range(operator.last, text_positions.start)
     query.consume_tokens(
-        at for at in gap_positions if query.question.folded_words[at] in text_kind_words
+        position
+        for position in gap_positions
+        if query.question.folded_words[position] in text_kind_words
     )
     return True
 
@@ -509,7 +511,11 @@ def _compare_with_reference(query: QueryBuilder, operator: Operator, sign: str |
         if aggregate_operator.first > operator.last
     )
     next_aggregate = next(
-        (x for x in later_aggregates if x.first - operator.last <= _MAX_AGGREGATE_DISTANCE),
+        (
+            aggregate_operator
+            for aggregate_operator in later_aggregates
+            if aggregate_operator.first - operator.last <= _MAX_AGGREGATE_DISTANCE
+        ),
         None,
     )
     if next_aggregate is not None and next_aggregate.name != "sum":
@@ -606,7 +612,11 @@ def _compare_with_entity(query: QueryBuilder, operator: Operator, link: Link, si
         query.find_previous_slot(operator.first, MAX_TOKENS_NEAR),
     )
     slot = next(
-        (x for x in slots if x is not None and not x.mask & link.mask),
+        (
+            candidate
+            for candidate in slots
+            if candidate is not None and not candidate.mask & link.mask
+        ),
         None,
     )
     attachment = query.find_attachment(slot, sorts=_COMPARABLE_SORTS)

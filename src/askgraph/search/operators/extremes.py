@@ -132,7 +132,10 @@ def _reverse_order(query: QueryBuilder, operator: Operator) -> bool:
     operators, order = list_joined_operators(query, operator), query.draft.order
     if len(operators) != 2 or operators[1].first != operator.first or len(order) != 1:
         return False
-    measures = [{*x.measure.property_names} if x.measure else set() for x in operators]
+    measures = [
+        {*candidate.measure.property_names} if candidate.measure else set()
+        for candidate in operators
+    ]
     directions = {
         candidate.measure.is_upward if candidate.measure else candidate.name in ("maximum", "most")
         for candidate in operators
@@ -149,7 +152,9 @@ def _reverse_order(query: QueryBuilder, operator: Operator) -> bool:
 def _is_frequency_operator(query: QueryBuilder, operator: Operator) -> bool:
     """Return whether an operator is about frequency: "most common", "least frequent"."""
     frequency_words = query.question.word_list.clauses["frequent"]
-    return any(query.question.tokens[at].folded in frequency_words for at in operator.positions)
+    return any(
+        query.question.tokens[position].folded in frequency_words for position in operator.positions
+    )
 
 
 def _is_frequency_request(query: QueryBuilder, operator: Operator) -> bool:
@@ -260,7 +265,10 @@ def _is_about_next_noun(query: QueryBuilder, operator: Operator, vertex: Vertex 
     if slot is None:
         return False
     predicates = (query.schema.get_predicate_number(link.target) for link in slot.links)
-    return any(p is not None and query.schema.get_sort(p) is ValueKind.NONE for p in predicates)
+    return any(
+        predicate is not None and query.schema.get_sort(predicate) is ValueKind.NONE
+        for predicate in predicates
+    )
 
 
 def _find_described_vertex(query: QueryBuilder, operator: Operator) -> Vertex | None:
@@ -291,7 +299,9 @@ def _find_duration(
         for position in operator.positions
     }
     measure_positions = (
-        at for at, x in enumerate(query.question.folded_words) if x in measure.property_names
+        position
+        for position, word in enumerate(query.question.folded_words)
+        if word in measure.property_names
     )
     query.consume_tokens((*verb_positions, *measure_positions))
     return bind_duration(query, span)
@@ -392,7 +402,10 @@ def _find_common_vertex(
     if following < len(question.tokens) and question.folded_words[following] not in link_words:
         return next_vertex
     earlier_vertices = [
-        (at, x) for x in query.draft.vertices for at in x.name_positions if at < operator.first
+        (position, vertex)
+        for vertex in query.draft.vertices
+        for position in vertex.name_positions
+        if position < operator.first
     ]
     return max(earlier_vertices, key=lambda entry: entry[0])[1] if earlier_vertices else None
 
@@ -471,7 +484,9 @@ def _count_linked_things(
 ) -> bool:
     """Order the things at a vertex by the number of linked things: "the most common X in Y"."""
     other_vertices = [candidate for candidate in query.draft.vertices if candidate is not vertex]
-    variables = [x.term for x in other_vertices if isinstance(x.term, Variable)]
+    variables = [
+        candidate.term for candidate in other_vertices if isinstance(candidate.term, Variable)
+    ]
     slot = query.find_next_slot(operator.last, MAX_TOKENS_NEAR)
     if slot is not None and slot.first <= min(vertex.name_positions) + 1:
         return False  # "payment method" is a property of the thing that the first word names

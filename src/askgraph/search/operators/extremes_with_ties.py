@@ -52,7 +52,9 @@ def keep_ties(query: QueryBuilder) -> None:
         draft, value = query.draft, get_value_variable(key)
         if query.is_grouped:
             owner_terms = [
-                term for (term, _, _), x in query.draft.edge_variables.items() if x == value
+                term
+                for (term, _, _), variable in query.draft.edge_variables.items()
+                if variable == value
             ]
             owner = next(
                 (vertex for vertex in query.draft.vertices if vertex.term in owner_terms), None
@@ -135,7 +137,9 @@ def _show_owner(query: QueryBuilder, owner: Vertex) -> None:
     property_variables = {
         value for (term, _, _), value in draft.edge_variables.items() if term == owner.term
     }
-    if not any(x in property_variables and x not in draft.group_keys for x in draft.columns):
+    if not any(
+        column in property_variables and column not in draft.group_keys for column in draft.columns
+    ):
         draft.columns.append(query.choose_name_variable(owner))
 
 
@@ -206,7 +210,9 @@ def _keep_largest_groups(query: QueryBuilder, key: Call, *, descending: bool) ->
     if len(counts) and counts.max() == 1:
         query.unknown += Penalty.WRONG_CLASS  # each group has exactly one, so none has the most
         return
-    other_columns = [x for x in draft.columns if isinstance(x, Variable) and x != group]
+    other_columns = [
+        column for column in draft.columns if isinstance(column, Variable) and column != group
+    ]
     group_columns = [
         column for column in other_columns if _is_functional_of_group(query, group, column)
     ]
@@ -260,7 +266,9 @@ def _is_named_after_extreme(query: QueryBuilder, group: Variable) -> bool:
     """Return whether a value is named after "the most", so that it was not asked for before."""
     positions = [token for token, variable in query.projections if variable == group]
     return any(
-        x.last <= at for x in query.operators.get_operators("most", "fewest") for at in positions
+        extreme_operator.last <= position
+        for extreme_operator in query.operators.get_operators("most", "fewest")
+        for position in positions
     )
 
 

@@ -80,7 +80,11 @@ def compare_pairs(search: BeamSearch, operators: QuestionOperators) -> Iterator[
     lookups = GraphLookup(search, operators)
     for first, second in _iterate_pairs(search, operators, comparison):
         gap_positions = range(first.positions[-1] + 1, second.positions[0])
-        conjunctions = [x for x in operators.get_operators("or", "and") if x.first in gap_positions]
+        conjunctions = [
+            candidate
+            for candidate in operators.get_operators("or", "and")
+            if candidate.first in gap_positions
+        ]
         comparison = replace(comparison, operators=(*comparison.operators, *conjunctions[:1]))
         entities = lookups.find_entity(first), lookups.find_entity(second)
         if entities[0] is None or entities[1] is None or entities[0] == entities[1]:
@@ -228,7 +232,9 @@ def _find_measured_property(
         (measure.property_names, NUMERIC_SORTS),
         (measure.date_names, DATE_SORTS + NUMERIC_SORTS),
     ):
-        numbers = [n for n in values_by_number if lookups.schema.get_sort(n) in sorts]
+        numbers = [
+            number for number in values_by_number if lookups.schema.get_sort(number) in sorts
+        ]
         for word in words:
             matching = [
                 number for number in numbers if word in lookups.schema.get_name_stems(number)

@@ -439,7 +439,9 @@ def is_sound(draft: QueryDraft) -> bool:
     if not draft.negations and len(predicates) == len(draft.patterns):
         return True
     patterns = list(dict.fromkeys(draft.patterns))
-    negated_groups = [group for x in draft.negations for group in list_negated_groups(Group((x,)))]
+    negated_groups = [
+        group for element in draft.negations for group in list_negated_groups(Group((element,)))
+    ]
     return not (
         any(
             _is_entailed(element, patterns)
@@ -654,7 +656,9 @@ class GraphLookup:
         self.zones = QuestionZones.from_question(self.question, operators)
         name_stems = self.question.word_list.naming
         self.name_positions = [
-            at for at, x in enumerate(self.question.tokens) if x.stem in name_stems
+            position
+            for position, token in enumerate(self.question.tokens)
+            if token.stem in name_stems
         ]
         self._distant_by_key: dict[object, list[_DistantPredicate]] = {}
         self._links_by_used_words: dict[
@@ -666,7 +670,9 @@ class GraphLookup:
         unused_links = self._find_unused_links(state.used)
         present = self.find_predicates(state.ids) if unused_links else frozenset()
         is_present = {
-            positions: any(self.schema.get_predicate_number(x.target) in present for x in links)
+            positions: any(
+                self.schema.get_predicate_number(link.target) in present for link in links
+            )
             for positions, (links, _) in unused_links.items()
         }
         covered = 0
@@ -748,7 +754,9 @@ class GraphLookup:
             self.schema.get_name_stems(number)
         ):
             return False
-        return not any(self.question.tokens[at].stem in identifier_words for at in link.positions)
+        return not any(
+            self.question.tokens[position].stem in identifier_words for position in link.positions
+        )
 
     def follow_edge(self, ids: Ids, edge: Edge, *, backwards: bool = False) -> Ids:
         """Return the nodes to which an edge leads from some nodes."""
@@ -1029,10 +1037,12 @@ class QueryBuilder:
             return None
         links = list(self.lookups.iterate_slot_predicates(slot, sorts))
         options = [
-            (cost - (_OTHER_OWNER_PENALTY if x is owner else 0.0), order, attachment)
-            for x in (self.draft.vertices if links else ())
-            if self.lookups.is_resource(x.node.ids)
-            for cost, order, attachment in self._find_at_vertex(x, links, slot, bool(sorts), prefer)
+            (cost - (_OTHER_OWNER_PENALTY if vertex is owner else 0.0), order, attachment)
+            for vertex in (self.draft.vertices if links else ())
+            if self.lookups.is_resource(vertex.node.ids)
+            for cost, order, attachment in self._find_at_vertex(
+                vertex, links, slot, bool(sorts), prefer
+            )
         ]
         if not options and not self.allow_distant:
             self.has_skipped_distant = True
@@ -1105,7 +1115,9 @@ class QueryBuilder:
             present_links = [entry for entry in links if entry[2] in present_predicates]
             if not present_links:
                 continue
-            used_predicates = {x.predicate for x, _ in vertex.node.edges if x.inverse == inverse}
+            used_predicates = {
+                edge.predicate for edge, _ in vertex.node.edges if edge.inverse == inverse
+            }
             for order, link, number in present_links:
                 if number in used_predicates:
                     continue
@@ -1202,7 +1214,9 @@ class QueryBuilder:
         """Return the vertices that words before an operator name."""
         vertices = self.draft.vertices
         return [
-            x for x in vertices if any(position < operator.first for position in x.name_positions)
+            vertex
+            for vertex in vertices
+            if any(position < operator.first for position in vertex.name_positions)
         ]
 
     def find_next_vertex(self, after: int, within: int = MAX_TOKENS_NEAR) -> Vertex | None:
@@ -1334,7 +1348,10 @@ class QueryBuilder:
                 places beside the root. The first member of a club need not be the oldest.
         """
         life_predicates = {
-            end for *ends, x in self.schema.spans if x and not allow_lives for end in ends
+            end
+            for *ends, life_predicates in self.schema.spans
+            if life_predicates and not allow_lives
+            for end in ends
         }
         for vertex in sorted(self.draft.vertices, key=lambda end: end is not preferred):
             if require_variable and not isinstance(vertex.term, Variable):
@@ -1372,7 +1389,11 @@ class QueryBuilder:
         for vertex in sorted(self.draft.vertices, key=lambda one: not self.is_event(one)):
             if not self.lookups.is_resource(vertex.node.ids):
                 continue
-            numbers = [n for n in self.list_predicates(vertex) if self.schema.get_sort(n) in sorts]
+            numbers = [
+                number
+                for number in self.list_predicates(vertex)
+                if self.schema.get_sort(number) in sorts
+            ]
             spans = [(start, end) for start, end, _ in self.schema.spans if start in numbers]
             span_ends = {end if asks_end else start for start, end in spans}
             numbers = [
@@ -1381,7 +1402,9 @@ class QueryBuilder:
                 if number in span_ends or not any(number in span for span in spans)
             ]
             if numbers:
-                start_numbers = [n for n in numbers if start_words & self.schema.get_name_stems(n)]
+                start_numbers = [
+                    number for number in numbers if start_words & self.schema.get_name_stems(number)
+                ]
                 self.unknown += Penalty.OTHER_PREDICATE * (len(numbers) - 1)
                 return build_unnamed_attachment(
                     vertex,

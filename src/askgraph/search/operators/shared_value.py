@@ -9,14 +9,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.graph.arrays import intersect
 from askgraph.index.names import ItemKind
-from askgraph.search.expand import (
-    MAX_TOKENS_ACROSS,
-    MAX_TOKENS_APART,
-    MAX_TOKENS_BESIDE,
-    MAX_TOKENS_FAR,
-    GainWeight,
-    Penalty,
-)
+from askgraph.search import expand
 from askgraph.search.link import Link
 from askgraph.search.operators.conditions import find_value_owner
 from askgraph.search.operators.query_builder import QueryBuilder, Vertex
@@ -56,7 +49,11 @@ def join_by_or(query: QueryBuilder) -> None:
             left = _extract_value_condition(query, operator, after=False)
         if not left or not right or operator.mask & query.used:
             continue
-        query.draft.filters = [x for x in query.draft.filters if x not in (*left, *right)]
+        query.draft.filters = [
+            condition_filter
+            for condition_filter in query.draft.filters
+            if condition_filter not in (*left, *right)
+        ]
         left_patterns, right_patterns = _find_patterns(query, left), _find_patterns(query, right)
         if left_patterns and right_patterns and not {*left_patterns} & {*right_patterns}:
             _add_union(query, (*left_patterns, *left), (*right_patterns, *right))
@@ -67,7 +64,7 @@ def join_by_or(query: QueryBuilder) -> None:
         query.narrowed_ids.clear()
         query.cached_ids.clear()
         query.consume_words(operator.mask, query.search.sum_weights(operator.mask))
-        query.gain += GainWeight.OPERATOR
+        query.gain += expand.GainWeight.OPERATOR
         query.notes.append("either")
 
 
@@ -106,10 +103,14 @@ def _find_conditions_beside(
 ) -> tuple[Sequence[Filter], Sequence[Filter]]:
     """Return the nearest conditions before and after a word, if they are near enough."""
     before = [
-        x for x in query.filters_by_operator if 0 < operator.first - x.last <= _MAX_WORDS_BEFORE
+        operator_candidate
+        for operator_candidate in query.filters_by_operator
+        if 0 < operator.first - operator_candidate.last <= _MAX_WORDS_BEFORE
     ]
     after = [
-        x for x in query.filters_by_operator if 0 < x.first - operator.last <= _MAX_WORDS_AFTER
+        operator_candidate
+        for operator_candidate in query.filters_by_operator
+        if 0 < operator_candidate.first - operator.last <= _MAX_WORDS_AFTER
     ]
     left = max(before, key=lambda operator_candidate: operator_candidate.last, default=None)
     right = min(after, key=lambda operator_candidate: operator_candidate.first, default=None)
@@ -160,7 +161,7 @@ def apply_same_value(query: QueryBuilder, operator: Operator, *, same: bool) -> 
     return any(
         _compare_with_entity(query, operator, link, same=same)
         for link in query.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
-        if 0 < link.positions[0] - operator.last <= MAX_TOKENS_FAR
+        if 0 < link.positions[0] - operator.last <= expand.MAX_TOKENS_FAR
         and query.search.compute_gain(link, query.used)
     )
 
@@ -169,11 +170,11 @@ def _compare_with_entity(
     query: QueryBuilder, operator: Operator, link: Link, *, same: bool
 ) -> bool:
     entity = query.schema.find_link_node(link)
-    slot = query.find_next_slot(operator.last, MAX_TOKENS_BESIDE)
-    vertex = query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE)
+    slot = query.find_next_slot(operator.last, expand.MAX_TOKENS_BESIDE)
+    vertex = query.find_next_vertex(operator.last, expand.MAX_TOKENS_BESIDE)
     if entity is not None and slot is None and vertex is not None and same:
         return _link_entity_to_vertex(query, link, entity, vertex)
-    slot = slot or query.find_previous_slot(operator.first, MAX_TOKENS_APART)
+    slot = slot or query.find_previous_slot(operator.first, expand.MAX_TOKENS_APART)
     if entity is None or slot is None or slot.mask & link.mask:
         return False
     attachment = query.find_attachment(slot)
@@ -296,7 +297,11 @@ def negate_values(query: QueryBuilder) -> None:
     if len(shown_variables) != 1 or not isinstance(root, Variable) or query.draft.group_keys:
         return
     [value] = shown_variables
-    value_patterns = [x for x in query.draft.patterns if (x.subject, x.object) == (root, value)]
+    value_patterns = [
+        triple
+        for triple in query.draft.patterns
+        if (triple.subject, triple.object) == (root, value)
+    ]
     if (
         not value_patterns
         or _has_unique_values(query, value_patterns[0])
@@ -319,18 +324,20 @@ def negate_values(query: QueryBuilder) -> None:
 def negate_conditions(query: QueryBuilder) -> None:
     """Negate what follows "no" with the condition on it: "no moon larger than 1000 km"."""
     operator = query.operators.get_operators("not")[0]
-    later_operators = [x for x in query.filters_by_operator if x.first > operator.last + 1]
+    later_operators = [
+        candidate for candidate in query.filters_by_operator if candidate.first > operator.last + 1
+    ]
     if not later_operators or _is_new_clause(
         query, range(operator.last + 1, later_operators[0].first)
     ):
         return
     if query.draft.negations:
-        query.unknown += Penalty.WRONG_CLASS  # the condition is on the denied part
+        query.unknown += expand.Penalty.WRONG_CLASS  # the condition is on the denied part
     elif not operator.mask & query.used and _negate_component(
         query, operator, query.filters_by_operator[later_operators[0]]
     ):
         query.consume_words(operator.mask, query.search.sum_weights(operator.mask))
-        query.gain += GainWeight.OPERATOR
+        query.gain += expand.GainWeight.OPERATOR
         query.notes.append(operator.name)
 
 
@@ -356,7 +363,9 @@ def _negate_component(query: QueryBuilder, operator: Operator, filters: Sequence
     """Negate the patterns that are connected to conditions, except things named before."""
     draft, root = query.draft, query.root.term
     earlier_vertices = query.find_vertices_before(operator)
-    kept_variables = {x.term for x in earlier_vertices if isinstance(x.term, Variable)}
+    kept_variables = {
+        element.term for element in earlier_vertices if isinstance(element.term, Variable)
+    }
     [bound_variable, *_] = find_variables(filters[0])
     patterns = _find_component(draft.patterns, bound_variable, kept_variables)
     inner_variables = set(find_variables(tuple(patterns)))
@@ -456,7 +465,7 @@ def _iterate_second_links(query: QueryBuilder) -> Iterator[tuple[Link, range]]:
     """
     both = query.operators.get_operators("both")
     for conjunction in query.operators.get_operators("and"):
-        start = conjunction.first - 2 * MAX_TOKENS_ACROSS
+        start = conjunction.first - 2 * expand.MAX_TOKENS_ACROSS
         opening = next((item for item in both if start <= item.last < conjunction.first), None)
         if opening is not None:
             start = opening.last + 1
@@ -502,7 +511,9 @@ def _add_copy(query: QueryBuilder, link: Link, beside: range) -> bool:
         copier = _VariableCopier(query, shared_variables, {first: second})
         component = _find_component(query.draft.patterns, owner, shared_variables)
         component_filters = [
-            x for x in query.draft.filters if _is_on_component(x, component, shared_variables)
+            condition_filter
+            for condition_filter in query.draft.filters
+            if _is_on_component(condition_filter, component, shared_variables)
         ]
         query.draft.patterns += [copier.copy(element) for element in component]
         query.draft.filters += [copier.copy(element) for element in component_filters]
@@ -521,7 +532,9 @@ def _can_be_end(query: QueryBuilder, triple: Pattern, node_id: int, *, inverse: 
 def _find_shared_variables(query: QueryBuilder, variable: Variable) -> set[Variable]:
     """Return the shown variables, except the thing that a condition is about and its name."""
     shown_variables = {
-        get_value_variable(x) for x in query.draft.columns if isinstance(x, Variable)
+        get_value_variable(element)
+        for element in query.draft.columns
+        if isinstance(element, Variable)
     }
     if (
         len(shown_variables) != len(query.draft.columns)
@@ -591,7 +604,9 @@ class _VariableCopier:
         replacements: dict[Term, Term] | None = None,
     ) -> None:
         self.query, self.replacements = query, dict(replacements or {})
-        self.replacements |= {x: x for x in shared_variables}
+        self.replacements |= {
+            shared_variable: shared_variable for shared_variable in shared_variables
+        }
 
     def copy(self, element: _ElementT) -> _ElementT:
         """Return an element with each variable replaced by its own new one."""

@@ -314,7 +314,11 @@ def bind_age(query: QueryBuilder, operator: Operator) -> Variable | None:
         or _find_stated_time(query, operator, birth)
         or _find_end(query, birth)
     )
-    sorts = [query.schema.get_sort(p) for p in (birth.predicate, number) if p is not None]
+    sorts = [
+        query.schema.get_sort(predicate)
+        for predicate in (birth.predicate, number)
+        if predicate is not None
+    ]
     unit = "calendar years" if ValueKind.YEAR in sorts else "years"  # if either is a mere year
     return query.draft.bind_expression("age", build_elapsed_time(unit, birth_variable, end_term))
 
@@ -410,7 +414,9 @@ def _find_date_after_when(
     clause_start = _find_when_clause(query, operator)
     if clause_start is None:
         return None
-    later_slots = [x for x in query.slots if x.first >= clause_start and query.is_unused(x)]
+    later_slots = [
+        slot for slot in query.slots if slot.first >= clause_start and query.is_unused(slot)
+    ]
     return _find_entity_date(query, clause_start, later_slots) or _find_pattern_date(
         query, later_slots
     )
@@ -487,7 +493,11 @@ def _find_entity_date(
 
 def _list_date_predicates(query: QueryBuilder, node: int) -> list[int]:
     predicates = query.graph.count_predicates(np.array([node], dtype=np.int32))[0].tolist()
-    return [n for n in predicates if query.schema.get_sort(n) in (ValueKind.DATE, ValueKind.YEAR)]
+    return [
+        number
+        for number in predicates
+        if query.schema.get_sort(number) in (ValueKind.DATE, ValueKind.YEAR)
+    ]
 
 
 def has_name_word(schema: Schema, predicate: int, words: Sequence[str]) -> bool:
@@ -714,7 +724,9 @@ def _find_event_dates(query: QueryBuilder, node: Ids) -> tuple[int, int] | None:
             return start, end
     predicates = query.graph.count_predicates(node)[0].tolist()
     date_predicates = [
-        p for p in predicates if query.schema.get_sort(p) in (ValueKind.DATE, ValueKind.YEAR)
+        predicate
+        for predicate in predicates
+        if query.schema.get_sort(predicate) in (ValueKind.DATE, ValueKind.YEAR)
     ]
     return (date_predicates[0], date_predicates[0]) if len(date_predicates) == 1 else None
 
@@ -772,7 +784,9 @@ def find_asked_span(
     )
     operators = (*state_operators, operator) if operator is not None else state_operators
     operator_positions = {
-        operator_positions for x in operators for operator_positions in x.positions
+        operator_positions
+        for state_operator in operators
+        for operator_positions in state_operator.positions
     }
     life_positions = set(find_life_words(query))
     is_now = operator is not None and operator.name == "now"  # "leben noch", "lebt sie noch"
@@ -785,7 +799,9 @@ def find_asked_span(
 def find_life_words(query: QueryBuilder) -> list[int]:
     """Return the positions of words that speak of a life: "alive", "leben"."""
     words = {phrase[0] for phrase in query.question.word_list.time_phrases["alive"]}
-    return [at for at, x in enumerate(query.question.tokens) if x.folded in words]
+    return [
+        position for position, token in enumerate(query.question.tokens) if token.folded in words
+    ]
 
 
 def is_endpoint_named(query: QueryBuilder, vertex_span: VertexSpan, quantity: Quantity) -> bool:

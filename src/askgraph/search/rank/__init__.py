@@ -247,7 +247,9 @@ class FeatureExtractor:
             for position, relation in zip(link.positions, link.how, strict=False):
                 if relation in relations:
                     mask |= 1 << position
-        word_weights = (weight for at, weight in enumerate(self.linked.weights) if mask >> at & 1)
+        word_weights = (
+            weight for position, weight in enumerate(self.linked.weights) if mask >> position & 1
+        )
         return sum(word_weights) / self.total_weight if mask else 0.0
 
     @cached_property
@@ -258,7 +260,11 @@ class FeatureExtractor:
         )
         weights = enumerate(self.linked.weights)
         return next(
-            (at for at, weight in weights if weight and not skipped_words >> at & 1),
+            (
+                position
+                for position, weight in weights
+                if weight and not skipped_words >> position & 1
+            ),
             None,
         )
 
@@ -450,10 +456,6 @@ class FeatureWeights:
             if not all(_is_number(weight) for weight in table.values()):
                 raise ValueError("a weight must be a finite number")
 
-    def get_weights(self, graph: str) -> Mapping[str, float]:
-        """Return the weights for a graph."""
-        return self.graphs.get(graph, self.weights)
-
 
 def load_weights(graph: str, path: str = "") -> Mapping[str, float]:
     """Return the weights for a graph, from a file or the package's own; each file is read once.
@@ -461,7 +463,8 @@ def load_weights(graph: str, path: str = "") -> Mapping[str, float]:
     Raises:
         SetupError: the file is missing or holds no weights.
     """
-    return _load_ranking(path).get_weights(graph)
+    weights = _load_ranking(path)
+    return weights.graphs.get(graph, weights.weights)
 
 
 def read_ranking(path: pathlib.Path) -> FeatureWeights:
@@ -644,7 +647,10 @@ class _QueryPart:
         return hash(
             (
                 self.shape,
-                *[_SELF_COLOUR if n == variable else colours[n] for n in self.variables],
+                *[
+                    _SELF_COLOUR if number == variable else colours[number]
+                    for number in self.variables
+                ],
             )
         )
 
@@ -673,7 +679,9 @@ def compute_result_signature(candidate: QueryCandidate) -> object:
     elements = query.where.elements
     patterns = [_build_part("is", element) for element in elements if isinstance(element, Pattern)]
     other_parts = [*columns, *order_parts]
-    other_parts += [_build_part("says", x) for x in elements if not isinstance(x, Pattern)]
+    other_parts += [
+        _build_part("says", element) for element in elements if not isinstance(element, Pattern)
+    ]
     other_parts += [_build_part("group", element) for element, _ in query.group_by]
     other_parts += [_build_part("having", element) for element in query.having]
     if not _is_row_count_relevant(query):
@@ -731,13 +739,15 @@ def _paint_parts(
     colours = {number: int(number == root) for number in parts_by_variable}
     for _ in range(min(_MAX_REFINEMENT_ROUNDS, len(colours))):
         colours = {
-            n: hash(
+            number: hash(
                 (
-                    colours[n],
-                    *sorted([element.hash_for_variable(n, colours) for element in x]),
+                    colours[number],
+                    *sorted(
+                        [element.hash_for_variable(number, colours) for element in variable_parts]
+                    ),
                 )
             )
-            for n, x in parts_by_variable.items()
+            for number, variable_parts in parts_by_variable.items()
         }
     return (
         tuple(element.paint(colours) for element in columns),
@@ -769,7 +779,9 @@ def _get_shape(part: object, variables: list[int]) -> object:
         return Variable
     if isinstance(part, tuple):
         return tuple([_get_shape(item, variables) for item in part])
-    inner = [_get_shape(getattr(part, x), variables) for x in _COMPARED_FIELDS.get(type(part), ())]
+    inner = [
+        _get_shape(getattr(part, name), variables) for name in _COMPARED_FIELDS.get(type(part), ())
+    ]
     return (type(part), *inner) if inner else part
 
 

@@ -131,7 +131,11 @@ class EdgeDirections:
 
 
 def _find_classes(term: Term, patterns: Iterable[Pattern]) -> set[Term]:
-    return {x.object for x in patterns if x.subject == term and get_predicate(x) == RDF_TYPE}
+    return {
+        triple.object
+        for triple in patterns
+        if triple.subject == term and get_predicate(triple) == RDF_TYPE
+    }
 
 
 def is_thing_subject(
@@ -150,7 +154,9 @@ def is_thing_subject(
         word in agent_words or word in get_shared_words().names["subject"] for word in last_words
     )
     start, end = relation.positions[0], relation.positions[-1]
-    words_between = [question.tokens[at].folded for at in range(end + 1, thing.positions[0])]
+    words_between = [
+        question.tokens[position].folded for position in range(end + 1, thing.positions[0])
+    ]
     if thing.positions[-1] < start:  # "X's teacher", "whom did X teach"
         return not is_inverse_name
     gap_positions = range(end + 1, thing.positions[0])

@@ -212,7 +212,9 @@ def _find_listed_nouns(
             continue
         if nouns or front_count or not _is_front_phrase(gap_positions, question):
             noun = _build_noun(run.positions, run.operators, linked)
-            is_possessed = any(question.folded_words[at] in possessive for at in gap_positions)
+            is_possessed = any(
+                question.folded_words[position] in possessive for position in gap_positions
+            )
             is_finished = has_owner and not (noun.is_property or is_possessed)
             nouns += [] if is_finished else [noun]
         has_owner = False
@@ -259,7 +261,11 @@ def find_question_word(question: TokenizedQuestion, *, within: range | None = No
     question_words = _get_question_words(question.language)
     function_positions = (position for position in positions if question.is_stop(position))
     return next(
-        (at for at in function_positions if question.tokens[at].folded in question_words),
+        (
+            position
+            for position in function_positions
+            if question.tokens[position].folded in question_words
+        ),
         None,
     )
 
@@ -293,7 +299,10 @@ def _is_list_gap(
         for operator in question_operators.get_operators("and")
         for position in operator.positions
     }  # "as well as"
-    if not all(question.is_stop(at) or at in conjunction_positions for at in gap_positions):
+    if not all(
+        question.is_stop(position) or position in conjunction_positions
+        for position in gap_positions
+    ):
         return False
     gap = question.get_gap(gap_positions.start - 1, start)
     if any(mark in gap for mark in ".?!;:"):
@@ -375,7 +384,9 @@ def _build_noun(
     best_links = list(
         _iterate_best_links(positions, linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE))
     )
-    is_name = any(question.tokens[at].stem in question.word_list.naming for at in positions)
+    is_name = any(
+        question.tokens[position].stem in question.word_list.naming for position in positions
+    )
     classes = [link for link in best_links if link.kind is ItemKind.CLASS]
     predicates = [link for link in best_links if link.kind is ItemKind.PREDICATE]
     return RequestedNoun(
@@ -515,7 +526,9 @@ def _derive_kind(
         return "count" if nouns[0].classes or not nouns[0].predicates else "number"
     first_noun_position = nouns[0].first_position if nouns else len(question.tokens)
     question_word = operators.question_word[0] if operators.question_word is not None else ""
-    has_count = any(x.first <= first_noun_position for x in operators.get_operators("count"))
+    has_count = any(
+        operator.first <= first_noun_position for operator in operators.get_operators("count")
+    )
     if question_word == "number" and has_count:
         return "number" if nouns and nouns[0].predicates and not nouns[0].classes else "count"
     return _KIND_BY_QUESTION_WORD.get(question_word, "things")
@@ -554,7 +567,10 @@ def _is_singular(question: TokenizedQuestion, noun: RequestedNoun) -> bool:
     if position is None or not noun.positions or position + 1 >= noun.first_position:
         return False
     verb = question.tokens[position + 1].folded
-    is_plural = any(question.tokens[x].stem != question.tokens[x].folded for x in noun.positions)
+    is_plural = any(
+        question.tokens[noun_position].stem != question.tokens[noun_position].folded
+        for noun_position in noun.positions
+    )
     return (verb,) in question.word_list.operators["exists"] and not is_plural
 
 
@@ -604,7 +620,9 @@ def _find_extremes(operators: QuestionOperators, linked: LinkedQuestion) -> list
         extreme
         for extreme in operators.get_operators(*_EXTREME_OPERATORS)
         if tokens[extreme.first].folded not in words.ordinals
-        and not any(x.stem in words.naming for x in tokens[extreme.last + 1 : extreme.last + 2])
+        and not any(
+            token.stem in words.naming for token in tokens[extreme.last + 1 : extreme.last + 2]
+        )
         and not is_in_name(extreme, linked)
         and not _is_circumstance(extreme, linked.reading)
     ]
@@ -759,7 +777,9 @@ class QueryColumns:
         """Variables of the sort keys and the conditions."""
         conditions = [part.condition for part in walk(self.query) if isinstance(part, Filter)]
         expressions = (*(value for value, _ in self.query.order), *self.query.having, *conditions)
-        return frozenset(x.value for value in expressions for x in find_variables(value))
+        return frozenset(
+            variable.value for value in expressions for variable in find_variables(value)
+        )
 
 
 @lru_cache(maxsize=256)
@@ -777,7 +797,9 @@ def read_query_columns(query: str) -> QueryColumns:
             expressions += [
                 (name.value, value) for name, value in part.columns if value is not None
             ]
-            expressions += [(x.value, value) for value, x in part.group_by if x is not None]
+            expressions += [
+                (name.value, value) for value, name in part.group_by if name is not None
+            ]
     steps = [
         step
         for number, part in enumerate(_iterate_patterns(tree.where))
@@ -882,9 +904,11 @@ class _AnswerColumnChooser:
         self.expected, self.columns, self.profile = expected, columns, profile
         self.names = tuple(names)
         self.sources = {name: columns.get_source(name) for name in names}
-        self.name_predicates = {x.iri for x in profile.predicates if x.naming} | set(
-            LABEL_PREDICATES
-        )
+        self.name_predicates = {
+            predicate_profile.iri
+            for predicate_profile in profile.predicates
+            if predicate_profile.naming
+        } | set(LABEL_PREDICATES)
         self.nary_classes = {cls.iri for cls in profile.classes if cls.nary}
         self.ranges = {
             predicate_profile.iri: frozenset(cls for cls, _ in predicate_profile.object_classes)
@@ -892,7 +916,10 @@ class _AnswerColumnChooser:
         }
         nameless = {cls.iri for cls in profile.classes if cls.name_predicate is None}
         self.quantity_classes = nameless & {
-            cls for x in profile.predicates if is_unit_like(x) for cls, _ in x.subject_classes
+            cls
+            for predicate_profile in profile.predicates
+            if is_unit_like(predicate_profile)
+            for cls, _ in predicate_profile.subject_classes
         }
         self.numeric_predicates = {
             predicate_profile.iri
@@ -906,7 +933,9 @@ class _AnswerColumnChooser:
 
     def choose(self) -> tuple[str, ...]:
         """Return the columns that answer."""
-        labels = {x: owner for x in self.names if (owner := self.find_label_owner(x)) is not None}
+        labels = {
+            name: owner for name in self.names if (owner := self.find_label_owner(name)) is not None
+        }
         if self.expected.is_name_request:
             context = set(labels.values())
         else:
@@ -947,7 +976,11 @@ class _AnswerColumnChooser:
                 subject = step.source
                 if step.predicate in self.name_predicates and isinstance(subject, Variable):
                     owner = next(
-                        (x for x in self.names if self.is_thing(x, subject)),
+                        (
+                            candidate
+                            for candidate in self.names
+                            if self.is_thing(candidate, subject)
+                        ),
                         None,
                     )
                     if owner is not None and owner != name:
@@ -1044,7 +1077,11 @@ class _AnswerColumnChooser:
     def is_owner(self, name: str, names: Sequence[str]) -> bool:
         """Return whether values in other columns are properties of the things in a column."""
         source = self.sources[name]
-        literal_names = [x for x in names if x != name and self.is_literal(x)]
+        literal_names = [
+            literal_name
+            for literal_name in names
+            if literal_name != name and self.is_literal(literal_name)
+        ]
         sources = {
             str(step.source)[1:]
             for literal_name in literal_names

@@ -104,7 +104,9 @@ def _single_values(context: "FaultContext") -> bool:
     """Return whether the query averages or sums a functional predicate of each group: one value."""
     group_variables = list_group_variables(context.tree)
     values = [
-        get_value_variable(x) for x in find_aggregates(context.tree) if get_function(x) != "COUNT"
+        get_value_variable(element)
+        for element in find_aggregates(context.tree)
+        if get_function(element) != "COUNT"
     ]
     return any(
         element.subject in group_variables
@@ -136,7 +138,11 @@ def _counts_named(context: "FaultContext") -> bool:
 def _bound_twice(context: "FaultContext") -> bool:
     """Return whether one value has two bounds on the same side."""
     conditions = context.conditions
-    sides = [(x.variable, x.operator[0]) for x in conditions if x.operator[0] in "<>"]
+    sides = [
+        (condition.variable, condition.operator[0])
+        for condition in conditions
+        if condition.operator[0] in "<>"
+    ]
     return len(sides) > len(set(sides))
 
 
@@ -358,7 +364,10 @@ class FaultContext:
         ]
         query_terms = [term for element in patterns for term in (element.subject, element.object)]
         query_terms += [
-            term for group in parts for x in _get_comparisons(group) for term in x.values
+            term
+            for group in parts
+            for element in _get_comparisons(group)
+            for term in element.values
         ]
         for element in where.elements:
             if isinstance(element, Values):
@@ -436,10 +445,16 @@ def _number_missing(context: FaultContext) -> bool:
     one.
     """
     quantities = [
-        x for x in context.proposal.question.quantities if x.value is not None and x.value != 1
+        quantity
+        for quantity in context.proposal.question.quantities
+        if quantity.value is not None and quantity.value != 1
     ]
     if context.tree.limit is not None:  # a percentage of all is a number of rows
-        quantities = [x for x in quantities if not context.proposal.question.is_percent(x)]
+        quantities = [
+            quantity
+            for quantity in quantities
+            if not context.proposal.question.is_percent(quantity)
+        ]
     dates = [
         quantity for quantity in context.proposal.question.quantities if quantity.value is None
     ]
@@ -447,10 +462,15 @@ def _number_missing(context: FaultContext) -> bool:
         return True
     query_numbers = list(_iterate_numbers(context))
     missing = [
-        x for x in quantities if x.value not in query_numbers and not _is_in_name(x, context)
+        quantity
+        for quantity in quantities
+        if quantity.value not in query_numbers and not _is_in_name(quantity, context)
     ]
     expected_numbers = {
-        sign * x.value for x in quantities if x.value is not None for sign in (1, -1)
+        sign * quantity.value
+        for quantity in quantities
+        if quantity.value is not None
+        for sign in (1, -1)
     }
     extra_numbers = set(query_numbers) - expected_numbers - set(_iterate_row_numbers(context.tree))
     return len(missing) > len(extra_numbers)
@@ -487,7 +507,10 @@ def _thing_missing(context: FaultContext) -> bool:
     covered_positions |= {span.last for span in context.operators.get_operators("in_unit")}
     used = context.candidate.used
     covered_positions |= {
-        at for span in context.operators.operators if span.mask & used for at in span.positions
+        position
+        for span in context.operators.operators
+        if span.mask & used
+        for position in span.positions
     }
     return any(
         weight
@@ -515,7 +538,9 @@ def _counted_noun(context: FaultContext) -> bool:
         for element in context.conditions
     ):
         return False
-    return any(_is_noun_counted(x, context) for x in context.proposal.question.quantities)
+    return any(
+        _is_noun_counted(element, context) for element in context.proposal.question.quantities
+    )
 
 
 def _is_noun_counted(quantity: Quantity, context: FaultContext) -> bool:
@@ -532,7 +557,9 @@ def _is_noun_counted(quantity: Quantity, context: FaultContext) -> bool:
     if position is None or question.tokens[position].stem == question.tokens[position].folded:
         return False
     nouns = context.linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
-    links = [x for x in nouns if position in x.positions and x.score >= _MIN_CLASS_SCORE]
+    links = [
+        link for link in nouns if position in link.positions and link.score >= _MIN_CLASS_SCORE
+    ]
     return bool(links) and links[0].kind is ItemKind.CLASS
 
 
@@ -557,7 +584,9 @@ def _count_extremes(context: FaultContext) -> int:
         value for subquery in list_subqueries(context.tree.where) for _, value in subquery.columns
     ]
     values = (*context.shown_values, *inner)
-    return sum(isinstance(x, Call) and x.name in ("MIN", "MAX") for x in values)
+    return sum(
+        isinstance(expression, Call) and expression.name in ("MIN", "MAX") for expression in values
+    )
 
 
 def _iterate_extremes(context: FaultContext) -> Iterator[Operator]:
@@ -663,7 +692,11 @@ _MIN_FAME_RATIO = 100
 def _namesake(context: FaultContext) -> bool:
     """Return whether another thing of the same classes has the same name as a used one."""
     links = context.linked.get_links(ItemKind.ENTITY)
-    used_links = [x for x in links if x.similarity > FULL_NAME_SHARE and context.has_link_target(x)]
+    used_links = [
+        link
+        for link in links
+        if link.similarity > FULL_NAME_SHARE and context.has_link_target(link)
+    ]
     return any(
         namesake.target != link.target
         and namesake.positions == link.positions

@@ -130,7 +130,10 @@ class FitScorer:
     def describe_columns(self, candidate: QueryCandidate) -> list[ColumnContent]:
         """Return the content of the answer columns of a candidate."""
         patterns = list_patterns(candidate.tree.where)
-        return [self._describe_column(x, candidate, patterns) for x in candidate.shown]
+        return [
+            self._describe_column(shown_value, candidate, patterns)
+            for shown_value in candidate.shown
+        ]
 
     def _describe_column(
         self, shown_value: Value, candidate: QueryCandidate, patterns: Sequence[Pattern]
@@ -327,7 +330,9 @@ class FitScorer:
                 iri for iri in noun.predicates if not masks.get(iri, 0) & classes
             }
             naming = to_bit_mask(
-                at for at in noun.positions if question.tokens[at].stem in question.word_list.naming
+                position
+                for position in noun.positions
+                if question.tokens[position].stem in question.word_list.naming
             )
             explained_words = _combine_masks(masks.values()) | naming
             is_operator_only = bool(noun.operators) and not noun.iris
@@ -361,7 +366,9 @@ class FitScorer:
         else:
             patterns = list_patterns(candidate.tree.where)
             context_values = [
-                x for x in list_column_values(candidate.tree) if x not in candidate.shown
+                column
+                for column in list_column_values(candidate.tree)
+                if column not in candidate.shown
             ]
             context_columns = [
                 self._describe_column(column, candidate, patterns) for column in context_values
@@ -373,7 +380,10 @@ class FitScorer:
             )
             for noun in self._noun_meanings
         ]
-        missing = sum(1 - max(*row, x) for row, x in zip(scores, context_scores, strict=True))
+        missing = sum(
+            1 - max(*row, context_score)
+            for row, context_score in zip(scores, context_scores, strict=True)
+        )
         keys = list_group_variables(candidate.tree) if self.operators.get_operators("each") else []
         unnamed_shares = [
             (1 - max(row[index] for row in scores), shown_value in keys)
@@ -393,7 +403,9 @@ class FitScorer:
     def _max_group_columns(self) -> int:
         """Number of columns that "for each" may add: one, and one for each "and" after it."""
         first = min((operator.last for operator in self.operators.get_operators("each")), default=0)
-        conjunctions = [x for x in self.operators.get_operators("and") if x.first > first]
+        conjunctions = [
+            operator for operator in self.operators.get_operators("and") if operator.first > first
+        ]
         return len(self.operators.get_operators("each")) + len(conjunctions)
 
     def _score_noun(
@@ -432,7 +444,8 @@ class FitScorer:
             return 1.0
         if (
             column.predicate is not None
-            and (iri := self._get_iri(column.predicate)) in requested.predicates
+            and (iri := self.schema.graph.get_predicate_iri(column.predicate))
+            in requested.predicates
         ):
             if iri in noun.separate_predicates:  # "staff name"
                 return float(self._is_owned(column.owners, requested.classes or noun.owner_classes))
@@ -453,7 +466,7 @@ class FitScorer:
         if (
             predicate is None
             or predicate not in self.schema.naming_predicates
-            or get_standard_role(self._get_iri(predicate))
+            or get_standard_role(self.schema.graph.get_predicate_iri(predicate))
         ):
             return True
         return any(
@@ -468,9 +481,6 @@ class FitScorer:
             or not classes
             or any(self._is_subclass_of(cls, owner_classes) for cls in classes)
         )
-
-    def _get_iri(self, predicate: int) -> str:
-        return self.schema.graph.get_predicate_iri(predicate)
 
     def _is_subclass_of(self, cls: str, superclasses: Collection[str]) -> bool:
         return cls in superclasses or not self._get_superclasses(cls).isdisjoint(superclasses)
@@ -518,7 +528,9 @@ class FitScorer:
             *range(head.positions[-1] + 1, head.positions[-1] + 2),
         ]
         verb_words = [folded[position] for position in verbs if position < len(folded)]
-        is_plural = any(question.tokens[at].stem != folded[at] for at in head.positions)
+        is_plural = any(
+            question.tokens[position].stem != folded[position] for position in head.positions
+        )
         if any(word in words["several"] for word in verb_words):
             return True if is_plural or question.language != "en" else None
         if question_word is None or is_plural or expected.kind == "who":
@@ -582,7 +594,9 @@ def _combine_masks(masks: Iterable[int]) -> int:
 
 def _get_stated_classes(term: Term, patterns: Sequence[Pattern]) -> frozenset[str]:
     return frozenset(
-        x.object.value
-        for x in patterns
-        if x.subject == term and isinstance(x.object, NamedNode) and get_predicate(x) == RDF_TYPE
+        triple.object.value
+        for triple in patterns
+        if triple.subject == term
+        and isinstance(triple.object, NamedNode)
+        and get_predicate(triple) == RDF_TYPE
     )

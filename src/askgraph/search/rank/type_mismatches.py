@@ -88,7 +88,9 @@ def _find_label_owners(
     owners = []
     for name in result.variables:
         source = columns.get_source(name)
-        steps = [step for x in source.variables for step in columns.iterate_steps_to(x)]
+        steps = [
+            step for variable in source.variables for step in columns.iterate_steps_to(variable)
+        ]
         if source.is_computed or not steps:
             return ()
         if any(step.predicate not in LABEL_PREDICATES for step in steps):

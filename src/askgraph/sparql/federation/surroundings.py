@@ -8,19 +8,8 @@ from itertools import pairwise, takewhile
 
 from pyoxigraph import Variable
 
+from askgraph import sparql
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql import (
-    Bind,
-    Call,
-    Expression,
-    Filter,
-    Group,
-    Nested,
-    Pattern,
-    Query,
-    Union,
-    Values,
-)
 from askgraph.sparql.federation import Part, VariableScope, get_inner_groups, get_span, split_group
 from askgraph.sparql.federation.service import ServiceClause, SurroundingLevel
 from askgraph.sparql.lexer import tokenize
@@ -46,38 +35,38 @@ def estimate_selectivity(group: str, prologue: str = "") -> int:
         return _MIN_SCORE  # the order is a heuristic and does not affect the result
 
 
-def _estimate_query(query: Query) -> int:
+def _estimate_query(query: sparql.Query) -> int:
     return NAMED_TERM_SCORE if query.limit is not None else _estimate_group(query.where)
 
 
-def _estimate_group(group: Group) -> int:
+def _estimate_group(group: sparql.Group) -> int:
     return max((_estimate_element(element) for element in group.elements), default=_MIN_SCORE)
 
 
 def _estimate_element(element: object) -> int:
     match element:
-        case Values():
+        case sparql.Values():
             return NAMED_TERM_SCORE
-        case Pattern():
+        case sparql.Pattern():
             if not isinstance(element.subject, Variable):
                 return NAMED_TERM_SCORE
             if isinstance(element.object, Variable):
                 return _MIN_SCORE
             return _CLASS_SCORE if str(element.predicate) == f"<{RDF_TYPE}>" else NAMED_TERM_SCORE
-        case Filter():
+        case sparql.Filter():
             return _COMPARISON_SCORE if _is_selective(element.condition) else _MIN_SCORE
-        case Union():
+        case sparql.Union():
             return min(_estimate_group(group) for group in element.groups)
-        case Nested(word="" | "GRAPH"):
+        case sparql.Nested(word="" | "GRAPH"):
             return _estimate_group(element.group)
-        case Query():
+        case sparql.Query():
             return _estimate_query(element)
         case _:
             return _MIN_SCORE
 
 
-def _is_selective(condition: Expression) -> bool:
-    if not isinstance(condition, Call):
+def _is_selective(condition: sparql.Expression) -> bool:
+    if not isinstance(condition, sparql.Call):
         return False
     if condition.name == "||":
         return all(map(_is_selective, condition.arguments))
@@ -185,7 +174,7 @@ def find_filters(text: str, clause: ServiceClause) -> tuple[str, ...]:
     filters, scope = list[str](), VariableScope(tokenize(text).variable_names)
     for level in takewhile(lambda level: level.joined, clause.surrounding_levels):
         for part in level.elements:
-            if isinstance(part, Filter) and not get_inner_groups(part):
+            if isinstance(part, sparql.Filter) and not get_inner_groups(part):
                 filter_text = text[slice(*get_span(part))]
                 is_portable = not _is_nondeterministic(filter_text) and not _has_extension_function(
                     filter_text
@@ -254,10 +243,10 @@ def _build_piece(
                 linked,
                 _PATTERN_ORDER,
             )
-        case Values() | Union() | Nested(word="" | "GRAPH"):
+        case sparql.Values() | sparql.Union() | sparql.Nested(word="" | "GRAPH"):
             return _PatternPiece(part_text, scope.get_certain_variables(part), linked, _BLOCK_ORDER)
-        case Filter() | Bind() if not get_inner_groups(part):
-            order = _BIND_ORDER if isinstance(part, Bind) else _FILTER_ORDER
+        case sparql.Filter() | sparql.Bind() if not get_inner_groups(part):
+            order = _BIND_ORDER if isinstance(part, sparql.Bind) else _FILTER_ORDER
             return _PatternPiece(
                 part_text,
                 frozenset(),
@@ -271,9 +260,9 @@ def _build_piece(
 
 def _get_position(part: Part) -> int:
     """Return the start of a part; of a sub-select in its own braces, without the braces."""
-    if isinstance(part, Nested) and not part.word:
+    if isinstance(part, sparql.Nested) and not part.word:
         match split_group(part.group):
-            case (Query() as select,):
+            case (sparql.Query() as select,):
                 return get_span(select)[0]
     return get_span(part)[0]
 
