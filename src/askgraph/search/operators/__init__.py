@@ -368,9 +368,7 @@ def filter_statement_ranks(query: QueryBuilder) -> None:
                 ids = query.graph.step(np.array([subject], dtype=np.int32), number)
         if not isinstance(statement, Variable) or not query.lookups.is_resource(ids):
             continue
-        ranks = {
-            query.graph.terms.get_term(int(node_id)) for node_id in query.graph.step(ids, rank)
-        }
+        ranks = {query.graph.terms.get_term(int(node)) for node in query.graph.step(ids, rank)}
         is_value_given = any(
             value_triple.subject == statement and not isinstance(value_triple.object, Variable)
             for value_triple in patterns
@@ -402,9 +400,7 @@ def _is_request_for_all(query: QueryBuilder) -> bool:
     words = {token.folded for token in query.question.tokens}
     all_words = {phrase[0] for phrase in query.question.word_list.time_phrases["all_of_them"]}
     uses_date = any(
-        query.used >> quantity.first & 1
-        for quantity in query.question.quantities
-        if quantity.days is not None
+        query.used >> x.first & 1 for x in query.question.quantities if x.days is not None
     )
     return uses_date or bool(words & all_words)
 
@@ -528,14 +524,12 @@ def choose_columns(query: QueryBuilder) -> None:
     ]
     start = min(query.root.name_positions, default=0)
     repeated_vertices = [
-        vertex
-        for vertex in query.draft.vertices
+        x
+        for x in query.draft.vertices
         if query.draft.limit == 1
-        and any(
-            query.zones.is_head(position) and position < start for position in vertex.name_positions
-        )
-        and vertex.term in _find_counted_variables(query)
-        and any(True for _ in query.iterate_repeated_mentions(vertex))
+        and any(query.zones.is_head(position) and position < start for position in x.name_positions)
+        and x.term in _find_counted_variables(query)
+        and any(True for _ in query.iterate_repeated_mentions(x))
     ]
     for vertex in repeated_vertices:
         shown_variables.append(query.choose_name_variable(vertex))
@@ -580,9 +574,7 @@ def choose_columns(query: QueryBuilder) -> None:
     context = [] if totals else _choose_context(query, shown_variables)
     draft.columns = [*context, *shown_variables, *totals]
     if (totals and shown_variables) or (query.is_grouped and not totals):
-        draft.group_keys += [
-            variable for variable in shown_variables if variable not in draft.group_keys
-        ]
+        draft.group_keys += [x for x in shown_variables if x not in draft.group_keys]
     _order_by_first_column(query)
     for position in query.lookups.name_positions:
         if not query.used >> position & 1:
@@ -613,11 +605,9 @@ def _choose_context(query: QueryBuilder, shown_variables: Sequence[Variable]) ->
     """
     counted_variables = _find_counted_variables(query)
     owners = [
-        (vertex, query.schema.get_sort(predicate))
-        for (term, predicate, inverse), variable in query.draft.edge_variables.items()
-        if variable in shown_variables
-        and not inverse
-        and query.schema.get_sort(predicate) is not ValueKind.NONE
+        (vertex, query.schema.get_sort(p))
+        for (term, p, inverse), x in query.draft.edge_variables.items()
+        if x in shown_variables and not inverse and query.schema.get_sort(p) is not ValueKind.NONE
         for vertex in query.draft.vertices
         if vertex.term == term and isinstance(term, Variable) and term not in shown_variables
         if term not in counted_variables
@@ -641,9 +631,7 @@ def _choose_context(query: QueryBuilder, shown_variables: Sequence[Variable]) ->
                 context[vertex.term] = sort in NUMERIC_SORTS and query.schema.has_unit(ids)
         elif only_values and len(ids) > 1:
             context[query.choose_name_variable(vertex)] = False
-    query.draft.context = [
-        linked_vertex for linked_vertex, is_answer in context.items() if not is_answer
-    ]
+    query.draft.context = [x for x, is_answer in context.items() if not is_answer]
     return list(context)
 
 
@@ -672,9 +660,7 @@ def _is_listed_beside_root(query: QueryBuilder, vertex: Vertex) -> bool:
     if any(p == link.positions[0] - 1 for p, _ in query.projections):
         return False
     values = (*query.draft.columns, *(key for key, _ in query.draft.order))
-    if vertex.term in [
-        get_value_variable(expression) for expression in values if _is_aggregate(expression)
-    ]:
+    if vertex.term in [get_value_variable(x) for x in values if _is_aggregate(x)]:
         return False
     return query.zones.is_listed(link.positions[0])
 
@@ -713,11 +699,7 @@ def _find_counted_variables(query: QueryBuilder) -> set[Variable]:
         *(key for key, _ in query.draft.order),
         *(expression.arguments[0] for expression in query.draft.having),
     )
-    counts = (
-        expression
-        for expression in values
-        if isinstance(expression, Call) and get_function(expression) == "COUNT"
-    )
+    counts = (x for x in values if isinstance(x, Call) and get_function(x) == "COUNT")
     return set(map(get_value_variable, counts))
 
 
@@ -798,9 +780,7 @@ def finalize_candidate(query: QueryBuilder) -> QueryCandidate | None:
         draft.group_keys = []
     else:
         plain_variables = [element for element in draft.columns if isinstance(element, Variable)]
-        draft.group_keys += [
-            variable for variable in plain_variables if variable not in draft.group_keys
-        ]
+        draft.group_keys += [x for x in plain_variables if x not in draft.group_keys]
         keys = [get_value_variable(key) for key, _ in draft.order if not _is_aggregate(key)]
         draft.group_keys += [
             sort_variable

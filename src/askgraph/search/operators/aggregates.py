@@ -215,15 +215,9 @@ def group_for_count(query: QueryBuilder, variable: Variable, operator: Operator)
     query.is_grouped = True
     vertex = query.draft.find_vertex(variable)
     earlier_vertices = [
-        candidate
-        for candidate in query.find_vertices_before(operator)
-        if isinstance(candidate.term, Variable)
+        x for x in query.find_vertices_before(operator) if isinstance(x.term, Variable)
     ]
-    group_vertices = [
-        candidate
-        for candidate in earlier_vertices
-        if candidate is not vertex and candidate is not query.root
-    ]
+    group_vertices = [x for x in earlier_vertices if x is not vertex and x is not query.root]
     if vertex is None or vertex is query.root or has_many_between(query, query.root, vertex):
         _group_by_vertex(
             query, query.root if vertex is None else _choose_group_vertex(query, vertex, operator)
@@ -245,11 +239,7 @@ def _choose_group_vertex(query: QueryBuilder, counted: Vertex, operator: Operato
     if query.root in earlier_vertices or counted is query.root:
         return query.root
     return next(
-        (
-            candidate
-            for candidate in earlier_vertices
-            if has_many_between(query, candidate, counted)
-        ),
+        (x for x in earlier_vertices if has_many_between(query, x, counted)),
         query.root,
     )
 
@@ -310,9 +300,7 @@ def _find_group_before(
 def has_several_values(query: QueryBuilder, vertex: Vertex, attachment: Attachment) -> bool:
     """Return whether a node at a vertex may have several values of an attachment."""
     if attachment.path:
-        fans_out = any(
-            _can_fan_out(query, edge.predicate, edge.inverse) for edge in attachment.path
-        )
+        fans_out = any(_can_fan_out(query, x.predicate, x.inverse) for x in attachment.path)
         return vertex is attachment.vertex and fans_out
     return not query.schema.is_functional(attachment.predicate) or has_many_between(
         query, vertex, attachment.vertex
@@ -419,9 +407,7 @@ def include_empty_groups(query: QueryBuilder, candidate: QueryCandidate) -> Quer
     instances = query.schema.get_instances(vertex.node.cls)
     if len(instances) == len(query.get_vertex_ids(vertex)) or draft.subqueries or draft.negations:
         return None
-    elements = [
-        (element, set(find_variables(element)) - {group}) for element in tree.where.elements
-    ]
+    elements = [(x, set(find_variables(x)) - {group}) for x in tree.where.elements]
     optional_variables, size = {counted_variable}, 0
     while len(optional_variables) > size:
         size = len(optional_variables)
@@ -433,13 +419,9 @@ def include_empty_groups(query: QueryBuilder, candidate: QueryCandidate) -> Quer
             )
         )
     shown_variables = {
-        get_value_variable(element)
-        for element in list_column_values(tree)
-        if isinstance(element, Variable)
+        get_value_variable(x) for x in list_column_values(tree) if isinstance(x, Variable)
     }
-    if optional_variables & shown_variables or not any(
-        not element_variables for _, element_variables in elements
-    ):
+    if optional_variables & shown_variables or not any(not x for _, x in elements):
         return None
     required = tuple(
         element
@@ -549,9 +531,7 @@ def _find_date(query: QueryBuilder, operator: Operator) -> Attachment | None:
 
 def _is_date_named(attachment: Attachment, operator: Operator) -> bool:
     """Return whether a date is named by more than the word "year" of "per year"."""
-    further_positions = [
-        position for position in attachment.link.positions if position not in operator.positions
-    ]
+    further_positions = [at for at in attachment.link.positions if at not in operator.positions]
     return (
         bool(further_positions)
         or attachment.link.score * attachment.link.quality >= _MIN_DATE_SCORE
@@ -617,10 +597,7 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
     values = (
         query.schema.find_value_predicate(vertex.node.ids, edge.predicate) for edge in leading_edges
     )
-    if any(
-        predicate is not None and query.schema.get_sort(predicate) is ValueKind.NUMBER
-        for predicate in values
-    ):
+    if any(p is not None and query.schema.get_sort(p) is ValueKind.NUMBER for p in values):
         return True
     query.draft.columns.append(build_aggregate("COUNT", vertex.term, distinct=True))
     return True
@@ -655,10 +632,7 @@ def _is_used_by_aggregate(query: QueryBuilder, operator: Operator) -> bool:
     )
     conjunctions = question.word_list.conjunctions
     if not any(
-        all(
-            question.is_stop(position) and question.folded_words[position] not in conjunctions
-            for position in gap
-        )
+        all(question.is_stop(at) and question.folded_words[at] not in conjunctions for at in gap)
         for gap in gaps
     ):
         return False
@@ -780,9 +754,7 @@ def _group_by_listed_values(query: QueryBuilder, operator: Operator) -> bool:
         ]
         is_before_noun = operator.last < first <= last < class_link.positions[0]
         has_second_count = any(
-            0 < operator_after.first - conjunction.last <= 2
-            for conjunction in conjunctions
-            for operator_after in counts
+            0 < x.first - conjunction.last <= 2 for conjunction in conjunctions for x in counts
         )
         if (
             conjunctions
@@ -813,9 +785,7 @@ def is_sole_request(query: QueryBuilder, operator: Operator) -> bool:
 
     For example "what is the maximum …".
     """
-    earlier_slots = [
-        slot for slot in query.slots if slot.first < operator.first and query.is_unused(slot)
-    ]
+    earlier_slots = [x for x in query.slots if x.first < operator.first and query.is_unused(x)]
     has_earlier_vertex = any(
         vertex.term not in query.draft.group_keys for vertex in query.find_vertices_before(operator)
     )
@@ -846,9 +816,7 @@ def _is_list_pair(query: QueryBuilder, left: Operator, right: Operator) -> bool:
         return False
     question = query.question
     gap, conjunctions = question.get_gap(left.last, right.first), question.word_list.conjunctions
-    return "," in gap or any(
-        question.folded_words[position] in conjunctions for position in gap_positions
-    )
+    return "," in gap or any(question.folded_words[at] in conjunctions for at in gap_positions)
 
 
 def is_column(query: QueryBuilder, operator: Operator) -> bool:
@@ -946,11 +914,7 @@ def _iterate_listed_variables(query: QueryBuilder, first: Slot) -> Iterator[Vari
     last = first.last
     while (slot := query.find_next_slot(last, MAX_TOKENS_BESIDE)) is not None:
         span = range(last + 1, slot.first + 1)
-        has_operator = any(
-            candidate.first in span
-            for candidate in query.operators.operators
-            if candidate.name != "and"
-        )
+        has_operator = any(x.first in span for x in query.operators.operators if x.name != "and")
         is_joined = _is_list_gap(query, range(last + 1, slot.first))
         attachment = (
             query.find_attachment(slot, sorts=NUMERIC_SORTS)
@@ -1010,10 +974,7 @@ def _calculate_pair(
     The candidate is unchanged unless it shows exactly two.
     """
     draft = query.draft
-    sorts = {
-        value: query.schema.get_sort(number)
-        for (_, number, _), value in draft.edge_variables.items()
-    }
+    sorts = {value: query.schema.get_sort(n) for (_, n, _), value in draft.edge_variables.items()}
     calls: list[Value] = [column for column in draft.columns if isinstance(column, Call)]
     for accepted_sorts in (NUMERIC_SORTS, _NATIVE_DATE_SORTS):
         values = calls or [
@@ -1039,9 +1000,7 @@ def _calculate_pair(
     expression: Expression = Call("/" if operator.name == "ratio" else "-", (first, second))
     if accepted_sorts is _NATIVE_DATE_SORTS:
         bounds = (second, first) if calls else (first, second)
-        has_years = any(
-            sorts.get(get_value_variable(column)) is ValueKind.YEAR for column in values
-        )
+        has_years = any(sorts.get(get_value_variable(x)) is ValueKind.YEAR for x in values)
         expression = build_elapsed_time("calendar years" if has_years else "days", *bounds)
     tree = candidate.tree
     other_columns = tuple(
@@ -1126,11 +1085,7 @@ def _find_summed_number(query: QueryBuilder, operator: Operator) -> Attachment |
     if slot is None:
         return None
     gap_positions = range(operator.last + 1, slot.first)
-    sum_positions = {
-        position
-        for sum_operator in query.operators.get_operators("sum")
-        for position in sum_operator.positions
-    }
+    sum_positions = {at for x in query.operators.get_operators("sum") for at in x.positions}
     is_adjacent = all(
         position in sum_positions or query.question.is_stop(position) for position in gap_positions
     )
@@ -1169,11 +1124,7 @@ def _find_verb(query: QueryBuilder, operator: Operator) -> int | None:
     ]
     clauses = question.word_list.clauses
     relative_words = clauses["restrict"] - clauses["weak"]
-    main_positions = (
-        position
-        for position in positions
-        if question.folded_words[position - 1] not in relative_words
-    )
+    main_positions = (at for at in positions if question.folded_words[at - 1] not in relative_words)
     return next(main_positions, positions[0] if positions else None)
 
 
@@ -1243,9 +1194,7 @@ def build_share(
 
 def _find_owner(query: QueryBuilder, value: Variable) -> Vertex:
     """Return the vertex that has a number as a property."""
-    subjects = [
-        candidate.subject for candidate in query.draft.patterns if candidate.object == value
-    ]
+    subjects = [x.subject for x in query.draft.patterns if x.object == value]
     return next(
         (candidate for candidate in query.draft.vertices if candidate.term in subjects), query.root
     )
@@ -1333,11 +1282,7 @@ def _build_whole(
         builder.consume_link(link)
     apply_operators(
         builder,
-        tuple(
-            applied_operator
-            for applied_operator in query.filters_by_operator
-            if not applied_operator.mask & part_words
-        ),
+        tuple(x for x in query.filters_by_operator if not x.mask & part_words),
     )
     return builder
 
