@@ -337,8 +337,8 @@ def load_translations(language: str) -> Mapping[str, Phrase]:
 def translate_word(word: str, language: str) -> Phrase:
     """Return the English stems for a folded word; of a German compound, those of its parts.
 
-    >>> translate_word("agua", "es"), translate_word("friedensnobelpreis", "de")
-    (('water',), ('peace', 'nobel', 'award', 'prize', 'price', 'cost'))
+    >>> translate_word("agua", "es"), translate_word("wassertemperatur", "de")
+    (('water',), ('water', 'temperature'))
     """
     translations = load_translations(language)
     if word in translations or language not in LANGUAGES_WITH_CAPITAL_NOUNS:
