@@ -60,7 +60,7 @@ def mend_quads(quads: Iterable[Quad], odd: OddStatements) -> Iterator[Quad]:
             continue
         if mended != quad:
             odd.mended += 1
-            odd.example = odd.example or str(quad)
+            odd.example = odd.example or f"{quad} (now {mended})"
         yield mended
 
 

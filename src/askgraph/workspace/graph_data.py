@@ -381,7 +381,7 @@ def _list_folder_files(folder: Path, left_out: list[str]) -> list[Path]:
     if skipped:
         left_out.append(
             f"{len(skipped):,} files of the folder {folder.name} that are no RDF by their names: "
-            f"{listing}; if one of them is RDF, name it besides the folder"
+            f"{listing}; if one of them is RDF, give its name after the folder's"
         )
     return rdf_paths
 
