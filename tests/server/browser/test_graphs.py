@@ -658,7 +658,7 @@ ASKED = {
     "de": (
         ("Wer entdeckte Uranus?", "Antwort: "),
         "Wie hoch ist der Eiffelturm?",
-        "Wie viele Einwohner hat der Mars?",
+        "Was kostet der Mars?",
     ),
     "fr": (
         ("Qui a découvert Titan ?", "Réponse\u00a0: "),
@@ -668,7 +668,7 @@ ASKED = {
     "es": (
         ("¿Cuál es la masa de Saturno?", "Respuesta: "),
         "¿Cuál es la altura de la torre Eiffel?",
-        "¿Cuál es la población de Marte?",
+        "¿De qué color es Marte?",
     ),
 }
 """In each language a question with how its answer is announced, one refused, one asked back."""

@@ -381,11 +381,11 @@ for what a graph lacks.
 MAX_DOUBTED_CONFIDENCE = 0.84
 """Maximum confidence if evidence exceeds `_MAX_SURE_EVIDENCE`: below that of a sure answer."""
 
-_MAX_SURE_EVIDENCE = {"unsaid": 1.16, "required": 0.0, "left_out": 0.5}
+_MAX_SURE_EVIDENCE = {"inexact": 0.25, "unsaid": 1.16, "required": 0.0, "left_out": 0.5}
 """The maximum of evidence against an answer that may be sure.
 
-More than one step that no word names, or a word that is left out, always leaves a doubt; so does
-another result that is as good. One such step has the penalty 1, or 1.15 if a node has several.
+A guessed word, more than one step that no word names, or a word that is left out always leaves a
+doubt; so does another result that is as good. One such step has the penalty 1, or 1.15 if a node has several.
 """
 
 MIN_DOUBTFUL_CONFIDENCE = 0.5
