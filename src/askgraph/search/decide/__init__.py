@@ -385,7 +385,8 @@ _MAX_SURE_EVIDENCE = {"inexact": 0.25, "unsaid": 1.16, "required": 0.0, "left_ou
 """The maximum of evidence against an answer that may be sure.
 
 A guessed word, more than one step that no word names, or a word that is left out always leaves a
-doubt; so does another result that is as good. One such step has the penalty 1, or 1.15 if a node has several.
+doubt; so does another result that is as good. One such step has the penalty 1, or 1.15 if a node
+has several.
 """
 
 MIN_DOUBTFUL_CONFIDENCE = 0.5
