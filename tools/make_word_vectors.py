@@ -23,14 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from askgraph.index.names import (
-    IndexedName,
-    ItemKind,
-    NameIndex,
-    fold_word,
-    split_tokens,
-    stem_word,
-)
+from askgraph.index import names
 from askgraph.search.link.word_vectors import (
     WORD_VECTORS,
     Vectors,
@@ -100,7 +93,7 @@ def build_table(
     sums: dict[str, Vectors] = {}
     totals: dict[str, float] = defaultdict(float)
     for word, frequency in frequencies.items():
-        key = fold_word(word)
+        key = names.fold_word(word)
         sums[key] = sums.get(key, 0.0) + frequency * vectors[word]
         totals[key] += frequency
     words = sorted(sums)
@@ -108,7 +101,7 @@ def build_table(
     rows = {word: row for row, word in enumerate(words)}
     by_hash: dict[int, str] = {}
     for word in sorted(words, key=lambda word: -totals[word]):
-        stem_row = rows.get(stem_word(word)) if stem_word(word) != word else None
+        stem_row = rows.get(names.stem_word(word)) if names.stem_word(word) != word else None
         if stem_row is None or units[rows[word]] @ units[stem_row] <= MIN_FORM_COSINE:
             by_hash.setdefault(hash_word(word), word)  # of words with one hash, the frequent one
     weights = np.array(
@@ -162,25 +155,26 @@ def read_pairs(path: Path = PAIRS) -> Iterator[Pair]:
                 )
 
 
-def build_index(names: list[str]) -> NameIndex:
+def build_index(labels: list[str]) -> names.NameIndex:
     """Return an index of names of classes (capitalized) and predicates."""
-    return NameIndex.from_names(
-        IndexedName(
-            name, f"http://x/{at}", ItemKind.CLASS if name[0].isupper() else ItemKind.PREDICATE
-        )
-        for at, name in enumerate(names)
+    upper, lower = names.ItemKind.CLASS, names.ItemKind.PREDICATE
+    return names.NameIndex.from_names(
+        names.IndexedName(label, f"http://x/{at}", upper if label[0].isupper() else lower)
+        for at, label in enumerate(labels)
     )
 
 
-def rank_spelled(pair: Pair, index: NameIndex) -> list[str]:
+def rank_spelled(pair: Pair, index: names.NameIndex) -> list[str]:
     """Return names by today's linking: spelling, stems and lexicon."""
     links = link_text(pair.words, pair.language, index, without=("vectors",)).links
     return list(dict.fromkeys(link.name for link in links))
 
 
-def rank_near(pair: Pair, index: NameIndex) -> list[tuple[str, float]]:
+def rank_near(pair: Pair, index: names.NameIndex) -> list[tuple[str, float]]:
     """Return names by their vectors, with cosines."""
-    nearest = get_name_vectors(index).find_nearest(split_tokens(pair.words), limit=3, at_least=-1.0)
+    nearest = get_name_vectors(index).find_nearest(
+        names.split_tokens(pair.words), limit=3, at_least=-1.0
+    )
     return [(name.text, cosine) for name, cosine in nearest]
 
 
@@ -201,8 +195,8 @@ def measure() -> None:
             spelled = rank_spelled(pair, indices[pair.schema])
             near = [name for name, _ in rank_near(pair, indices[pair.schema])]
             either = [*spelled[:1], *near][:3] if spelled else near
-            for at, names in enumerate((spelled[:1], spelled[:3], near[:1], near, either)):
-                counts[at] += pair.name in names
+            for at, found in enumerate((spelled[:1], spelled[:3], near[:1], near, either)):
+                counts[at] += pair.name in found
         shares = [count / len(group) for count in counts]
         figures = "".join(f"{share:12.2f}" for share in shares)
         print(f"{language:9s}{len(group):12d}{figures}")

@@ -44,16 +44,17 @@ class CallTracer:
         sys.setprofile(self)
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> None:
-        """Note that a function starts; one that goes on, and the body of a class, do not."""
+        """Note that a function starts: not what goes on, a class's body, or what an import asks."""
         code, caller = frame.f_code, frame.f_back
         if not self.is_counting or event != "call" or not code.co_filename.startswith(self.prefix):
             return
         goes_on = code.co_flags & SUSPENDING and frame.f_lasti > FIRST_INSTRUCTIONS
-        if goes_on or code.co_name.startswith("<") or not code.co_flags & CO_OPTIMIZED:
+        is_import = caller is not None and "importlib" in caller.f_code.co_filename
+        if goes_on or is_import or code.co_name[0] == "<" or not code.co_flags & CO_OPTIMIZED:
             return
         name = code.co_filename.removeprefix(self.prefix)
         self.functions[f"{name}:{code.co_qualname}"] += 1
-        if caller is not None and caller.f_code.co_filename.startswith(self.prefix):
+        if caller and caller.f_code.co_filename.startswith(self.prefix):
             self.calls.add((caller.f_code.co_filename.removeprefix(self.prefix), name))
 
 

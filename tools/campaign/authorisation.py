@@ -137,7 +137,9 @@ class Campaign:
                 places = {"id": left[kind], "pin": left["pin"]}
                 status = operation.send(self.client, caller, **places).status_code
                 allowed = {404, 403} if kind == "verified" else {404}
-                allowed = {401} if caller.scopes is None else allowed
+                # What people confirm is judged by all who may confirm: an opinion of their own.
+                is_judged = operation.method == "POST" and kind == "verified" and caller is bob
+                allowed = {401} if caller.scopes is None else {200} if is_judged else allowed
                 fine = status in allowed
                 yield told("belongings", caller.name, operation.name, status, fine=fine)
         follow = {"question": "And which of them?", "graphs": ["space"]}
@@ -221,9 +223,12 @@ class Campaign:
 
     def seen_by(self, caller: Kind, left: dict[str, str]) -> list[str]:
         """What a caller sees of what is theirs."""
-        paths = ["runs", "boards", "sessions", "jobs", "graphs", "graphs/space/verified"]
+        paths = ["runs", "boards", "sessions", "jobs", "graphs"]
         paths += [f"{kind}s/{left[kind]}" for kind in ("run", "board", "session", "job")]
-        return [self.send(caller, "GET", path).raise_for_status().text for path in paths]
+        seen = [self.send(caller, "GET", path).raise_for_status().text for path in paths]
+        verified = self.send(caller, "GET", "graphs/space/verified").json()["verified"]
+        own = ("id", "question", "query", "disputed", "when")  # not how many agree
+        return [*seen, *(str([row[name] for name in own]) for row in verified if row["mine"])]
 
     def tools(self) -> Iterator[Tried]:
         """Each caller at each tool that is listed over MCP."""
