@@ -20,6 +20,7 @@ from askgraph.methods import Method, can_follow_up
 from askgraph.sparql.results import to_plain_value
 from askgraph.trace import (
     Answer,
+    Answerer,
     Clarification,
     Outcome,
     PreviousQuestion,
@@ -194,6 +195,7 @@ async def test_with_interpret_the_model_says_the_answer_in_words(
     answer = trace.outcome
     assert isinstance(answer, Answer)
     assert answer.interpretation == "Io and Europa do."
+    assert answer.answered_by == (Answerer("graph-search") if name == "auto" else None)
     assert answer.usage.llm_calls == (1 if name in {*WITHOUT, "auto", "multi_stage"} else 2)
     again = await replayed(trace, head_of(method, asked))
     assert (again.same_answer, again.differs) == (True, None)

@@ -293,7 +293,7 @@ EARLIER = PreviousQuestion(
     "Which moons orbit Jupiter?", "SELECT ?m { ?m ont:orbits space:Jupiter }"
 )
 SEARCH, FAILED = Answerer("graph-search"), Answerer("graph-search", "scripted", failed=True)
-BUDGET = "the budget of the question is used up: the time limit of 1 seconds was reached"
+BUDGET = "the budget of the question is used up: the time limit of 4 seconds was reached"
 
 
 @for_each(
@@ -311,7 +311,7 @@ async def test_by_default_the_model_is_asked_only_where_graph_search_is_unsure(
     space: KnowledgeGraph, question: Question, said: list[ScriptedReply], by: Answerer, note: str
 ) -> None:
     model = ScriptedModel(said or [reply(query=OWN)], delay=0.0 if said else 60.0)
-    found = await ask_method(question, Auto(model, seconds=None if said else 1.0), [space])
+    found = await ask_method(question, Auto(model, seconds=None if said else 4.0), [space])
     own = await ask_method(question, GraphSearch(), [space])
 
     assert isinstance(found, Answer) and isinstance(own, Answer)

@@ -445,8 +445,8 @@ class Auto(Guided):
         answerer = Answerer("graph-search")
         async with aclosing(answer_completed(question, graphs, ask)) as steps:
             async for step in steps:
-                if isinstance(step, Prompt):
+                if isinstance(step, Prompt) and step.purpose != "interpretation":
                     answerer = Answerer("graph-search", self.model.identity.model, failed=True)
-                elif isinstance(step, ModelTurn):
+                elif isinstance(step, ModelTurn) and answerer.model:
                     answerer = Answerer("guided", step.model or self.model.identity.model)
                 yield replace(step, answered_by=answerer) if isinstance(step, Outcome) else step
