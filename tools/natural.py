@@ -46,7 +46,7 @@ from askgraph.evaluation.reports import Interval, compare_paired
 from askgraph.evaluation.reports.report import compute_percentile
 from askgraph.search.decide import TREES_FILE
 from askgraph.search.rank import DEFAULT_RANKING_PATH, read_ranking
-from askgraph.workspace import DEFAULT_METHOD
+from askgraph.workspace import SEARCH_METHOD
 
 __all__ = ["compute_grouped_interval", "format_comparison", "format_table", "main"]
 
@@ -161,7 +161,7 @@ def ask_questions(chosen: argparse.Namespace, name: SetName) -> list[JudgedOutco
     """Ask the questions of a set in several processes, the largest graph first."""
     data = chosen.data or data_folder()
     settings = {"ranking": str(HELD_OUT)}
-    if chosen.as_it_is or chosen.method != DEFAULT_METHOD:
+    if chosen.as_it_is or chosen.method != SEARCH_METHOD:
         settings = {}
     by_file: dict[str, list[NaturalQuestion]] = {}
     for question in read_questions(data, name):
@@ -194,7 +194,7 @@ def _arguments() -> argparse.Namespace:
     add("--data", type=Path, metavar="DIR", help="the folder with natural/ and spider-graphs/")
     add("--set", choices=sets, default="natural", help="which questions; natural if none")
     add("--graph", nargs="+", default=[], metavar="G", help="only questions over these graphs")
-    add("--method", default=DEFAULT_METHOD, help=f"{DEFAULT_METHOD} if none")
+    add("--method", default=SEARCH_METHOD, help=f"{SEARCH_METHOD} if none")
     add("--as-it-is", action="store_true", help="weights of the package for every graph")
     add("--jobs", type=int, default=2, help="processes")
     add("--json", action="store_true", help="print every outcome as JSON in place of the table")

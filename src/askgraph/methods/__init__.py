@@ -161,9 +161,8 @@ def _expand_answer(answer: Answer, graphs: Sequence[KnowledgeGraph]) -> Answer:
 def _expand_query(query: str, name: str, graphs: Sequence[KnowledgeGraph]) -> str:
     for graph in graphs:
         if graph.name == name:
-            from askgraph.sparql.rewrite.virtual import (
-                expand_virtual_query,
-            )  # few graphs are enriched
+            # Few graphs are enriched.
+            from askgraph.sparql.rewrite.virtual import expand_virtual_query
 
             return expand_virtual_query(
                 query, graph.virtual_paths, prefixes=graph.prefixes.namespaces
