@@ -19,6 +19,7 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode
 from rapidfuzz import fuzz
 
+from askgraph.answers.validation.graph_knowledge import NameScope
 from askgraph.answers.verbalize.phrases import load_phrases
 from askgraph.endpoint import CountingEndpoint
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
@@ -30,7 +31,7 @@ from askgraph.methods.settings import load_texts
 from askgraph.methods.tools import Context, ToolLimits
 from askgraph.methods.tools.hits import look_up_types
 from askgraph.methods.tools.query_run import answer_query
-from askgraph.methods.tools.term_text import NameScope, extract_iris
+from askgraph.methods.tools.term_text import extract_iris
 from askgraph.search.decide import MAX_DOUBTED_CONFIDENCE
 from askgraph.search.link import Link
 from askgraph.search.link.word_vectors import Vectors, combine_words, find_vector
@@ -47,6 +48,7 @@ from askgraph.trace import Answer, Clarification, Question, Refusal, Step, Usage
 __all__ = ["SimilarExample", "find_similar_example", "prefer_examples"]
 
 _WEIGHTS: Mapping[str, float] = load_texts("examples")["weights"]
+_MAX_KEPT_INDICES = 4  # callers of a server have confirmed different examples
 _MAX_COMPARED_WORDINGS = 16  # wordings that are compared word by word
 _MIN_LIKENESS = 0.5  # minimum likeness of an example that may answer a question
 _MAX_ADAPTED_EXAMPLES = 5  # examples that are compared in detail
@@ -200,13 +202,16 @@ class _ExampleIndex:
         yield from sorted(seen.values(), key=lambda item: -item[2])
 
 
-_indices: WeakKeyDictionary[NameIndex, _ExampleIndex] = WeakKeyDictionary()
+_indices: WeakKeyDictionary[NameIndex, list[_ExampleIndex]] = WeakKeyDictionary()
 
 
 def _load_index(graph: KnowledgeGraph) -> _ExampleIndex:
-    index = _indices.get(graph.names)
-    if index is None or index.examples != graph.examples:
-        index = _indices[graph.names] = _ExampleIndex.build(tuple(graph.examples))
+    """Return the index of a graph's examples; those of the last few callers are kept."""
+    known = _indices.setdefault(graph.names, [])
+    index = next((item for item in known if item.examples == graph.examples), None)
+    if index is None:
+        index = _ExampleIndex.build(tuple(graph.examples))
+        known[:] = [*known, index][-_MAX_KEPT_INDICES:]
     return index
 
 
