@@ -5,6 +5,7 @@
     python tools/natural.py --compare before.json
     python tools/natural.py --bad bad.jsonl --graph music     # read what went wrong
     python tools/natural.py --set paraphrases --as-it-is      # known questions, reworded
+    python tools/natural.py --set paraphrases --as-it-is --confirmed
 
 Candidates over a graph are ranked by weights that were fitted without it where there are some
 (`tools/held_out.toml`), with `--as-it-is` always by the package's. Confidence is the package's.
@@ -38,6 +39,7 @@ from tools.natural_cases import (
     NaturalQuestion,
     SetName,
     prepare_workspace,
+    read_examples,
     read_questions,
 )
 
@@ -172,7 +174,8 @@ def ask_questions(chosen: argparse.Namespace, name: SetName) -> list[JudgedOutco
     workspace = prepare_workspace(chosen.build / FOLDERS[name])
     tasks = [
         GraphTask(data / FOLDERS[name] / "kg" / kg, tuple(questions), workspace, chosen.method,
-                  settings, places=chosen.bad is not None)
+                  settings, places=chosen.bad is not None,
+                  examples=read_examples(data, kg) if chosen.confirmed else ())
         for kg, questions in by_file.items()
     ]  # fmt: skip
     tasks.sort(key=lambda task: -task.path.stat().st_size)
@@ -196,18 +199,12 @@ def _arguments() -> argparse.Namespace:
     add("--graph", nargs="+", default=[], metavar="G", help="only questions over these graphs")
     add("--method", default=SEARCH_METHOD, help=f"{SEARCH_METHOD} if none")
     add("--as-it-is", action="store_true", help="weights of the package for every graph")
+    add("--confirmed", action="store_true", help="known questions of spider-graphs are confirmed")
     add("--jobs", type=int, default=2, help="processes")
     add("--json", action="store_true", help="print every outcome as JSON in place of the table")
-    add(
-        "--bad",
-        type=Path,
-        metavar="FILE",
-        help="write the wrong and the refused ones as JSON lines",
-    )
+    add("--bad", type=Path, metavar="FILE", help="write wrong and refused ones as JSON lines")
     add("--compare", type=Path, metavar="FILE", help="an earlier output of --json to compare with")
-    add(
-        "--build", type=Path, default=BUILD_FOLDER, metavar="DIR", help="the folder of built graphs"
-    )
+    add("--build", type=Path, default=BUILD_FOLDER, metavar="DIR", help="folder of built graphs")
     return parser.parse_args()
 
 

@@ -54,6 +54,7 @@ class GraphSearch(SearchLimits):
     """
 
     converses: ClassVar[bool] = True
+    learns: ClassVar[bool] = True
     only_words: ClassVar[bool] = True
     asks: ClassVar[Mapping[str, tuple[object, ...]]] = {"interpret": (True,)}
 
