@@ -61,20 +61,20 @@ class ConfirmedAnswerMethod:
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> AsyncIterator[Step]:
         """Yield the confirmed answer, run again on the graph, or else the steps of the method."""
+        steps = self.method.answer(question, graphs)
         if any(graph.examples or graph.glossary for graph in graphs):
             # Imported late: most graphs have neither.
-            from askgraph.methods.shared.confirmed_answers import answer_from_confirmed
+            from askgraph.methods.shared import confirmed_answers, similar_examples
 
-            async with aclosing(answer_from_confirmed(question, graphs)) as confirmed:
+            async with aclosing(
+                confirmed_answers.answer_from_confirmed(question, graphs)
+            ) as confirmed:
                 async for step in confirmed:
                     yield step
                     if isinstance(step, Answer):
                         return
-        steps = self.method.answer(question, graphs)
-        if getattr(self.method, "learns", False) and any(graph.examples for graph in graphs):
-            from askgraph.methods.shared.similar_examples import prefer_examples
-
-            steps = prefer_examples(question, graphs, steps)
+            if getattr(self.method, "learns", False):
+                steps = similar_examples.prefer_examples(question, graphs, steps)
         try:
             async for method_step in steps:
                 yield method_step

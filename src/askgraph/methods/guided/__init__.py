@@ -420,10 +420,11 @@ class _GuidedRun:
 class Auto(Guided):
     """The default: graph search where it is sure, at no cost; else `guided`, if there is a model.
 
-    Without a language model it is `graph-search`. With one, the tables `[methods.graph-search]`
-    and `[methods.guided]` hold here too. A model that fails leaves graph search's answer.
+    Without a language model it is `graph-search` with its settings. With one, `[methods.guided]`
+    holds here too. A model that fails leaves graph search's answer.
     """
 
+    learns: ClassVar[bool] = True
     fallback_errors: ClassVar[tuple[type[ServiceError], ...]] = (ServiceError,)
 
     ask: str = "unsure"

@@ -51,15 +51,15 @@ _WEIGHTS: Mapping[str, float] = load_texts("examples")["weights"]
 _MAX_KEPT_INDICES = 4  # callers of a server have confirmed different examples
 _MAX_COMPARED_WORDINGS = 16  # wordings that are compared word by word
 _MIN_LIKENESS = 0.5  # minimum likeness of an example that may answer a question
-_MAX_ADAPTED_EXAMPLES = 5  # examples that are compared in detail
+_MAX_ADAPTED_EXAMPLES = 8  # examples that are compared in detail
 _MIN_CHANCE = 0.33  # minimum chance of an example whose query is run
-_TYPICAL_LIKENESS = 0.9  # likeness of the nearest of many examples with another meaning
+_TYPICAL_SIMILARITY = 0.9  # likeness of the nearest of many examples with another meaning
 _MIN_SURE_EXPLAINED = 0.8  # minimum share of the question's words that a sure example explains
 _MAX_CHANCE = 0.98  # the most that is believed of a similar example
 _MIN_UNCONFIRMED_CHANCE = 0.65  # minimum chance of an example that needs no agreement
 _UNCONFIRMED_FACTOR = 0.59  # factor of an unsure example that the method contradicts
 _AGREEMENT_WEIGHT = 0.5  # the answers of a method and of an example have errors in common
-_SURE_CHANCE = 0.95  # the chance from which an example answers without the method
+_MIN_SURE_CHANCE = 0.95  # the chance from which an example answers without the method
 _MIN_SCHEMA_SCORE = 0.9  # minimum score of the name of a class or property that counts
 _MIN_LINK_SCORE = 0.6  # minimum score of a name that a question has
 _MIN_NAME_SCORE = 0.95  # the same for a name that takes the place of another one
@@ -190,16 +190,16 @@ class _ExampleIndex:
             return
         cosines = self.vectors @ reading.vector
         count = min(_MAX_COMPARED_WORDINGS, len(cosines))
-        seen: dict[int, tuple[QueryExample, _Reading, float]] = {}
+        nearest: dict[int, tuple[QueryExample, _Reading, float]] = {}
         for at in np.argpartition(-cosines, count - 1)[:count].tolist():
             owner, wording = self.owners[at], self.wordings[at]
             other = _read_question(wording.text, wording.language)
             shared = fuzz.token_set_ratio(reading.stems, other.stems)
             same = fuzz.token_sort_ratio(reading.text, wording.text)
             likeness = float(cosines[at]) + 0.003 * (shared + same)
-            if id(owner) not in seen or seen[id(owner)][2] < likeness:
-                seen[id(owner)] = owner, other, likeness
-        yield from sorted(seen.values(), key=lambda item: -item[2])
+            if id(owner) not in nearest or nearest[id(owner)][2] < likeness:
+                nearest[id(owner)] = owner, other, likeness
+        yield from sorted(nearest.values(), key=lambda item: -item[2])
 
 
 _indices: WeakKeyDictionary[NameIndex, list[_ExampleIndex]] = WeakKeyDictionary()
@@ -207,11 +207,11 @@ _indices: WeakKeyDictionary[NameIndex, list[_ExampleIndex]] = WeakKeyDictionary(
 
 def _load_index(graph: KnowledgeGraph) -> _ExampleIndex:
     """Return the index of a graph's examples; those of the last few callers are kept."""
-    known = _indices.setdefault(graph.names, [])
-    index = next((item for item in known if item.examples == graph.examples), None)
+    indices = _indices.setdefault(graph.names, [])
+    index = next((item for item in indices if item.examples == graph.examples), None)
     if index is None:
         index = _ExampleIndex.build(tuple(graph.examples))
-        known[:] = [*known, index][-_MAX_KEPT_INDICES:]
+        indices[:] = [*indices, index][-_MAX_KEPT_INDICES:]
     return index
 
 
@@ -220,19 +220,21 @@ def find_similar_example(question: Question, graph: KnowledgeGraph) -> SimilarEx
     reading, index = _Reading(question.text, question.language), _load_index(graph)
     nearest = [item for item in index.find_nearest(reading) if item[2] >= _MIN_LIKENESS]
     links = link_text(reading.text, reading.language, graph.names).links if nearest else ()
-    found = []
+    candidates = []
     for example, wording, likeness in nearest[:_MAX_ADAPTED_EXAMPLES]:
-        others = (item[2] for item in nearest if item[0].query.split() != example.query.split())
+        other_likenesses = (
+            item[2] for item in nearest if item[0].query.split() != example.query.split()
+        )
         try:
             adapted = _adapt_example(example, wording, reading, links, graph, index.links)
         except QuerySyntaxError:
             continue
         evidence = collect_evidence(reading, wording, adapted)
         evidence |= {"likeness": likeness, "linked": _measure_linked(links, adapted.iris)}
-        evidence["margin"] = likeness - max([_TYPICAL_LIKENESS, *others])
+        evidence["margin"] = likeness - max([_TYPICAL_SIMILARITY, *other_likenesses])
         chance = estimate_chance(evidence)
-        found.append(SimilarExample(example, adapted.query, chance, wording.text))
-    return max(found, key=lambda similar: similar.chance, default=None)
+        candidates.append(SimilarExample(example, adapted.query, chance, wording.text))
+    return max(candidates, key=lambda similar: similar.chance, default=None)
 
 
 def collect_evidence(
@@ -257,8 +259,14 @@ def collect_evidence(
 def _measure_linked(links: Sequence[Link], iris: Collection[str]) -> float:
     """Return the share (0–1) of the classes and properties that words name and a query uses."""
     kinds = (ItemKind.CLASS, ItemKind.PREDICATE)
-    named = [link for link in links if link.kind in kinds and link.score >= _MIN_SCHEMA_SCORE]
-    return sum(link.target in iris for link in named) / len(named) if named else 0.5
+    links_to_schema = [
+        link for link in links if link.kind in kinds and link.score >= _MIN_SCHEMA_SCORE
+    ]
+    return (
+        sum(link.target in iris for link in links_to_schema) / len(links_to_schema)
+        if links_to_schema
+        else 0.5
+    )
 
 
 def estimate_chance(evidence: Mapping[str, float]) -> float:
@@ -273,11 +281,13 @@ def estimate_chance(evidence: Mapping[str, float]) -> float:
     return min(1 / (1 + math.exp(-linear)), maximum)
 
 
-def _measure_coverage(words: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> float:
-    """Return the share (0–1) of words, by weight, that others mean too."""
-    stems = {stem for _, stem in others}
-    known = [vector for word, _ in others if (vector := find_vector(word)) is not None]
-    units = np.array([vector / (np.linalg.norm(vector) or 1.0) for vector in known])
+def _measure_coverage(
+    words: Sequence[tuple[str, str]], other_words: Sequence[tuple[str, str]]
+) -> float:
+    """Return the share (0–1) of words, by weight, that the other words mean too."""
+    stems = {stem for _, stem in other_words}
+    vectors = [vector for word, _ in other_words if (vector := find_vector(word)) is not None]
+    units = np.array([vector / (np.linalg.norm(vector) or 1.0) for vector in vectors])
     total = covered = 0.0
     for word, stem in words:
         vector = find_vector(word)
@@ -311,8 +321,8 @@ class _Adaptation:
 def _list_query_kinds(tree: Query) -> frozenset[str]:
     """Return the kinds of operators that a query has."""
     functions = {get_function(item) for item in find_aggregates(tree)}
-    named = {"COUNT": "count", "AVG": "average", "SUM": "sum", "MAX": "extreme", "MIN": "extreme"}
-    kinds = {named[name] for name in functions if name in named}
+    names = {"COUNT": "count", "AVG": "average", "SUM": "sum", "MAX": "extreme", "MIN": "extreme"}
+    kinds = {names[name] for name in functions if name in names}
     kinds |= {"group"} if tree.group_by else set()
     kinds |= {"extreme"} if tree.order and tree.limit else set()
     negated = any(
@@ -337,16 +347,16 @@ def _adapt_example(
     """
     tree, kinds, texts = _read_query(example.query)
     classes = {cls.iri for cls in graph.profile.classes}
-    things = [iri for iri, kind in kinds.items() if kind == "entities" and iri not in classes]
+    iris = [iri for iri, kind in kinds.items() if kind == "entities" and iri not in classes]
     numbers = _pair_numbers(wording, reading, texts)
-    kept = [text for text in texts if wording.mentions(text) and text not in numbers]
-    lost = [text for text in kept if not reading.mentions(text)]
+    named_texts = [text for text in texts if wording.mentions(text) and text not in numbers]
+    lost = [text for text in named_texts if not reading.mentions(text)]
     names = dict[str, str]()
-    if lost or things:
+    if lost or iris:
         if wording.text not in known_links:
-            own = link_text(wording.text, wording.language, graph.names)
-            known_links[wording.text] = own.links
-        names, lost = _pair_names((lost, things), known_links[wording.text], links, graph)
+            linked = link_text(wording.text, wording.language, graph.names)
+            known_links[wording.text] = linked.links
+        names, lost = _pair_names((lost, iris), known_links[wording.text], links, graph)
 
     def change(part: object) -> object:
         if isinstance(part, NamedNode) and part.value in names:
@@ -412,14 +422,14 @@ def _pair_names(
         own_links: the links of the example's wording.
         links: those of the question.
     """
-    texts, things = constants
-    own, other = _select_names(own_links), _select_names(links)
-    lost = [*texts, *(iri for iri in things if iri in own and iri not in other)]
-    fresh = [link for target, link in other.items() if target not in own]
+    texts, iris = constants
+    old_names, new_names = _select_names(own_links), _select_names(links)
+    lost = [*texts, *(iri for iri in iris if iri in old_names and iri not in new_names)]
+    fresh = [link for target, link in new_names.items() if target not in old_names]
     fresh = [link for link in fresh if link.score >= _MIN_NAME_SCORE and _is_longest(link, fresh)]
     names: dict[str, str] = {}
     for constant in lost:
-        kind = ItemKind.ENTITY if constant in things else ItemKind.VALUE
+        kind = ItemKind.ENTITY if constant in iris else ItemKind.VALUE
         types = _list_types(constant, graph) if kind is ItemKind.ENTITY else ()
         fitting = {
             link.target
@@ -435,8 +445,8 @@ def _pair_names(
 def _select_names(links: Sequence[Link]) -> dict[str, Link]:
     """Return the things and values that a question names, each with its best link."""
     kinds = (ItemKind.ENTITY, ItemKind.VALUE)
-    named = [link for link in links if link.kind in kinds and link.score >= _MIN_LINK_SCORE]
-    return {link.target: link for link in reversed(named)}
+    names = [link for link in links if link.kind in kinds and link.score >= _MIN_LINK_SCORE]
+    return {link.target: link for link in reversed(names)}
 
 
 def _is_longest(link: Link, links: Sequence[Link]) -> bool:
@@ -455,7 +465,7 @@ async def prefer_examples(
     A sure example answers at once. Two answers with the same result confirm each other.
     """
     answer = await answer_from_similar(question, graphs)
-    if answer is not None and answer.confidence >= _SURE_CHANCE:
+    if answer is not None and answer.confidence >= _MIN_SURE_CHANCE:
         yield answer
         return
     try:
