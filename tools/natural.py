@@ -150,8 +150,8 @@ def format_comparison(before: Outcomes, after: Outcomes) -> str:
 def describe_fits(graphs: Sequence[str], *, as_it_is: bool) -> list[str]:
     """Return which data the ranking and the confidence were fitted to."""
     own = set() if as_it_is else read_ranking(HELD_OUT).graphs.keys() & set(graphs)
-    comments = [line for line in DEFAULT_RANKING_PATH.read_text("utf-8").splitlines() if line]
-    ranking = " ".join(line.strip("# ") for line in comments[1:] if line.startswith("#"))
+    comments = filter(None, DEFAULT_RANKING_PATH.read_text("utf-8").splitlines()[1:])
+    ranking = " ".join(line.strip("# ") for line in comments if line.startswith("#"))
     confidence = " ".join(json.loads(TREES_FILE.read_text("utf-8"))["about"][1:])
     return [
         f"ranking, without the graph for {len(own)} of {len(graphs)} graphs: {ranking}",
@@ -162,9 +162,8 @@ def describe_fits(graphs: Sequence[str], *, as_it_is: bool) -> list[str]:
 def ask_questions(chosen: argparse.Namespace, name: SetName) -> list[JudgedOutcome]:
     """Ask the questions of a set in several processes, the largest graph first."""
     data = chosen.data or data_folder()
-    settings = {"ranking": str(HELD_OUT)}
-    if chosen.as_it_is or chosen.method != SEARCH_METHOD:
-        settings = {}
+    is_plain = chosen.as_it_is or chosen.method != SEARCH_METHOD
+    settings = {} if is_plain else {"ranking": str(HELD_OUT)}
     by_file: dict[str, list[NaturalQuestion]] = {}
     for question in read_questions(data, name):
         if not chosen.graph or question.graph in chosen.graph:

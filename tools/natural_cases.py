@@ -148,11 +148,8 @@ def read_questions(data: Path, name: SetName) -> list[NaturalQuestion]:
 def read_examples(data: Path, kg: str) -> tuple[QueryExample, ...]:
     """Return the known questions over a graph of `spider-graphs` as confirmed examples."""
     items = _read_lines(data / FOLDERS["originals"] / "questions.jsonl")
-    return tuple(
-        QueryExample(item["question"], item["sparql"], item.get("lang"), origin="confirmed")
-        for item in items
-        if item["kg"] == kg and item.get("sparql")
-    )
+    own = (item for item in items if item["kg"] == kg and item.get("sparql"))
+    return tuple(QueryExample(x["question"], x["sparql"], origin="confirmed") for x in own)
 
 
 def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -242,12 +239,8 @@ class GraphTask:
             place = scores.find_place(question.text)
         return JudgedOutcome(
             question.id, question.graph, question.tags, question.text, question.gold,
-            attempt_f1=round(f1, 4),
-            confidence=best.confidence if best else 0.0,
-            seconds=seconds,
-            query=best.query if best else "",
-            reading=best.words if best else "",
-            place=place,
+            attempt_f1=round(f1, 4), confidence=best.confidence if best else 0.0, seconds=seconds,
+            query=best.query if best else "", reading=best.words if best else "", place=place,
             **facts,
         )  # fmt: skip
 
