@@ -35,12 +35,11 @@ from askgraph.methods.writing.graph_search_writer import (
     verbalize_candidates,
 )
 from askgraph.methods.writing.model_writer import build_query_grammar
-from askgraph.methods.writing.prompt import build_messages, build_target, parse_query
-from askgraph.methods.writing.references import (
+from askgraph.methods.writing.prompt import build_messages, parse_query
+from askgraph.methods.writing.term_names import (
     FORMS,
     NAMES,
-    REFERENCES,
-    References,
+    TermNames,
     collect_required_terms,
     list_required_terms,
     parse_literal_text,
@@ -219,24 +218,24 @@ class TrainingQuestion:
 class TrainingPair:
     """A question, the terms that a query may use, and the expected reply in those terms.
 
-    `form` is one of `askgraph.methods.writing.references.FORMS`.
+    `form` is one of `askgraph.methods.writing.term_names.FORMS`.
     """
 
     id: str
     question: str
     listed: tuple[ListedTerm, ...]
     target: str
-    form: str = REFERENCES
+    form: str = NAMES
 
     @property
-    def references(self) -> References:
-        """The listed terms, as the reply refers to them."""
-        return References(self.listed, self.form)
+    def names(self) -> TermNames:
+        """The listed terms, as the reply names them."""
+        return TermNames(self.listed, self.form)
 
 
 @dataclass(frozen=True)
 class SkippedQuestion:
-    """A question whose query cannot be written with references, and the reason."""
+    """A question whose query cannot be written, and the reason."""
 
     id: str
     reason: str
@@ -248,7 +247,7 @@ def build_pairs(
     *,
     seed: int = 42,
     copies: bool = True,
-    form: str = REFERENCES,
+    form: str = NAMES,
 ) -> Iterator[TrainingPair | SkippedQuestion]:
     """Yield the pairs of each question, in order; without `copies`, one of each.
 
@@ -285,7 +284,7 @@ def build_pairs(
             candidates = [*required_terms, *list(sampled.values())]
             rng.shuffle(candidates)
             try:
-                reply = build_target(question.query, References(candidates, form))
+                reply = TermNames(candidates, form).encode_query(question.query)
             except QuerySyntaxError as error:
                 yield SkippedQuestion(question.id, str(error))
                 break
@@ -311,7 +310,7 @@ def build_pair(
         )
         terms = [item for item in lesson.terms if (item.kind, item.target) in used_terms]
         random.Random(f"{seed} {lesson.id}").shuffle(terms)
-        reply = build_target(lesson.target_query, References(terms, form))
+        reply = TermNames(terms, form).encode_query(lesson.target_query)
     except QuerySyntaxError as error:
         return SkippedQuestion(lesson.id, str(error))
     return TrainingPair(lesson.id, lesson.text, tuple(terms), reply, form)
@@ -332,14 +331,8 @@ def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> int:
                 | ({"description": term.description} if term.description else {})
                 for term in pair.listed
             ]
-            form = {"form": pair.form} if pair.form != REFERENCES else {}
-            fields = {
-                "id": pair.id,
-                "question": pair.question,
-                "listed": listed,
-                "target": pair.target,
-            }
-            file.write(format_json_line({**fields, **form}))
+            fields = {"id": pair.id, "question": pair.question, "listed": listed}
+            file.write(format_json_line({**fields, "target": pair.target, "form": pair.form}))
         if not count:
             raise SetupError(f"no question gives a training pair, so {path} is not written")
     return count
@@ -377,7 +370,13 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[TrainingPair, ...], str]:
                     for entry in listed
                 )
                 question, reply = str(record["question"]), str(record["target"])
-                if (form := str(record.get("form", REFERENCES))) not in FORMS:
+                form = str(record.get("form", "references"))
+                if removal := plugins.explain_removal("form", form):
+                    raise SetupError(
+                        f"{path}, line {number}: {removal}; create the pairs again with: "
+                        "askgraph finetune pairs"
+                    )
+                if form not in FORMS:
                     raise ValueError(f"there is no form {form!r}")
                 pairs.append(TrainingPair(str(record["id"]), question, terms, reply, form))
             except (ValueError, KeyError, TypeError) as error:
@@ -426,15 +425,15 @@ async def evaluate_pairs(
     first = among = hypotheses = sound = 0
     for index, (pair, gold) in enumerate(zip(pairs, gold_queries, strict=True)):
         progress("asking", index, len(pairs))
-        references = pair.references
+        names = pair.names
         options = Options(n=n, max_tokens=max_tokens, temperature=None if n > 1 else 0.0)
         if beams and n > 1:
             options["beams"] = True
         if constrained and can_use_grammar(model):
-            options["grammar"] = build_query_grammar(references)
-        prompt = build_messages(pair.question, references)
+            options["grammar"] = build_query_grammar(names)
+        prompt = build_messages(pair.question, names)
         choices = (await read_completion(model.complete(prompt, **options))).choices
-        queries = [_parse_reply(choice, references) for choice in choices]
+        queries = [_parse_reply(choice, names) for choice in choices]
         first += queries[:1] == [gold]
         among += gold in queries
         hypotheses += len(queries)
@@ -444,16 +443,16 @@ async def evaluate_pairs(
 
 def _parse_gold(pair: TrainingPair) -> str:
     try:
-        return canonicalize_query(parse_query(pair.target, pair.references))
+        return canonicalize_query(parse_query(pair.target, pair.names))
     except QueryError as error:
         raise SetupError(
             f"the pair {pair.id!r} has an invalid query as its target: {error}"
         ) from error
 
 
-def _parse_reply(choice: Choice, references: References) -> str:
+def _parse_reply(choice: Choice, names: TermNames) -> str:
     """Return the canonical query of a reply; empty if it is not a query."""
     try:
-        return canonicalize_query(parse_query(choice.text, references))
+        return canonicalize_query(parse_query(choice.text, names))
     except QueryError:
         return ""

@@ -393,7 +393,7 @@ def encode_pairs(
     too_long_count = 0
     has_no_template = not tokenizer.chat_template
     for pair in pairs:
-        text = build_chat_prompt(build_messages(pair.question, pair.references), tokenizer)
+        text = build_chat_prompt(build_messages(pair.question, pair.names), tokenizer)
         prompt = tokenizer(text, add_special_tokens=has_no_template)["input_ids"]
         if not prompt:
             raise SetupError(

@@ -19,7 +19,7 @@ from askgraph.evaluation.questions import (
     load_gold_table,
 )
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods.writing.references import REFERENCES
+from askgraph.methods.writing.term_names import NAMES
 from askgraph.sparql.lexer import declare_prefixes
 from askgraph.training.pairs import (
     Lesson,
@@ -151,14 +151,14 @@ class PairCounts:
 
 @dataclass(frozen=True)
 class PairForm:
-    """How pairs are made, in a `form` of `askgraph.methods.writing.references`.
+    """How pairs are made, in a `form` of `askgraph.methods.writing.term_names`.
 
     The terms of a pair are drawn by a seed, once or in several `copies`. With `proposed`,
     they come from the candidates of graph search, and the reply is the best correct
     candidate.
     """
 
-    form: str = REFERENCES
+    form: str = NAMES
     copies: bool = True
     proposed: bool = False
     seed: int = 42

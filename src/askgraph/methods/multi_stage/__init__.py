@@ -71,7 +71,7 @@ from askgraph.methods.tools.query_run import QueryRun, build_answer, prepare_que
 from askgraph.methods.writing import Hypothesis, ListedTerm
 from askgraph.methods.writing.graph_search_writer import GraphSearchWriter
 from askgraph.methods.writing.model_writer import PromptedWriter
-from askgraph.methods.writing.references import FORMS, PLAIN, References
+from askgraph.methods.writing.term_names import FORMS, NAMES, PLAIN, TermNames
 from askgraph.plugins import explain_removal
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.trace import (
@@ -120,7 +120,7 @@ class MultiStage(SpendingSettings):
         near: more predicates at the entities and one step away, which no word names.
         filter: what is refused before writing: direct (the paper's), reach (two steps) or off.
         writer: grown (without a model), model (trained, by a grammar) or sparql (any model).
-        form: of the writer model: references, plain (SPARQL with IRIs) or names (labels).
+        form: of the writer model: names (labels) or plain (SPARQL with IRIs).
         search: of the writer model: several queries come from samples or beams.
         ranking: of the writer grown: a file of weights that replaces the package's.
         shots: with plain SPARQL, similar examples of the graph that are shown.
@@ -154,7 +154,7 @@ class MultiStage(SpendingSettings):
     near: int = 60
     filter: str = "reach"
     writer: str = "grown"
-    form: str = "references"
+    form: str = NAMES
     search: str = "samples"
     ranking: str = ""
     shots: int = 0
@@ -164,7 +164,8 @@ class MultiStage(SpendingSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if removal := explain_removal("writer", Path(self.writer).suffix):
+        removed_writer = explain_removal("writer", Path(self.writer).suffix)
+        if removal := removed_writer or explain_removal("form", self.form):
             raise SetupError(removal)
         check_choices(
             self,
@@ -436,15 +437,8 @@ class _MultiStageRun:
     ) -> tuple[tuple[str, ...], Prompt | None]:
         """Return texts on the words of the question, and the prompt of a model writer, if any."""
         graph, question = self.context.graph, self.context.question
-        references = References(listed, self.method.writer_form)
-        names_by_iri = (
-            {}
-            if references.is_plain
-            else {
-                term.target: references.render_name(name)
-                for name, term in references.by_name.items()
-            }
-        )
+        names = TermNames(listed, self.method.writer_form)
+        names_by_iri = {} if names.is_plain else names.by_target
 
         def format_iri(iri: str) -> str:
             return names_by_iri.get(iri) or graph.prefixes.shorten(iri)

@@ -19,7 +19,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.index.names import ItemKind
 from askgraph.methods.writing import Hypothesis, ListedTerm
-from askgraph.methods.writing.references import collect_required_terms, parse_literal_text
+from askgraph.methods.writing.term_names import collect_required_terms, parse_literal_text
 from askgraph.search.decide import estimate_confidence
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion

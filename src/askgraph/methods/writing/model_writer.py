@@ -1,4 +1,4 @@
-"""A language model that writes queries from references, and the grammar that constrains it."""
+"""A language model that writes queries of listed terms, and the grammar that constrains it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from askgraph.llm import Assistant, Choice, LanguageModel, Message, Options, Use
 from askgraph.llm.structured import can_use_grammar
 from askgraph.methods.settings import load_texts
 from askgraph.methods.writing import Hypothesis, ListedTerm
-from askgraph.methods.writing.prompt import MULTI_HOP, SINGLE_HOP, build_messages, parse_query
-from askgraph.methods.writing.references import (
+from askgraph.methods.writing.prompt import build_messages, parse_query
+from askgraph.methods.writing.term_names import (
     ALWAYS_ALLOWED,
     CAST_DATATYPES,
+    NAMES,
     PLAIN,
-    REFERENCES,
     SEPARATOR,
-    References,
+    TermNames,
 )
 from askgraph.sparql.judge import check_query
 from askgraph.sparql.rewrite.canonical import canonicalize_query
@@ -50,11 +50,9 @@ _FIXED_RULES: str = (
 )
 
 
-def build_query_grammar(references: References) -> str:
+def build_query_grammar(names: TermNames) -> str:
     """Return the grammar of replies to a question."""
-    marks = f'("{SINGLE_HOP}" | "{MULTI_HOP}") "\\n"'
-    root = f"({marks})? (select | ask)" if references.form == REFERENCES else "select | ask"
-    rules = [f"root ::= {root}", *_build_term_rules(references), *_build_path_rules()]
+    rules = ["root ::= select | ask", *_build_term_rules(names), *_build_path_rules()]
     for depth in range(_MAX_GROUP_DEPTH):
         elements = [
             "pattern",
@@ -72,7 +70,7 @@ def build_query_grammar(references: References) -> str:
             ]
         rules.append(f'group{depth} ::= "{{ " (element{depth} " "){{1,24}} "}}"')
         rules.append(f"element{depth} ::= {_join_choices(elements)}")
-    casts = [references.render_name(f"xsd:{local}") for local in CAST_DATATYPES]
+    casts = [names.render_standard_name(f"xsd:{local}") for local in CAST_DATATYPES]
     for depth in range(_MAX_OPERATION_DEPTH + 1):
         rules += [
             *_build_expression_rules("expr", depth, casts),
@@ -81,27 +79,22 @@ def build_query_grammar(references: References) -> str:
     return "\n".join(rules) + _FIXED_RULES
 
 
-def _build_term_rules(references: References) -> Iterator[str]:
-    kinds = (ItemKind.ENTITY, ItemKind.CLASS, ItemKind.PREDICATE)
-    render = references.render_name
-    term_literals = dict.fromkeys(
-        _quote(render(name)) for kind in kinds for name in references.list_names(kind)
+def _build_term_rules(names: TermNames) -> Iterator[str]:
+    render = names.render_standard_name
+    nodes = dict.fromkeys(
+        _quote(name) for name, term in names.entries if term.kind is not ItemKind.VALUE
     )
-    values = [_quote(render(name)) for name in references.list_names(ItemKind.VALUE)]
-    values += [_quote("true"), _quote("false")]
+    values = map(_quote, (*names.list_names(ItemKind.VALUE), "true", "false"))
     times = [rf'"\"" {form} "\"^^{render(f"xsd:{kind}")}"' for kind, form in _TIME_RULES.items()]
-    predicates = [
-        _quote(render(predicate_name))
-        for predicate_name in (*references.list_names(ItemKind.PREDICATE), *ALWAYS_ALLOWED)
-    ]
-    yield f"node ::= {_join_choices(['var', *term_literals])}"
-    yield f"value ::= {_join_choices([*term_literals, 'literal'])}"
+    standard_predicates = map(render, ALWAYS_ALLOWED)
+    predicates = [*map(_quote, (*names.list_names(ItemKind.PREDICATE), *standard_predicates))]
+    kind, classes = _quote(render("rdf:type")), map(_quote, names.list_names(ItemKind.CLASS))
+    yield f"node ::= {_join_choices(['var', *nodes])}"
+    yield f"value ::= {_join_choices([*nodes, 'literal'])}"
     yield "item ::= var | value"
-    kind, classes = _quote(render("rdf:type")), map(render, references.list_names(ItemKind.CLASS))
     yield f"predicate ::= {_join_choices(predicates)}"
     yield f"link ::= {_join_choices(predicate for predicate in predicates if predicate != kind)}"
-    class_choices = _join_choices(["var", *map(_quote, classes)])
-    yield f'typed ::= node " " {kind} " " ({class_choices}) " ."'
+    yield f'typed ::= node " " {kind} " " ({_join_choices(["var", *classes])}) " ."'
     yield f"literal ::= {_join_choices(['number', *times, *values])}"
 
 
@@ -162,7 +155,7 @@ class PromptedWriter:
     grammar (`askgraph.llm.structured`) must follow one. `notes` are facts about the question's
     words that come before it.
 
-    `form` is the form of `References`. In the plain form, the prompt shows `shots` examples of the
+    `form` is the form of `TermNames`. In the plain form, the prompt shows `shots` examples of the
     graph, the most similar ones (Alekseev et al., NLDB 2025, section 5).
     """
 
@@ -170,7 +163,7 @@ class PromptedWriter:
     search: str = "samples"
     constrained: bool = True
     notes: Sequence[str] = ()
-    form: str = REFERENCES
+    form: str = NAMES
     shots: int = 0
 
     async def write(
@@ -182,23 +175,23 @@ class PromptedWriter:
             SetupError: `search` is `beams` and the model has no beam search. Errors of the model
                 pass.
         """
-        references = References(terms, self.form)
+        names = TermNames(terms, self.form)
         options = Options(n=n, max_tokens=_MAX_REPLY_TOKENS, logprobs=True)
         if n > 1 and self.search == "beams":
             options["beams"] = True
         else:
             options["temperature"] = _SAMPLING_TEMPERATURE if n > 1 else 0.0
         if self.constrained and can_use_grammar(self.model):
-            options["grammar"] = build_query_grammar(references)
+            options["grammar"] = build_query_grammar(names)
         conversation = self.build_messages(question.text, terms, graph)
         reply = await read_completion(self.model.complete(conversation, **options))
-        return parse_hypotheses(reply.choices, references, graph.prefixes.namespaces)
+        return parse_hypotheses(reply.choices, names, graph.prefixes.namespaces)
 
     def build_messages(
         self, question: str, terms: Sequence[ListedTerm], graph: KnowledgeGraph
     ) -> list[Message]:
         """Return the conversation whose next reply is the query."""
-        task, user_message = build_messages(question, References(terms, self.form), self.notes)
+        task, user_message = build_messages(question, TermNames(terms, self.form), self.notes)
         conversation = [task]
         if self.form == PLAIN and self.shots:
             similar = rank_examples(question, graph.examples, limit=self.shots)
@@ -208,7 +201,7 @@ class PromptedWriter:
 
 
 def parse_hypotheses(
-    choices: Sequence[Choice], references: References, prefixes: Mapping[str, str] | None = None
+    choices: Sequence[Choice], names: TermNames, prefixes: Mapping[str, str] | None = None
 ) -> list[Hypothesis]:
     """Return the different queries in the choices, most likely first where that is known.
 
@@ -221,7 +214,7 @@ def parse_hypotheses(
     hypotheses: dict[str, Hypothesis] = {}
     for choice in choices:
         try:
-            query = check_query(parse_query(choice.text, references, prefixes)).text
+            query = check_query(parse_query(choice.text, names, prefixes)).text
         except QueryError:
             continue
         hypothesis = Hypothesis(query, choice.logprob)
