@@ -29,7 +29,7 @@ _MAX_OPERATION_DEPTH = 4  # operations within operations
 
 
 _SAMPLING_TEMPERATURE = 0.7  # of several replies
-_MAX_REPLY_TOKENS = 300  # of a reply at most
+MAX_REPLY_TOKENS = 300  # of a reply at most
 _UNARY_FUNCTIONS = (
     "STR LANG DATATYPE ABS CEIL FLOOR ROUND YEAR MONTH DAY HOURS MINUTES SECONDS STRLEN UCASE "
     "LCASE ISIRI ISLITERAL ISBLANK ISNUMERIC IRI"
@@ -176,7 +176,7 @@ class PromptedWriter:
                 pass.
         """
         names = TermNames(terms, self.form)
-        options = Options(n=n, max_tokens=_MAX_REPLY_TOKENS, logprobs=True)
+        options = Options(n=n, max_tokens=MAX_REPLY_TOKENS, logprobs=True)
         if n > 1 and self.search == "beams":
             options["beams"] = True
         else:
