@@ -348,7 +348,14 @@ async def evaluate_pairs(
     Raises:
         SetupError: The target of a pair is not a query; raised before the model is asked.
     """
-    gold_queries = [_parse_gold(pair) for pair in pairs]
+    gold_queries: list[str] = []
+    for pair in pairs:
+        try:
+            gold_queries.append(canonicalize_query(parse_query(pair.target, pair.names)))
+        except QueryError as error:
+            raise SetupError(
+                f"the pair {pair.id!r} has an invalid query as its target: {error}"
+            ) from error
     first = among = hypotheses = sound = 0
     for index, (pair, gold) in enumerate(zip(pairs, gold_queries, strict=True)):
         progress("asking", index, len(pairs))
@@ -366,15 +373,6 @@ async def evaluate_pairs(
         hypotheses += len(queries)
         sound += len(queries) - queries.count("")
     return PairEvaluation(len(pairs), first, among, hypotheses, sound)
-
-
-def _parse_gold(pair: TrainingPair) -> str:
-    try:
-        return canonicalize_query(parse_query(pair.target, pair.names))
-    except QueryError as error:
-        raise SetupError(
-            f"the pair {pair.id!r} has an invalid query as its target: {error}"
-        ) from error
 
 
 def _parse_reply(choice: Choice, names: TermNames) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -10,11 +11,12 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph import deadline
 from askgraph.answers.verbalize import fetch_term_labels, list_iris
+from askgraph.errors import QuerySyntaxError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.index.names import ItemKind
 from askgraph.methods.writing import Hypothesis, ListedTerm
-from askgraph.methods.writing.term_names import collect_required_terms, parse_literal_text
+from askgraph.methods.writing.term_names import list_required_terms, parse_literal_text
 from askgraph.search.decide import estimate_confidence
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
@@ -168,7 +170,10 @@ async def list_terms_of_queries(
     near: GraphArrays | None = None,
 ) -> tuple[ListedTerm, ...]:  # fmt: skip
     """Return the terms of queries with labels, sorted by IRI; skip unreadable queries."""
-    terms = collect_required_terms(queries)
+    terms: set[tuple[ItemKind, str]] = set()
+    for query in queries:
+        with suppress(QuerySyntaxError):
+            terms.update(list_required_terms(query))
     seconds = deadline.clamp_timeout(None, share=_LABEL_TIME_SHARE)
     iris = [target for kind, target in terms if kind is not ItemKind.VALUE]
     labels = await fetch_term_labels(iris, graph, [language or "en"], timeout=seconds, near=near)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from string import Template
 
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
@@ -17,7 +18,6 @@ from askgraph.methods.writing.term_names import (
     CAST_DATATYPES,
     NAMES,
     PLAIN,
-    SEPARATOR,
     TermNames,
 )
 from askgraph.sparql.judge import check_query
@@ -30,53 +30,37 @@ _MAX_OPERATION_DEPTH = 4  # operations within operations
 
 _SAMPLING_TEMPERATURE = 0.7  # of several replies
 MAX_REPLY_TOKENS = 300  # of a reply at most
-_UNARY_FUNCTIONS = (
-    "STR LANG DATATYPE ABS CEIL FLOOR ROUND YEAR MONTH DAY HOURS MINUTES SECONDS STRLEN UCASE "
-    "LCASE ISIRI ISLITERAL ISBLANK ISNUMERIC IRI"
-).split()
-_BINARY_FUNCTIONS = (
-    "CONTAINS STRSTARTS STRENDS LANGMATCHES STRBEFORE STRAFTER SAMETERM REGEX SUBSTR".split()
-)
-_TERNARY_FUNCTIONS = "IF REGEX SUBSTR REPLACE".split()
-_VARIADIC_FUNCTIONS = "COALESCE CONCAT".split()
-_AGGREGATE_RULE = '("COUNT" | "SUM" | "AVG" | "MIN" | "MAX" | "SAMPLE")'
-_OPERATORS = "= != < > <= >= + - * / && ||".split()
 _TEXTS = load_texts("writing")
 _TIME_RULES: Mapping[str, str] = _TEXTS["time_rules"]
-_FIXED_RULES: str = (
-    _TEXTS["fixed_rules"]
-    .replace("{aggregate_rule}", _AGGREGATE_RULE)
-    .replace("{separator}", SEPARATOR)
-)
+_ATOMS = {"expr": "node | literal | tag", "head": "node | literal | tag | aggregate"}
+_NESTED_MARK = " NESTED "
+_EXPRESSION_RULES = Template(_TEXTS["expression_rules"])
+_GROUP_RULES = Template(_TEXTS["group_rules"])
 
 
 def build_query_grammar(names: TermNames) -> str:
     """Return the grammar of replies to a question."""
-    rules = ["root ::= select | ask", *_build_term_rules(names), *_build_path_rules()]
+    rules = [*_build_term_rules(names)]
     for depth in range(_MAX_GROUP_DEPTH):
-        elements = [
-            "pattern",
-            '"FILTER" (condition | "(" var ")")',
-            '"BIND(" expr0 " AS " var ")"',
-            '"VALUES (" var ") { " ("(" value ") "){1,12} "}"',
-        ]
-        if depth + 1 < _MAX_GROUP_DEPTH:
-            inner = f"group{depth + 1}"
-            elements += [
-                f'"FILTER " "NOT "? "EXISTS " {inner}',
-                f'("OPTIONAL " | "MINUS ") {inner}',
-                f'{inner} (" UNION " {inner}){{1,3}}',
-                f'"{{ SELECT " "DISTINCT "? columns " WHERE " {inner} grouping? order? limit " }}"',
-            ]
-        rules.append(f'group{depth} ::= "{{ " (element{depth} " "){{1,24}} "}}"')
-        rules.append(f"element{depth} ::= {_join_choices(elements)}")
-    casts = [names.render_standard_name(f"xsd:{local}") for local in CAST_DATATYPES]
-    for depth in range(_MAX_OPERATION_DEPTH + 1):
-        rules += [
-            *_build_expression_rules("expr", depth, casts),
-            *_build_expression_rules("head", depth, casts),
-        ]
-    return "\n".join(rules) + _FIXED_RULES
+        group_rules = _GROUP_RULES.substitute(depth=depth, inner=f"group{depth + 1}")
+        if depth + 1 == _MAX_GROUP_DEPTH:
+            group_rules = group_rules.partition(_NESTED_MARK)[0]
+        rules.append(group_rules.replace(_NESTED_MARK, " | "))
+    casts = [_quote(names.render_standard_name(f"xsd:{local}")) for local in CAST_DATATYPES]
+    for kind, atoms in _ATOMS.items():
+        for depth in range(_MAX_OPERATION_DEPTH):
+            rules.append(
+                _EXPRESSION_RULES.substitute(
+                    kind=kind,
+                    depth=depth,
+                    inner=f"{kind}{depth + 1}",
+                    atoms=atoms,
+                    casts=_join_choices(casts),
+                )
+            )
+        rules.append(f"{kind}{_MAX_OPERATION_DEPTH} ::= {atoms}")
+    fixed_rules: str = _TEXTS["fixed_rules"]
+    return "\n".join(rules) + fixed_rules
 
 
 def _build_term_rules(names: TermNames) -> Iterator[str]:
@@ -96,44 +80,6 @@ def _build_term_rules(names: TermNames) -> Iterator[str]:
     yield f"link ::= {_join_choices(predicate for predicate in predicates if predicate != kind)}"
     yield f'typed ::= node " " {kind} " " ({_join_choices(["var", *classes])}) " ."'
     yield f"literal ::= {_join_choices(['number', *times, *values])}"
-
-
-def _build_path_rules() -> Iterator[str]:
-    """Build the rules for property paths; their innermost steps are predicates."""
-    for depth in range(2):
-        inner = f' | "(" path{depth + 1} ")"' if depth == 0 else ""
-        step = f"(predicate{inner})"
-        yield (
-            f'path{depth} ::= {step} ("/" {step}){{1,3}} | {step} ("|" {step}){{1,3}} '
-            f'| "^" {step} | {step} [*+?] '
-            '| "!(" "^"? predicate ("|" "^"? predicate){0,3} ")"'
-        )
-
-
-def _build_expression_rules(kind: str, depth: int, casts: Sequence[str]) -> Iterator[str]:
-    """Build the rules for expressions of a group (`expr`) or, with aggregates, a head (`head`)."""
-    atoms = ["node", "literal", "tag", *(["aggregate"] if kind == "head" else [])]
-    if depth == _MAX_OPERATION_DEPTH:
-        yield f"{kind}{depth} ::= {_join_choices(atoms)}"
-        return
-    inner = f"{kind}{depth + 1}"
-    operation = f'"(" {inner} " " ({_join_choices(map(_quote, _OPERATORS))}) " " {inner} ")"'
-    membership = f'"(" {inner} " " "NOT "? "IN (" item (", " item){{0,9}} "))"'
-    functions = [*_UNARY_FUNCTIONS, *casts]
-    calls = [
-        f'({_join_choices(map(_quote, functions))}) "(" {inner} ")"',
-        '"BOUND(" var ")"',
-        f'({_join_choices(map(_quote, _BINARY_FUNCTIONS))}) "(" {inner} ", " {inner} ")"',
-        f"({_join_choices(map(_quote, _TERNARY_FUNCTIONS))}) "
-        f'"(" {inner} ", " {inner} ", " {inner} ")"',
-        f"({_join_choices(map(_quote, _VARIADIC_FUNCTIONS))}) "
-        f'"(" {inner} (", " {inner}){{1,4}} ")"',
-        f'("!" | "-") "(" {inner} ")"',
-        '"NOW()"',
-    ]
-    yield f"{kind}{depth} ::= {_join_choices([*atoms, f'{kind}op{depth}', f'{kind}call{depth}'])}"
-    yield f"{kind}op{depth} ::= {operation} | {membership}"
-    yield f"{kind}call{depth} ::= {_join_choices(calls)}"
 
 
 def _join_choices(choices: Iterable[str]) -> str:

@@ -16,8 +16,7 @@
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
@@ -53,9 +52,6 @@ CAST_DATATYPES = (*FREE_DATATYPES, "string", "boolean", "float")
 
 PLAIN, NAMES = FORMS = ("plain", "names")
 """Forms of terms in a query; see `TermNames`."""
-
-SEPARATOR = ", "
-"""Separator of values in GROUP_CONCAT, whatever the query uses."""
 
 _NAMESPACES = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD}
 _ALLOWED_SHORT_NAMES = {*ALWAYS_ALLOWED, *(f"xsd:{local}" for local in CAST_DATATYPES)}
@@ -140,7 +136,7 @@ class TermNames:
                         if name not in _ALLOWED_SHORT_NAMES:
                             raise UnlistedTermError(node.name)
                         name = self.render_standard_name(name)
-                    separator = None if separator is None else SEPARATOR
+                    separator = None if separator is None else ", "  # as in the grammar
                     return replace(node, name=name, separator=separator)
             return node
 
@@ -284,15 +280,6 @@ def list_required_terms(query: str) -> tuple[tuple[ItemKind, str], ...]:
             case Literal() if is_listing_required(node, as_object=node in objects):
                 required_terms[ItemKind.VALUE, str(node)] = None
     return tuple(required_terms)
-
-
-def collect_required_terms(queries: Iterable[str]) -> frozenset[tuple[ItemKind, str]]:
-    """Return the terms that must be listed for some queries; skip unreadable queries."""
-    required_terms: set[tuple[ItemKind, str]] = set()
-    for query in queries:
-        with suppress(QuerySyntaxError):
-            required_terms.update(list_required_terms(query))
-    return frozenset(required_terms)
 
 
 def parse_literal_text(target: str) -> str:
