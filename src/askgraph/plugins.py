@@ -95,7 +95,7 @@ def to_missing_extra_error(
 def explain_removal(kind: str, name: str) -> str:
     """Return a sentence that names the last version with a removed feature, or an empty string.
 
-    `kind` is a plugin kind, or `command`, `setting` or `writer` (then `name` is a file suffix).
+    `kind` is a plugin kind, `command`, `setting`, `form`, or `writer` (`name` is a file suffix).
     """
     feature = _REMOVED_FEATURES.get(kind, {}).get(name)
     if feature is None:

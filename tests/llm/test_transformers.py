@@ -27,12 +27,15 @@ from askgraph.llm.structured import StructuredReply, parse_structured
 from askgraph.methods.writing import ListedTerm
 from askgraph.methods.writing.model_writer import build_query_grammar
 from askgraph.methods.writing.prompt import parse_query
-from askgraph.methods.writing.references import References
+from askgraph.methods.writing.term_names import TermNames
 
 ASKED: list[Message] = [System("You write queries."), User("What orbits Jupiter?")]
-TEXTS = ["SELECT ?v0 WHERE { ?v0 rdf:type C1 . ?v0 P1 E1 . }", "You write queries.", "single-hop"]
+TEXTS = [
+    "SELECT ?v0 WHERE { ?v0 rdf:type <Moon> . ?v0 <orbits> <Jupiter> . }",
+    "You write queries.",
+]
 COLOURS = 'root ::= "red" | "green" | "blue" | "grey"'
-REFERENCES = References(
+NAMED = TermNames(
     [
         ListedTerm(ItemKind.ENTITY, "http://example.org/Jupiter", "Jupiter"),
         ListedTerm(ItemKind.PREDICATE, "http://example.org/orbits", "orbits"),
@@ -116,7 +119,7 @@ async def test_without_warmth_all_choices_are_the_same(model: LanguageModel) -> 
 async def test_whatever_an_untrained_model_writes_under_the_grammar_is_a_query(
     model: LanguageModel,
 ) -> None:
-    grammar = build_query_grammar(REFERENCES)
+    grammar = build_query_grammar(NAMED)
 
     whole = await read_completion(
         model.complete(ASKED, n=4, seed=3, max_tokens=400, grammar=grammar)
@@ -124,7 +127,7 @@ async def test_whatever_an_untrained_model_writes_under_the_grammar_is_a_query(
 
     finished = [choice for choice in whole.choices if choice.finish is Finish.STOP]
     for choice in finished:
-        assert parse_query(choice.text, REFERENCES).startswith(("SELECT", "ASK"))
+        assert parse_query(choice.text, NAMED).startswith(("SELECT", "ASK"))
 
 
 async def test_a_schema_is_fulfilled(model: LanguageModel) -> None:

@@ -19,7 +19,7 @@ from askgraph.llm import read_completion
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.writing.model_writer import PromptedWriter, build_query_grammar
 from askgraph.methods.writing.prompt import build_messages, build_prompt, parse_query
-from askgraph.methods.writing.references import References, list_required_terms
+from askgraph.methods.writing.term_names import list_required_terms
 from askgraph.sparql.parser import parse_tree
 from askgraph.trace import Draft, Prompt, Question
 from askgraph.training import TrainSettings, build_settings
@@ -64,7 +64,7 @@ def pairs(space: KnowledgeGraph) -> list[TrainingPair]:
 
 @pytest.fixture(scope="module")
 def base(pairs: list[TrainingPair], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    texts = [build_prompt(pair.question, References(pair.listed)) + pair.target for pair in pairs]
+    texts = [build_prompt(pair.question, pair.names) + pair.target for pair in pairs]
     return tiny_qwen(tmp_path_factory.mktemp("base") / "tiny", texts, width=64)
 
 
@@ -84,11 +84,10 @@ async def _hypotheses_are_listed_queries(
     model = local.TransformersModel(str(folder), device="cpu")
     right = 0
     for pair in pairs:
-        references = References(pair.listed)
-        grammar = build_query_grammar(references)
+        grammar = build_query_grammar(pair.names)
         reply = await read_completion(
             model.complete(
-                build_messages(pair.question, references),
+                build_messages(pair.question, pair.names),
                 n=3,
                 beams=True,
                 grammar=grammar,
@@ -96,7 +95,7 @@ async def _hypotheses_are_listed_queries(
             )
         )
         for choice in reply.choices:
-            query = parse_query(choice.text, references)
+            query = parse_query(choice.text, pair.names)
             parse_tree(query)
             Store().query(query)
             assert {target for _, target in list_required_terms(query)} <= {
@@ -147,7 +146,7 @@ def test_trained_on_plain_sparql_it_answers_with_it(space: KnowledgeGraph, tmp_p
     with open_term_search(space) as terms:
         made = list(build_pairs(asked, terms, copies=False, form="plain"))
     pairs = [pair for pair in made if isinstance(pair, TrainingPair)]
-    texts = [build_prompt(pair.question, pair.references) + pair.target for pair in pairs]
+    texts = [build_prompt(pair.question, pair.names) + pair.target for pair in pairs]
     base = tiny_qwen(tmp_path / "tiny", texts, width=64)
     settings = replace(QUICK, epochs=60, length=1024)
     training.train(str(base), pairs, tmp_path / "ours", settings=settings, data="d", device="cpu")
@@ -178,7 +177,7 @@ async def test_trained_by_adapters_it_can_be_merged_and_writes_the_same(
     training.merge_adapters(tmp_path / "adapters", tmp_path / "merged")
 
     for pair in pairs[:2]:
-        asked = build_messages(pair.question, References(pair.listed))
+        asked = build_messages(pair.question, pair.names)
         said = []
         for folder in ("adapters", "merged"):
             model = local.TransformersModel(str(tmp_path / folder), device="cpu", dtype="float32")

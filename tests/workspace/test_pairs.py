@@ -11,7 +11,7 @@ from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.methods.writing.prompt import parse_query
-from askgraph.methods.writing.references import NAMES, list_required_terms
+from askgraph.methods.writing.term_names import list_required_terms
 from askgraph.training.pairs import read_pairs
 from askgraph.workspace import Workspace
 from askgraph.workspace.pairs import PairForm, QuestionSelection, make_pairs
@@ -53,22 +53,20 @@ def test_of_what_graph_search_proposes_the_right_query_is_the_reply(
     questions = sample.questions_path().with_suffix(".jsonl")
     chosen = QuestionSelection(((questions, None),), number=12, language="en")
 
-    made = make_pairs(space, chosen, output, form=PairForm(NAMES, proposed=True))
+    made = make_pairs(space, chosen, output, form=PairForm(proposed=True))
 
     pairs, _ = read_pairs([output])
     assert made.questions == 12 and len(pairs) + len(made.left_out) == 12
     store = store_of(sample.graph_path().read_text("utf-8"))
     golds = {one.id: one for one in read_questions(questions)}
     for pair in pairs:
-        references = pair.references
-        assert references.form == "names"
-        assert len(pair.listed) > len(list_required_terms(parse_query(pair.target, references)))
+        assert len(pair.listed) > len(list_required_terms(parse_query(pair.target, pair.names)))
         reply, gold = (
             list(map(str, store.query(query)))  # type: ignore[arg-type]
-            for query in (parse_query(pair.target, references), golds[pair.id].sparql or "")
+            for query in (parse_query(pair.target, pair.names), golds[pair.id].sparql or "")
         )
         assert len(reply) == len(gold)
-    again = make_pairs(space, chosen, tmp_path / "again.jsonl", form=PairForm(NAMES, proposed=True))
+    again = make_pairs(space, chosen, tmp_path / "again.jsonl", form=PairForm(proposed=True))
     assert again == made
     assert (tmp_path / "again.jsonl").read_bytes() == output.read_bytes()
 

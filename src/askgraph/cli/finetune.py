@@ -9,7 +9,7 @@ from askgraph.cli import CommandGroup
 from askgraph.cli.figures import OutputFormat, ReadOptions
 from askgraph.cli.output import CommonOptions, print_json, show_progress
 from askgraph.evaluation.studies.stages import build_transfer_sheet
-from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES
+from askgraph.methods.writing.term_names import NAMES, PLAIN
 from askgraph.training import build_settings as settings_of
 from askgraph.training.pairs import evaluate_pairs, read_pairs
 from askgraph.workspace.pairs import PairForm, QuestionSelection, make_pairs
@@ -41,8 +41,8 @@ def write_pairs(
     """Make training pairs of a question with right and wrong candidates, and its query.
 
     The wrong candidates are those of the graph that are nearest to the right ones by BM25; with
-    --proposed they are the terms of graph search's best queries, and the reply contains their
-    labels instead of references. Questions may be over several graphs.
+    --proposed they are the terms of graph search's best queries. The query names terms by their
+    labels. Questions may be over several graphs.
     """
     chosen = None
     if questions is not None:
@@ -50,7 +50,7 @@ def write_pairs(
             ((questions, graph),), number, tuple(tag or ()), split, reading.format, reading.lang,
             graphs, seed,
         )  # fmt: skip
-    notation = PLAIN if plain else NAMES if proposed else REFERENCES
+    notation = PLAIN if plain else NAMES
     pair_form = PairForm(notation, not once, proposed, seed)
     with show_progress() as progress:
         pair_counts = make_pairs(

@@ -3,7 +3,7 @@
 A method rejects senseless settings when it is constructed, not when it runs.
 
 What lives here: one module or package per method, `tools` (functions that a model may call),
-`shared` (code of several methods) and `writing` (queries from references). No method imports
+`shared` (code of several methods) and `writing` (queries of listed terms). No method imports
 another. May import: `answers` and the rooms below it. Start reading at `Method`, then
 `graph_search.py`.
 """

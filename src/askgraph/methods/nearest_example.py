@@ -24,7 +24,7 @@ from askgraph.methods.shared import answer_in_words
 from askgraph.methods.shared.follow_up import answer_completed
 from askgraph.sparql.judge import admit_query
 from askgraph.sparql.results import SelectResult
-from askgraph.trace import Answer, Draft, Question, Refusal, Step, Usage
+from askgraph.trace import Draft, Question, Refusal, Step, Usage
 
 __all__ = ["NearestExample"]
 
@@ -86,24 +86,18 @@ class NearestExample:
             question.text, [example.question for example in examples], scorer=fuzz.token_sort_ratio
         )
         confidence = percent / 100
-        yield Draft(examples[index].query, confidence, text)
-        yield await self._run_query(examples[index].query, text, confidence, graphs[0], started)
-
-    async def _run_query(
-        self, query: str, text: str, confidence: float, graph: KnowledgeGraph, started: float
-    ) -> Answer | Refusal:
-        result: SelectResult | bool
+        query, graph = examples[index].query, graphs[0]
+        yield Draft(query, confidence, text)
         try:
             admissible = admit_query(query, prefixes=graph.prefixes.namespaces)
-            if admissible.form == "ASK":
-                result = await graph.endpoint.ask(admissible.text, timeout=self.timeout)
-            else:
-                result = await graph.endpoint.select(admissible.text, timeout=self.timeout)
+            ask = graph.endpoint.ask if admissible.form == "ASK" else graph.endpoint.select
+            result: SelectResult | bool = await ask(admissible.text, timeout=self.timeout)
         except QueryError as error:
-            return Refusal(f"the query of {text!r} does not fit this graph: {error}")
+            yield Refusal(f"the query of {text!r} does not fit this graph: {error}")
+            return
         usage = Usage(time.perf_counter() - started, requests=1)
         answer = build_plain_answer(query, graph.name, result, words=text, confidence=confidence)
-        return replace(answer, usage=usage)
+        yield replace(answer, usage=usage)
 
 
 @lru_cache(maxsize=8)

@@ -1,7 +1,6 @@
-"""Lessons and pairs: training data for language models, built from questions and graphs.
+"""Pairs: training data for language models, built from questions and graphs.
 
-A lesson is a question with graph search's candidates, each with the F1 of its result. A pair is a
-question with the terms that a query may use, and the query.
+A pair is a question with the terms that a query may use, and the query.
 
 Query-based KGQA (NLDB 2025, section 4.3 and appendix C): the terms of a question are those of its
 gold query, mixed with wrong ones that linking would add, namely the nearest by BM25. A question
@@ -14,7 +13,7 @@ import json
 import random
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,23 +28,16 @@ from askgraph.index.names import ItemKind
 from askgraph.llm import Choice, LanguageModel, Options, read_completion
 from askgraph.llm.structured import can_use_grammar
 from askgraph.methods.writing import ListedTerm
-from askgraph.methods.writing.graph_search_writer import (
-    MAX_CLUSTERS,
-    list_terms_of_queries,
-    verbalize_candidates,
-)
-from askgraph.methods.writing.model_writer import build_query_grammar
-from askgraph.methods.writing.prompt import build_messages, build_target, parse_query
-from askgraph.methods.writing.references import (
+from askgraph.methods.writing.graph_search_writer import MAX_CLUSTERS, list_terms_of_queries
+from askgraph.methods.writing.model_writer import MAX_REPLY_TOKENS, build_query_grammar
+from askgraph.methods.writing.prompt import build_messages, parse_query
+from askgraph.methods.writing.term_names import (
     FORMS,
     NAMES,
-    REFERENCES,
-    References,
-    collect_required_terms,
+    TermNames,
     list_required_terms,
     parse_literal_text,
 )
-from askgraph.search.decide import estimate_confidence
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import cluster_candidates, load_weights
 from askgraph.sparql.comparison import Cell
@@ -57,96 +49,6 @@ MIN_RIGHT_SCORE = 0.999
 """A candidate with at least this F1 is right."""
 
 _QUERY_TIMEOUT_SECONDS = 2.0  # for a candidate's query
-
-
-@dataclass(frozen=True)
-class LessonCandidate:
-    """A candidate of graph search.
-
-    Attributes:
-        words: The query in words.
-        query: The query, in SPARQL with full IRIs.
-        score: Score in graph search.
-        worth: F1 of its result.
-        empty: Whether its result is empty.
-    """
-
-    words: str
-    query: str
-    score: float
-    worth: float
-    empty: bool
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """A question with its gold query and graph search's best candidates, in order.
-
-    `confidence` is graph search's, 0 to 1. `terms` are those of the candidates and gold.
-    """
-
-    id: str
-    text: str
-    gold: str
-    confidence: float
-    readings: tuple[LessonCandidate, ...]
-    terms: tuple[ListedTerm, ...] = ()
-
-    @property
-    def target_query(self) -> str:
-        """The first right candidate's query, or gold's if no candidate is right."""
-        return next(
-            (candidate.query for candidate in self.readings if candidate.worth >= MIN_RIGHT_SCORE),
-            self.gold,
-        )
-
-
-async def build_lesson(
-    question: GoldQuestion,
-    query: str,
-    gold: ResultTable,
-    graph: KnowledgeGraph,
-    *,
-    names: Mapping[str, Set[Cell]],
-    ranking: str = "",
-) -> Lesson:
-    """Build the lesson of a question over a local graph.
-
-    Args:
-        query: The gold query.
-        gold: The result of the gold query.
-        graph: A graph with arrays.
-        names: Names of resources; a resource counts where gold has one of its names.
-        ranking: File of ranking weights; empty for those of the package.
-    """
-    assert graph.arrays is not None
-    links = link_text(question.text, question.language, graph.names)
-    schema = build_schema(graph.arrays, graph.profile)
-    weights = load_weights(graph.name, ranking)
-    proposal = await asyncio.to_thread(propose_from_links, links, schema, weights=weights)
-    all_clusters = cluster_candidates(proposal.candidates)
-    considered = all_clusters[:MAX_CLUSTERS]
-    words = await verbalize_candidates(considered, proposal, graph)
-    readings = []
-    for cluster, description in zip(considered, words, strict=True):
-        text = render_query(cluster.best.query, graph.prefixes)
-        try:
-            table = await run_query(text, graph.endpoint, timeout=_QUERY_TIMEOUT_SECONDS)
-            worth, empty = score_by_name(table, gold, names).f1, not table.rows
-        except AskgraphError:
-            worth, empty = 0.0, True
-        readings.append(LessonCandidate(description, text, cluster.score, worth, empty))
-    terms = await list_terms_of_queries(
-        [*(candidate.query for candidate in readings), query], graph, proposal.question.language
-    )
-    return Lesson(
-        question.id,
-        question.text,
-        query,
-        estimate_confidence(proposal, all_clusters),
-        tuple(readings),
-        terms,
-    )
 
 
 _INDEX_NAMES = {
@@ -219,24 +121,24 @@ class TrainingQuestion:
 class TrainingPair:
     """A question, the terms that a query may use, and the expected reply in those terms.
 
-    `form` is one of `askgraph.methods.writing.references.FORMS`.
+    `form` is one of `askgraph.methods.writing.term_names.FORMS`.
     """
 
     id: str
     question: str
     listed: tuple[ListedTerm, ...]
     target: str
-    form: str = REFERENCES
+    form: str = NAMES
 
     @property
-    def references(self) -> References:
-        """The listed terms, as the reply refers to them."""
-        return References(self.listed, self.form)
+    def names(self) -> TermNames:
+        """The listed terms, as the reply names them."""
+        return TermNames(self.listed, self.form)
 
 
 @dataclass(frozen=True)
 class SkippedQuestion:
-    """A question whose query cannot be written with references, and the reason."""
+    """A question whose query cannot be written, and the reason."""
 
     id: str
     reason: str
@@ -248,7 +150,7 @@ def build_pairs(
     *,
     seed: int = 42,
     copies: bool = True,
-    form: str = REFERENCES,
+    form: str = NAMES,
 ) -> Iterator[TrainingPair | SkippedQuestion]:
     """Yield the pairs of each question, in order; without `copies`, one of each.
 
@@ -263,10 +165,10 @@ def build_pairs(
         except QuerySyntaxError as error:
             yield SkippedQuestion(question.id, str(error))
             continue
+        required_keys = {(term.kind, term.target) for term in required_terms}
         copy_count = rng.choices(_COPY_COUNTS, _COPY_WEIGHTS)[0] if copies else 1
         for copy in range(copy_count):
             # One to three of the nearest wrong candidates of each right one, without repeats.
-            required_keys = {(term.kind, term.target) for term in required_terms}
             sampled: dict[tuple[ItemKind, str], ListedTerm] = {}
             for term in required_terms:
                 similar = terms.find_similar(
@@ -282,10 +184,10 @@ def build_pairs(
                     ((candidate.kind, candidate.target), candidate)
                     for candidate in rng.sample(similar, count)
                 )
-            candidates = [*required_terms, *list(sampled.values())]
+            candidates = [*required_terms, *sampled.values()]
             rng.shuffle(candidates)
             try:
-                reply = build_target(question.query, References(candidates, form))
+                reply = TermNames(candidates, form).encode_query(question.query)
             except QuerySyntaxError as error:
                 yield SkippedQuestion(question.id, str(error))
                 break
@@ -298,23 +200,48 @@ def build_pairs(
             )
 
 
-def build_pair(
-    lesson: Lesson, *, seed: int = 42, form: str = NAMES
+async def propose_pair(
+    question: GoldQuestion,
+    query: str,
+    gold: ResultTable,
+    graph: KnowledgeGraph,
+    *,
+    names: Mapping[str, Set[Cell]],
+    seed: int = 42,
+    form: str = NAMES,
 ) -> TrainingPair | SkippedQuestion:
-    """Build the pair of a lesson: the terms of its candidates, in an order set by the seed.
+    """Build a pair with the terms of graph search's best queries, in an order set by the seed.
 
-    The reply is the best right candidate; if no candidate is right, gold, whose terms are added.
+    The reply is the best right query; if none is right, gold, whose terms are added.
+
+    Args:
+        query: The gold query.
+        gold: The result of the gold query.
+        graph: A graph with arrays.
+        names: Names of resources; a resource counts where gold has one of its names.
     """
+    assert graph.arrays is not None
+    links = link_text(question.text, question.language, graph.names)
+    schema = build_schema(graph.arrays, graph.profile)
+    weights = load_weights(graph.name)
+    proposal = await asyncio.to_thread(propose_from_links, links, schema, weights=weights)
+    clusters = cluster_candidates(proposal.candidates)[:MAX_CLUSTERS]
+    queries = [render_query(cluster.best.query, graph.prefixes) for cluster in clusters]
+    target = query
+    for candidate in queries:
+        with suppress(AskgraphError):
+            table = await run_query(candidate, graph.endpoint, timeout=_QUERY_TIMEOUT_SECONDS)
+            if score_by_name(table, gold, names).f1 >= MIN_RIGHT_SCORE:
+                target = candidate
+                break
+    language = proposal.question.language
+    terms = [*await list_terms_of_queries([*queries, target], graph, language)]
+    random.Random(f"{seed} {question.id}").shuffle(terms)
     try:
-        used_terms = collect_required_terms(
-            [*(item.query for item in lesson.readings), lesson.target_query]
-        )
-        terms = [item for item in lesson.terms if (item.kind, item.target) in used_terms]
-        random.Random(f"{seed} {lesson.id}").shuffle(terms)
-        reply = build_target(lesson.target_query, References(terms, form))
+        reply = TermNames(terms, form).encode_query(target)
     except QuerySyntaxError as error:
-        return SkippedQuestion(lesson.id, str(error))
-    return TrainingPair(lesson.id, lesson.text, tuple(terms), reply, form)
+        return SkippedQuestion(question.id, str(error))
+    return TrainingPair(question.id, question.text, tuple(terms), reply, form)
 
 
 def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> int:
@@ -332,14 +259,8 @@ def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> int:
                 | ({"description": term.description} if term.description else {})
                 for term in pair.listed
             ]
-            form = {"form": pair.form} if pair.form != REFERENCES else {}
-            fields = {
-                "id": pair.id,
-                "question": pair.question,
-                "listed": listed,
-                "target": pair.target,
-            }
-            file.write(format_json_line({**fields, **form}))
+            fields = {"id": pair.id, "question": pair.question, "listed": listed}
+            file.write(format_json_line({**fields, "target": pair.target, "form": pair.form}))
         if not count:
             raise SetupError(f"no question gives a training pair, so {path} is not written")
     return count
@@ -377,7 +298,13 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[TrainingPair, ...], str]:
                     for entry in listed
                 )
                 question, reply = str(record["question"]), str(record["target"])
-                if (form := str(record.get("form", REFERENCES))) not in FORMS:
+                form = str(record.get("form", "references"))
+                if removal := plugins.explain_removal("form", form):
+                    raise SetupError(
+                        f"{path}, line {number}: {removal}; create the pairs again with: "
+                        "askgraph finetune pairs"
+                    )
+                if form not in FORMS:
                     raise ValueError(f"there is no form {form!r}")
                 pairs.append(TrainingPair(str(record["id"]), question, terms, reply, form))
             except (ValueError, KeyError, TypeError) as error:
@@ -414,7 +341,6 @@ async def evaluate_pairs(
     n: int = 1,
     beams: bool = False,
     constrained: bool = True,
-    max_tokens: int = 300,
     progress: Callable[[str, int, int | None], None] = lambda what, done, total: None,
 ) -> PairEvaluation:
     """Ask for the query of each pair and compare it with gold; options as in `PromptedWriter`.
@@ -422,19 +348,26 @@ async def evaluate_pairs(
     Raises:
         SetupError: The target of a pair is not a query; raised before the model is asked.
     """
-    gold_queries = [_parse_gold(pair) for pair in pairs]
+    gold_queries: list[str] = []
+    for pair in pairs:
+        try:
+            gold_queries.append(canonicalize_query(parse_query(pair.target, pair.names)))
+        except QueryError as error:
+            raise SetupError(
+                f"the pair {pair.id!r} has an invalid query as its target: {error}"
+            ) from error
     first = among = hypotheses = sound = 0
     for index, (pair, gold) in enumerate(zip(pairs, gold_queries, strict=True)):
         progress("asking", index, len(pairs))
-        references = pair.references
-        options = Options(n=n, max_tokens=max_tokens, temperature=None if n > 1 else 0.0)
+        names = pair.names
+        options = Options(n=n, max_tokens=MAX_REPLY_TOKENS, temperature=None if n > 1 else 0.0)
         if beams and n > 1:
             options["beams"] = True
         if constrained and can_use_grammar(model):
-            options["grammar"] = build_query_grammar(references)
-        prompt = build_messages(pair.question, references)
+            options["grammar"] = build_query_grammar(names)
+        prompt = build_messages(pair.question, names)
         choices = (await read_completion(model.complete(prompt, **options))).choices
-        queries = [_parse_reply(choice, references) for choice in choices]
+        queries = [_parse_reply(choice, names) for choice in choices]
         first += queries[:1] == [gold]
         among += gold in queries
         hypotheses += len(queries)
@@ -442,18 +375,9 @@ async def evaluate_pairs(
     return PairEvaluation(len(pairs), first, among, hypotheses, sound)
 
 
-def _parse_gold(pair: TrainingPair) -> str:
-    try:
-        return canonicalize_query(parse_query(pair.target, pair.references))
-    except QueryError as error:
-        raise SetupError(
-            f"the pair {pair.id!r} has an invalid query as its target: {error}"
-        ) from error
-
-
-def _parse_reply(choice: Choice, references: References) -> str:
+def _parse_reply(choice: Choice, names: TermNames) -> str:
     """Return the canonical query of a reply; empty if it is not a query."""
     try:
-        return canonicalize_query(parse_query(choice.text, references))
+        return canonicalize_query(parse_query(choice.text, names))
     except QueryError:
         return ""

@@ -90,12 +90,7 @@ def train(
     plan = {"model": model, "settings": asdict(settings), "data": data}
     get_torch_device(device)
     if previous_result := load_result(folder, plan):
-        return TrainingResult(
-            folder, previous_result["steps"], previous_result["loss"],
-            previous_result["evaluation"],
-            previous_result["pairs"],
-            previous_result["too_long"], resumed=False, ended=True,
-        )  # fmt: skip
+        return TrainingResult(folder, **previous_result, resumed=False, ended=True)
     torch.manual_seed(settings.seed)
     model_path = str(Path(model).resolve()) if Path(model).exists() else model
     tokenizer, trained_model = _load_model(model_path, settings, download=download)
@@ -124,7 +119,7 @@ def train(
         eval_dataset=Dataset.from_list(evaluation_examples) if evaluation_examples else None,
         processing_class=tokenizer,
         data_collator=DataCollatorForSeq2Seq(tokenizer),
-        callbacks=[curve.callback],
+        callbacks=[curve],
     )
     trainer.remove_callback(PrinterCallback)
     checkpoint = find_last_checkpoint(folder / "checkpoints")
@@ -249,25 +244,24 @@ def _write_json(path: Path, value: Mapping[str, object]) -> None:
 _LOGGED_KEYS = ("loss", "eval_loss", "learning_rate", "grad_norm")
 
 
-class LossCurve:
-    """Logs the losses that a trainer reports through `callback`, and its progress."""
+class LossCurve(TrainerCallback):  # type: ignore[misc]
+    """Logs the losses that a trainer of transformers reports, and its progress."""
 
-    def __init__(self, path: Path, progress: Callable[[str, int, int | None], None]) -> None:
+    def __init__(self, path: Path, progress: Progress) -> None:
         self._path = path
         self._progress = progress
-        self.callback = _build_callback(self)
 
-    def record(self, step: int, steps: int, logs: dict[str, Any]) -> None:
+    def on_log(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Write the measurements of a step to the log."""
+        logs = more.get("logs") or {}
         values = {key: float(logs[key]) for key in _LOGGED_KEYS if key in logs}
-        if values:
+        if values and state.is_world_process_zero:
             with self._path.open("ab") as file:
-                file.write(format_json_line({"step": step, **values}))
-        self.report_progress(step, steps)
+                file.write(format_json_line({"step": state.global_step, **values}))
 
-    def report_progress(self, step: int, steps: int) -> None:
+    def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Report the progress of the training."""
-        self._progress("training", step, steps)
+        self._progress("training", state.global_step, state.max_steps)
 
     def draw(self, path: Path) -> None:
         """Draw the curve as SVG, if altair is installed."""
@@ -304,26 +298,16 @@ def compute_mean_loss(path: Path) -> float:
     return total / last_step if last_step else 0.0
 
 
-def _build_callback(curve: LossCurve) -> Any:
-    """Return a callback for the trainer of transformers."""
-
-    class CurveCallback(TrainerCallback):  # type: ignore[misc]
-        def on_log(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-            if state.is_world_process_zero:
-                curve.record(state.global_step, state.max_steps, more.get("logs") or {})
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-            curve.report_progress(state.global_step, state.max_steps)
-
-    return CurveCallback()
-
-
 def write_card(path: Path, plan: Mapping[str, object], result: Mapping[str, object]) -> None:
     """Write the model card from a training's plan and result."""
     settings = plan["settings"]
     assert isinstance(settings, Mapping)
-    evaluation = result["evaluation"]
-    assert isinstance(evaluation, Mapping)
+    evaluation_text = "No other pairs were measured while it was trained."
+    if isinstance(evaluation := result["evaluation"], Mapping) and evaluation:
+        evaluation_text = (
+            f"On other pairs: loss {evaluation['loss']}; {evaluation['whole']} of the replies are "
+            "right in every token, each token after the right ones before it."
+        )
     card = files("askgraph.training").joinpath("card.md").read_text("utf-8")
     text = card.format(
         model=plan["model"],
@@ -331,21 +315,11 @@ def write_card(path: Path, plan: Mapping[str, object], result: Mapping[str, obje
         folder=path.parent.name,
         data=plan["data"],
         settings="\n".join(f"| `{name}` | {value} |" for name, value in settings.items()),
-        evaluation=_describe_evaluation(evaluation),
+        evaluation=evaluation_text,
         **{key: result[key] for key in ("pairs", "too_long", "steps", "loss")},
     )
     with replace_file(path) as file:
         file.write(text.encode())
-
-
-def _describe_evaluation(evaluation: Mapping[str, object]) -> str:
-    if not evaluation:
-        return "No other pairs were measured while it was trained."
-    return (
-        f"On other pairs: loss {evaluation['loss']}; {evaluation['whole']} of the replies are "
-        "right in "
-        "every token, each token after the right ones before it."
-    )
 
 
 def merge_adapters(adapters: Path, folder: Path, *, download: bool = False) -> None:
@@ -392,7 +366,7 @@ def encode_pairs(
     too_long_count = 0
     has_no_template = not tokenizer.chat_template
     for pair in pairs:
-        text = build_chat_prompt(build_messages(pair.question, pair.references), tokenizer)
+        text = build_chat_prompt(build_messages(pair.question, pair.names), tokenizer)
         prompt = tokenizer(text, add_special_tokens=has_no_template)["input_ids"]
         if not prompt:
             raise SetupError(

@@ -1,11 +1,12 @@
-"""Make training material: lessons and pairs from questions and their graphs.
+"""Make training pairs from questions and their graphs.
 
-A lesson is a question with the candidates of graph search, each with its result. A pair is a
-question with the terms that its query may use, and the expected reply of a language model.
+A pair is a question with the terms that its query may use, and the expected reply of a language
+model.
 """
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -19,17 +20,15 @@ from askgraph.evaluation.questions import (
     load_gold_table,
 )
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods.writing.references import REFERENCES
+from askgraph.methods.writing.term_names import NAMES
 from askgraph.sparql.lexer import declare_prefixes
 from askgraph.training.pairs import (
-    Lesson,
     SkippedQuestion,
     TrainingPair,
     TrainingQuestion,
-    build_lesson,
-    build_pair,
     build_pairs,
     open_term_search,
+    propose_pair,
     write_pairs,
 )  # fmt: skip
 from askgraph.workspace import Progress, Workspace, ignore_progress
@@ -105,41 +104,6 @@ def select_questions(
     return drawn
 
 
-async def _build_lessons(
-    graph: KnowledgeGraph, questions: Sequence[GoldQuestion], ranking: str
-) -> list[Lesson]:
-    if graph.arrays is None:
-        return []
-    names = await asyncio.to_thread(collect_names, graph)
-    prefixes = graph.prefixes.namespaces
-    lessons = []
-    for question in questions:
-        if not question.sparql or question.unanswerable:
-            continue
-        try:
-            gold = await load_gold_table(
-                question, graph.endpoint, prefixes=prefixes, timeout=_GOLD_TIMEOUT_SECONDS
-            )
-        except AskgraphError:
-            continue  # a question without gold is useless for training
-        query = declare_prefixes(question.sparql, prefixes)
-        lessons.append(
-            await build_lesson(question, query, gold, graph, names=names, ranking=ranking)
-        )
-    return lessons
-
-
-def build_lessons(
-    workspace: Workspace,
-    graph_source: str | Path,
-    questions: Sequence[GoldQuestion],
-    ranking: str = "",
-) -> list[Lesson]:
-    """Return the lessons of a local graph; empty for a remote one."""
-    graph = workspace.find(graph_source)
-    return run_and_close(graph, _build_lessons(graph, questions, ranking))
-
-
 @dataclass(frozen=True)
 class PairCounts:
     """The numbers of questions and pairs, and the questions that were left out."""
@@ -151,14 +115,14 @@ class PairCounts:
 
 @dataclass(frozen=True)
 class PairForm:
-    """How pairs are made, in a `form` of `askgraph.methods.writing.references`.
+    """How pairs are made, in a `form` of `askgraph.methods.writing.term_names`.
 
     The terms of a pair are drawn by a seed, once or in several `copies`. With `proposed`,
     they come from the candidates of graph search, and the reply is the best correct
     candidate.
     """
 
-    form: str = REFERENCES
+    form: str = NAMES
     copies: bool = True
     proposed: bool = False
     seed: int = 42
@@ -223,16 +187,10 @@ def _iterate_pairs(
     questions: Sequence[GoldQuestion],
     form: PairForm,
 ) -> Iterator[TrainingPair | SkippedQuestion]:
-    if form.proposed:
-        lessons = build_lessons(workspace, graph_source, questions)
-        yield from (build_pair(item, seed=form.seed, form=form.form) for item in lessons)
-        missing = {item.id for item in questions} - {item.id for item in lessons}
-        yield from (
-            SkippedQuestion(item, "the gold query cannot run on this graph")
-            for item in sorted(missing)
-        )
-        return
     opened = workspace.find(graph_source)
+    if form.proposed:
+        yield from run_and_close(opened, _propose_pairs(opened, questions, form))
+        return
     training_questions: Iterable[TrainingQuestion] = [
         TrainingQuestion(item.id, item.text, item.sparql or "") for item in questions
     ]
@@ -243,6 +201,31 @@ def _iterate_pairs(
             )
     finally:
         run_coroutine(opened.endpoint.close())
+
+
+async def _propose_pairs(
+    graph: KnowledgeGraph, questions: Sequence[GoldQuestion], form: PairForm
+) -> list[TrainingPair | SkippedQuestion]:
+    names = await asyncio.to_thread(collect_names, graph) if graph.arrays is not None else {}
+    prefixes = graph.prefixes.namespaces
+    pairs: list[TrainingPair | SkippedQuestion] = []
+    for question in questions:
+        gold = None
+        if graph.arrays is not None and not question.unanswerable:
+            with suppress(AskgraphError):
+                gold = await load_gold_table(
+                    question, graph.endpoint, prefixes=prefixes, timeout=_GOLD_TIMEOUT_SECONDS
+                )
+        if gold is None:
+            pairs.append(SkippedQuestion(question.id, "the gold query cannot run on this graph"))
+            continue
+        query = declare_prefixes(question.sparql or "", prefixes)
+        pairs.append(
+            await propose_pair(
+                question, query, gold, graph, names=names, seed=form.seed, form=form.form
+            )
+        )
+    return pairs
 
 
 def _iterate_example_questions(graph: KnowledgeGraph) -> Iterator[GoldQuestion]:

@@ -32,7 +32,7 @@ from askgraph.evaluation.studies.stages import (
 )
 from askgraph.index import Resource, SearchIndex
 from askgraph.methods.shared.index_cache import Bm25Parameters, open_bm25_index, parse_bm25
-from askgraph.methods.writing.references import PLAIN, REFERENCES
+from askgraph.methods.writing.term_names import NAMES, PLAIN
 from askgraph.training import TrainSettings
 from askgraph.training.pairs import read_pairs
 from askgraph.workspace import Progress, Workspace, ignore_progress
@@ -421,7 +421,8 @@ def _prepare_pairs_file(
 ) -> Path:
     """Return the file with the pairs of a data set; it is created if missing."""
     seed = study.settings.seed
-    key_text = f"{hash_file(data_set.train)} {data_set.graph} {study.plain} {seed}"
+    notation = PLAIN if study.plain else NAMES
+    key_text = f"{hash_file(data_set.train)} {data_set.graph} {notation} {seed}"
     digest = hashlib.sha256(key_text.encode()).hexdigest()[:12]
     path = study.folder / "pairs" / f"{_UNSAFE_CHARACTERS.sub('-', data_set.name)}-{digest}.jsonl"
     if not path.is_file():
@@ -429,7 +430,7 @@ def _prepare_pairs_file(
         chosen = QuestionSelection(
             ((data_set.train, data_set.graph),), split=data_set.select_split("train"), seed=seed
         )
-        form = PairForm(PLAIN if study.plain else REFERENCES, seed=seed)
+        form = PairForm(notation, seed=seed)
         make_pairs(workspace, chosen, path, form=form, progress=progress)
     return path
 

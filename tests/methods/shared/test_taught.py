@@ -76,12 +76,12 @@ async def test_every_method_with_a_model_tells_it_what_was_taught(
     assert "boats" not in said and "light fleet" not in said
 
 
-async def test_the_writer_of_multi_stage_is_told_by_its_references(fleet: KnowledgeGraph) -> None:
+async def test_the_writer_of_multi_stage_is_told_by_its_names(fleet: KnowledgeGraph) -> None:
     method = MultiStage(ScriptedModel([""] * 9), writer="model", n=1)
     asked = "Which vehicles are at the top yard by their depot?"
     said = await told(method, fleet, asked)
-    assert '- "top yard" means E1\n- "vehicles" means C1 or C2\n' in said
-    assert "\nE1: North Yard\nClasses\nC1: car\nC2: lorry\n" in said
+    assert '- "top yard" means <North_Yard>\n- "vehicles" means <Car> or <Lorry>\n' in said
+    assert "\n<North_Yard>\nClasses\n<Car>\n<Lorry>\n" in said
     assert "Weights are in kilograms." in said
 
 

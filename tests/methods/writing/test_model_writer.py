@@ -17,15 +17,15 @@ from askgraph.llm import Choice, TokenLogprob
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.writing import ListedTerm
 from askgraph.methods.writing.model_writer import PromptedWriter, build_query_grammar
-from askgraph.methods.writing.prompt import build_target, parse_query
-from askgraph.methods.writing.references import FORMS, References, list_required_terms
+from askgraph.methods.writing.prompt import parse_query
+from askgraph.methods.writing.term_names import FORMS, TermNames, list_required_terms
 from askgraph.sparql.judge import check_query
 from askgraph.sparql.parser import parse_tree
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
 
 EX = "http://example.org/"
-REFERENCES = References(
+NAMED = TermNames(
     [
         ListedTerm(ItemKind.ENTITY, EX + "Jupiter", "Jupiter"),
         ListedTerm(ItemKind.CLASS, EX + "Moon", "moon"),
@@ -34,8 +34,7 @@ REFERENCES = References(
         ListedTerm(ItemKind.VALUE, '"red spot"@en', "red spot"),
     ]
 )
-PLAIN = References(REFERENCES.terms, "plain")
-NAMED = References(REFERENCES.terms, "names")
+PLAIN = TermNames(NAMED.terms, "plain")
 END = "</s>"
 VOCABULARY = [*map(chr, range(32, 127)), "\n", END]
 BEGINNINGS = [
@@ -43,7 +42,7 @@ BEGINNINGS = [
     "SELECT ?v0 ",
     "SELECT ?v0 (",
     "SELECT DISTINCT ?v0 (COUNT(",
-    "SELECT (YEAR(?v1) AS ?v2) (SUM(?v1) AS ?v0) ?v3 WHERE { ?v0 P1 ?v1 . } GROUP BY",
+    "SELECT (YEAR(?v1) AS ?v2) (SUM(?v1) AS ?v0) ?v3 WHERE { ?v0 <orbits> ?v1 . } GROUP BY",
     "SELECT (?v0 AS ?v0) WHERE { BIND(3 AS ?v0) ",
     "SELECT ?v0 WHERE { { SELECT ",
     "SELECT (COUNT(?v0) AS ?v1) WHERE { ?v0 ?v1 ?v2 . } GROUP BY ?v0 HAVING ",
@@ -60,13 +59,11 @@ def compiler() -> "xgrammar.GrammarCompiler":
     return xgrammar.GrammarCompiler(letters, max_threads=1)
 
 
-def _wandered(
-    grammar: "xgrammar.CompiledGrammar", chance: random.Random, references: References
-) -> str:
+def _wandered(grammar: "xgrammar.CompiledGrammar", chance: random.Random, names: TermNames) -> str:
     """A text that the grammar admits, letter by letter at random; a long one ends where it can."""
     matcher = xgrammar.GrammarMatcher(grammar)
     mask = xgrammar.allocate_token_bitmask(1, len(VOCABULARY))
-    text = chance.choice(BEGINNINGS).replace("P1", references.render_name("P1"))
+    text = chance.choice(BEGINNINGS).replace("<orbits>", names.by_target[EX + "orbits"])
     assert matcher.accept_string(text)
     while True:
         matcher.fill_next_token_bitmask(mask)
@@ -82,20 +79,20 @@ def _wandered(
         text += VOCABULARY[letter]
 
 
-@for_each("references", [REFERENCES, PLAIN, NAMED])
+@for_each("names", [PLAIN, NAMED])
 def test_all_that_it_admits_is_a_query_of_listed_terms(
-    compiler: "xgrammar.GrammarCompiler", references: References
+    compiler: "xgrammar.GrammarCompiler", names: TermNames
 ) -> None:
-    grammar = compiler.compile_grammar(xgrammar.Grammar.from_ebnf(build_query_grammar(references)))
+    grammar = compiler.compile_grammar(xgrammar.Grammar.from_ebnf(build_query_grammar(names)))
     chance = random.Random(7)
 
     for _ in range(60):
-        query = parse_query(_wandered(grammar, chance, references), references)
+        query = parse_query(_wandered(grammar, chance, names), names)
         parse_tree(query)
         check_query(query)
         Store().query(query)
         assert {target for _, target in list_required_terms(query)} <= {
-            each.target for each in REFERENCES.terms
+            each.target for each in NAMED.terms
         }
 
 
@@ -112,11 +109,11 @@ def test_it_admits_the_queries_of_the_sample(
         terms = [
             ListedTerm(kind, named, "") for kind, named in list_required_terms(question.sparql)
         ]
-        references = References(terms, form)
+        names = TermNames(terms, form)
         matcher = xgrammar.GrammarMatcher(
-            compiler.compile_grammar(xgrammar.Grammar.from_ebnf(build_query_grammar(references)))
+            compiler.compile_grammar(xgrammar.Grammar.from_ebnf(build_query_grammar(names)))
         )
-        text = build_target(question.sparql, references)
+        text = names.encode_query(question.sparql)
         assert (matcher.accept_string(text), matcher.is_completed()) == (True, True), text
         if form == "plain":  # as an endpoint takes it
             Store().query(text)
@@ -125,19 +122,18 @@ def test_it_admits_the_queries_of_the_sample(
 @for_each(
     "text",
     [
-        "SELECT ?v0 WHERE { ?v0 P3 E1 . }",
-        "SELECT ?v0 WHERE { ?v0 P1 E2 . }",
-        "SELECT ?v0 WHERE { ?v0 P1 <http://example.org/x> . }",
-        'SELECT ?v0 WHERE { ?v0 P1 "x" . }',
-        "SELECT ?v0 WHERE { ?v0 wdt:P31 E1 . }",
-        "SELECT ?v0 WHERE { SERVICE E1 { ?v0 P1 E1 . } }",
-        "SELECT ?v0 WHERE { ?v0 rdf:type E1 . }",
-        "SELECT ?v0 WHERE { ?v0 P1 IT . }",
+        "SELECT ?v0 WHERE { ?v0 <radius> <Jupiter> . }",
+        "SELECT ?v0 WHERE { ?v0 <orbits> <Galileo> . }",
+        "SELECT ?v0 WHERE { ?v0 <orbits> <http://example.org/x> . }",
+        'SELECT ?v0 WHERE { ?v0 <orbits> "x" . }',
+        "SELECT ?v0 WHERE { ?v0 wdt:P31 <Jupiter> . }",
+        "SELECT ?v0 WHERE { SERVICE <Jupiter> { ?v0 <orbits> <Jupiter> . } }",
+        "SELECT ?v0 WHERE { ?v0 rdf:type <Jupiter> . }",
         "INSERT",
     ],
 )
 def test_it_refuses_what_is_not_listed(compiler: "xgrammar.GrammarCompiler", text: str) -> None:
-    grammar = compiler.compile_grammar(xgrammar.Grammar.from_ebnf(build_query_grammar(REFERENCES)))
+    grammar = compiler.compile_grammar(xgrammar.Grammar.from_ebnf(build_query_grammar(NAMED)))
 
     assert not xgrammar.GrammarMatcher(grammar).accept_string(text)
 
@@ -162,15 +158,15 @@ def _said(text: str, logprob: float) -> Choice:
     return Choice(text, logprobs=(TokenLogprob(text, logprob),))
 
 
-async def test_the_model_is_shown_references_and_its_query_names_iris(
+async def test_the_model_is_shown_names_and_its_query_has_iris(
     space: KnowledgeGraph,
 ) -> None:
-    model = ScriptedModel(["single-hop\nSELECT ?v0 WHERE { ?v0 P1 E1 . }"])
+    model = ScriptedModel(["SELECT ?v0 WHERE { ?v0 <orbits> <Jupiter> . }"])
 
     written = await PromptedWriter(model).write(Question("What orbits Jupiter?"), LISTED, space)
 
     assert [each.query for each in written] == [ORBITS]
-    assert "E1: Jupiter" in str(model.requests[0].messages)
+    assert "<Jupiter>" in str(model.requests[0].messages)
     assert EXAMPLE not in str(model.requests[0].messages)
 
 
@@ -178,10 +174,10 @@ async def test_the_same_query_in_other_words_is_one_and_the_likeliest_comes_firs
     space: KnowledgeGraph,
 ) -> None:
     replies = [
-        _said("SELECT ?v0 WHERE { ?v0 P1 E1 . }", -2.0),
-        _said("SELECT ?v0 WHERE { E1 P1 ?v0 . }", -1.0),
-        _said("SELECT ?moon\nWHERE { ?moon P1 E1 }", -0.5),
-        _said("SELECT ?v0 WHERE { ?v0 P7 E1 . }", -0.1),
+        _said("SELECT ?v0 WHERE { ?v0 <orbits> <Jupiter> . }", -2.0),
+        _said("SELECT ?v0 WHERE { <Jupiter> <orbits> ?v0 . }", -1.0),
+        _said("SELECT ?moon\nWHERE { ?moon <orbits> <Jupiter> }", -0.5),
+        _said("SELECT ?v0 WHERE { ?v0 <radius> <Jupiter> . }", -0.1),
         _said("Sorry.", -0.1),
     ]
     writer = PromptedWriter(ScriptedModel([replies]))
@@ -195,7 +191,7 @@ async def test_the_same_query_in_other_words_is_one_and_the_likeliest_comes_firs
 
 
 async def test_beams_are_asked_for_where_they_are_wanted(space: KnowledgeGraph) -> None:
-    model = ScriptedModel(["SELECT ?v0 WHERE { ?v0 P1 E1 . }"])
+    model = ScriptedModel(["SELECT ?v0 WHERE { ?v0 <orbits> <Jupiter> . }"])
 
     await PromptedWriter(model, search="beams").write(
         Question("What orbits Jupiter?"), LISTED, space, n=3

@@ -71,9 +71,9 @@ from askgraph.methods.tools.query_run import QueryRun, build_answer, prepare_que
 from askgraph.methods.writing import Hypothesis, ListedTerm
 from askgraph.methods.writing.graph_search_writer import GraphSearchWriter
 from askgraph.methods.writing.model_writer import PromptedWriter
-from askgraph.methods.writing.references import FORMS, PLAIN, References
+from askgraph.methods.writing.term_names import FORMS, NAMES, PLAIN, TermNames
 from askgraph.plugins import explain_removal
-from askgraph.sparql.results import GraphResult, SelectResult
+from askgraph.sparql.results import GraphResult
 from askgraph.trace import (
     Answer,
     Draft,
@@ -93,6 +93,8 @@ WRITER_CHOICES = ("grown", "model", "sparql")
 _MODEL_WRITERS = ("model", "sparql")  # writers that ask a model
 _LINK_CHOICES = ("linked", "reason", "given", "outside", "proposed")
 _ListedTerms = tuple[ListedTerm, ...]
+_DEFAULT_CONFIDENCE = 0.6  # confidence in a query whose writer reports none
+_NEXT_QUERY_CONFIDENCE_RATIO = 0.8  # confidence factor for each earlier query
 _TEXTS = load_texts("multi-stage")
 
 
@@ -120,7 +122,7 @@ class MultiStage(SpendingSettings):
         near: more predicates at the entities and one step away, which no word names.
         filter: what is refused before writing: direct (the paper's), reach (two steps) or off.
         writer: grown (without a model), model (trained, by a grammar) or sparql (any model).
-        form: of the writer model: references, plain (SPARQL with IRIs) or names (labels).
+        form: of the writer model: names (labels) or plain (SPARQL with IRIs).
         search: of the writer model: several queries come from samples or beams.
         ranking: of the writer grown: a file of weights that replaces the package's.
         shots: with plain SPARQL, similar examples of the graph that are shown.
@@ -154,7 +156,7 @@ class MultiStage(SpendingSettings):
     near: int = 60
     filter: str = "reach"
     writer: str = "grown"
-    form: str = "references"
+    form: str = NAMES
     search: str = "samples"
     ranking: str = ""
     shots: int = 0
@@ -164,7 +166,8 @@ class MultiStage(SpendingSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if removal := explain_removal("writer", Path(self.writer).suffix):
+        removed_writer = explain_removal("writer", Path(self.writer).suffix)
+        if removal := removed_writer or explain_removal("form", self.form):
             raise SetupError(removal)
         check_choices(
             self,
@@ -256,10 +259,7 @@ class _MultiStageRun:
 
     async def build_findings(self, linked_context: LinkedContext, listed: _ListedTerms) -> Findings:
         """Return the terms of a stage as a step."""
-
-        async def create() -> Findings:
-            return build_findings(linked_context, listed)
-
+        create = partial(build_findings, linked_context, listed)
         return await record_or_replay("findings", Findings, create, listed)
 
     async def find_entities(self, linked_context: LinkedContext) -> AsyncIterator[Step]:
@@ -436,15 +436,8 @@ class _MultiStageRun:
     ) -> tuple[tuple[str, ...], Prompt | None]:
         """Return texts on the words of the question, and the prompt of a model writer, if any."""
         graph, question = self.context.graph, self.context.question
-        references = References(listed, self.method.writer_form)
-        names_by_iri = (
-            {}
-            if references.is_plain
-            else {
-                term.target: references.render_name(name)
-                for name, term in references.by_name.items()
-            }
-        )
+        names = TermNames(listed, self.method.writer_form)
+        names_by_iri = {} if names.is_plain else names.by_target
 
         def format_iri(iri: str) -> str:
             return names_by_iri.get(iri) or graph.prefixes.shorten(iri)
@@ -479,82 +472,33 @@ class _MultiStageRun:
         """Return the answer of the first query with a result, else a refusal with the reason."""
         if not queries:
             return Refusal("The writer says that no query over the listed terms fits.")
-        query_runs: list[TriedQuery] = []
+        problems: list[str] = []
+        empty_runs: list[tuple[QueryRun, float]] = []
         for position, hypothesis in enumerate(queries):
-            query_runs.append(
-                await try_query(self.context, hypothesis, position, rows=self.method.rows)
-            )
-            if query_runs[-1].has_result:
-                break
-        return await choose_answer(self.context, query_runs, answer_from=self.method.answer_from)
-
-
-_DEFAULT_CONFIDENCE = 0.6  # confidence in a query whose writer reports none
-_NEXT_QUERY_CONFIDENCE_RATIO = 0.8  # confidence factor for each earlier query
-
-
-@dataclass(frozen=True)
-class TriedQuery:
-    """A query that was run: its result or its problem, and its confidence (0–1)."""
-
-    query: str
-    result: SelectResult | bool | None
-    confidence: float
-    problem: str = ""
-
-    @property
-    def has_result(self) -> bool:
-        """Whether it has a non-empty result."""
-        return isinstance(self.result, bool) or bool(self.result and self.result.rows)
-
-
-async def try_query(
-    context: Context, hypothesis: Hypothesis, position: int, *, rows: int
-) -> TriedQuery:
-    """Run a query; a failed one carries its problem.
-
-    Raises:
-        ServiceError: the graph is down.
-    """
-    confidence = (
-        min(1.0, math.exp(hypothesis.score))
-        if hypothesis.score is not None
-        else _DEFAULT_CONFIDENCE * _NEXT_QUERY_CONFIDENCE_RATIO**position
-    )
-    try:
-        query_run = await run_query(
-            context, prepare_query(context, hypothesis.query).query, rows=rows
-        )
-    except (Unreachable, Unauthorised):
-        raise
-    except (QueryError, ServiceError) as error:
-        return TriedQuery(hypothesis.query, None, confidence, str(error))
-    if isinstance(query_run.result, GraphResult):
-        return TriedQuery(
-            hypothesis.query, None, confidence, "it gives triples, and an answer is rows or yes, no"
-        )
-    return TriedQuery(query_run.query, query_run.result, confidence)
-
-
-async def choose_answer(
-    context: Context, runs: Sequence[TriedQuery], *, answer_from: float
-) -> Answer | Refusal:
-    """Return the answer of the first query with a result if its confidence suffices.
-
-    Otherwise return a refusal with the reason, and the first query that ran as the best attempt.
-    """
-    successful = [query_run for query_run in runs if query_run.result is not None]
-    if not successful:
-        return Refusal(f"No query could be run: {runs[0].problem}")
-    best_run = next((query_run for query_run in successful if query_run.has_result), successful[0])
-    assert best_run.result is not None
-    answer = await build_answer(
-        context, QueryRun(best_run.query, best_run.result), confidence=best_run.confidence
-    )
-    if not best_run.has_result:
-        problems = [query_run.problem for query_run in runs if query_run.problem]
+            confidence = _DEFAULT_CONFIDENCE * _NEXT_QUERY_CONFIDENCE_RATIO**position
+            if hypothesis.score is not None:
+                confidence = min(1.0, math.exp(hypothesis.score))
+            try:
+                query = prepare_query(self.context, hypothesis.query).query
+                query_run = await run_query(self.context, query, rows=self.method.rows)
+            except (Unreachable, Unauthorised):
+                raise
+            except (QueryError, ServiceError) as error:
+                problems.append(str(error))
+                continue
+            result = query_run.result
+            if isinstance(result, GraphResult):
+                problems.append("it gives triples, and an answer is rows or yes, no")
+            elif isinstance(result, bool) or result.rows:
+                answer = await build_answer(self.context, query_run, confidence=confidence)
+                if confidence < self.method.answer_from:
+                    return Refusal("No query is sure enough; the nearest one is shown.", answer)
+                return answer
+            else:
+                empty_runs.append((query_run, confidence))
+        if not empty_runs:
+            return Refusal(f"No query could be run: {problems[0]}")
+        query_run, confidence = empty_runs[0]
+        answer = await build_answer(self.context, query_run, confidence=confidence)
         failure_text = f" {len(problems)} failed, the first: {problems[0]}" if problems else ""
         return Refusal(f"No query has a result.{failure_text}", answer)
-    if best_run.confidence < answer_from:
-        return Refusal("No query is sure enough; the nearest one is shown.", answer)
-    return answer

@@ -147,7 +147,7 @@ def to_listed_predicate(profile: PredicateProfile, score: float = 0.0) -> Listed
     return ListedTerm(ItemKind.PREDICATE, profile.iri, label, score=score)
 
 
-def build_findings(linked_context: LinkedContext, listed: Sequence[ListedTerm]) -> Findings:
+async def build_findings(linked_context: LinkedContext, listed: Sequence[ListedTerm]) -> Findings:
     """Return the terms of a stage as a step; terms without linked words have empty words."""
     tokens = linked_context.linked.reading.tokens
     return Findings(
@@ -246,8 +246,8 @@ def _find_span_positions(linked_context: LinkedContext, span: EntitySpan) -> tup
 
 _PICK_SCORE = 0.9  # how sure a pick counts
 _CANDIDATE_SEARCH_FACTOR = 10  # candidates to inspect per result where some may be dropped
-# Items to show of a candidate; characters of its description.
-_MAX_SYNONYMS, _MAX_DESCRIPTION_CHARACTERS = 3, 160
+_MAX_SYNONYMS = 3  # names to show of a candidate beside its label
+_MAX_DESCRIPTION_CHARACTERS = 160
 _PICK_LINE = re.compile(
     r"^[\s>*_#`-]*PICK(?:ED|S)?\b[\s*_`]*(?:[:=-]|(?=[\d\[]))(.*)$", re.IGNORECASE | re.MULTILINE
 )
@@ -358,9 +358,6 @@ def _format_candidate(candidate: Resource) -> str:
     synonyms = [name for name in candidate.synonyms if name != candidate.label][:_MAX_SYNONYMS]
     names = f"{candidate.label} ({', '.join(synonyms)})" if synonyms else candidate.label
     description = " ".join("; ".join(candidate.infos).split())
-    description = (
-        description
-        if len(description) <= _MAX_DESCRIPTION_CHARACTERS
-        else f"{description[: _MAX_DESCRIPTION_CHARACTERS - 1]}…"
-    )
+    if len(description) > _MAX_DESCRIPTION_CHARACTERS:
+        description = f"{description[: _MAX_DESCRIPTION_CHARACTERS - 1]}…"
     return f"{names}: {description}" if description else names

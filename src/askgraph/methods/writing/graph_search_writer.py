@@ -3,23 +3,20 @@
 import asyncio
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from pyoxigraph import NamedNode, Variable
 
 from askgraph import deadline
-from askgraph.answers.verbalize import (
-    detect_label_language,
-    fetch_term_labels,
-    list_iris,
-    list_query_iris,
-    verbalize_query,
-)
+from askgraph.answers.verbalize import fetch_term_labels, list_iris
+from askgraph.errors import QuerySyntaxError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.index.names import ItemKind
 from askgraph.methods.writing import Hypothesis, ListedTerm
-from askgraph.methods.writing.references import collect_required_terms, parse_literal_text
+from askgraph.methods.writing.term_names import list_required_terms, parse_literal_text
 from askgraph.search.decide import estimate_confidence
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
@@ -77,12 +74,9 @@ class GraphSearchWriter:
         )
         proposal = _boost_listed_terms(proposal, terms)
         ranked_clusters = cluster_candidates(proposal.candidates)
-        probability = (
-            max(_MIN_PROBABILITY, estimate_confidence(proposal, ranked_clusters))
-            if ranked_clusters
-            else _MIN_PROBABILITY
-        )
-        queries = list(_take_distinct(_select_queries(ranked_clusters, listed_iris, graph), n))
+        confidence = estimate_confidence(proposal, ranked_clusters) if ranked_clusters else 0.0
+        probability = max(_MIN_PROBABILITY, confidence)
+        queries = list(islice(_select_queries(ranked_clusters, listed_iris, graph), n))
         return [
             Hypothesis(query, math.log(probability * _NEXT_QUERY_RATIO**rank))
             for rank, query in enumerate(queries)
@@ -152,23 +146,17 @@ def _boost_listed_terms(
 def _select_queries(
     ranked_clusters: Sequence[Cluster], listed_iris: frozenset[str], graph: KnowledgeGraph
 ) -> Iterator[str]:
-    """Yield the best query of each result that contains only listed and standard terms."""
+    """Yield the best query of each result that contains only listed and standard terms, once."""
+    previous: set[str] = set()
     for cluster in ranked_clusters:
         for member in cluster.members:
             iris = list_iris(member.query)
             if all(iri in listed_iris or iri.startswith(_STANDARD_NAMESPACES) for iri in iris):
-                yield render_query(member.query, graph.prefixes)
+                query = render_query(member.query, graph.prefixes)
+                if query not in previous:
+                    previous.add(query)
+                    yield query
                 break
-
-
-def _take_distinct(queries: Iterator[str], n: int) -> Iterator[str]:
-    previous: set[str] = set()
-    for query in queries:
-        if len(previous) == n:
-            return
-        if query not in previous:
-            previous.add(query)
-            yield query
 
 
 MAX_CLUSTERS = 6
@@ -182,7 +170,10 @@ async def list_terms_of_queries(
     near: GraphArrays | None = None,
 ) -> tuple[ListedTerm, ...]:  # fmt: skip
     """Return the terms of queries with labels, sorted by IRI; skip unreadable queries."""
-    terms = collect_required_terms(queries)
+    terms: set[tuple[ItemKind, str]] = set()
+    for query in queries:
+        with suppress(QuerySyntaxError):
+            terms.update(list_required_terms(query))
     seconds = deadline.clamp_timeout(None, share=_LABEL_TIME_SHARE)
     iris = [target for kind, target in terms if kind is not ItemKind.VALUE]
     labels = await fetch_term_labels(iris, graph, [language or "en"], timeout=seconds, near=near)
@@ -196,16 +187,3 @@ async def list_terms_of_queries(
         ListedTerm(kind, target, get_label(kind, target), score=1.0)
         for kind, target in sorted(terms, key=lambda pair: (pair[1], pair[0].name))
     )
-
-
-async def verbalize_candidates(
-    ranked_clusters: Sequence[Cluster], proposal: RankedCandidates, graph: KnowledgeGraph
-) -> list[str]:
-    """Return the best candidate of each cluster in words, as shown beside an answer."""
-    language, near = proposal.question.language, proposal.schema.graph
-    queries = [cluster.best.query for cluster in ranked_clusters]
-    iris = (iri for query in queries for iri in list_query_iris(query))
-    seconds = deadline.clamp_timeout(None, share=_LABEL_TIME_SHARE)
-    labels = await fetch_term_labels(iris, graph, [language], timeout=seconds, near=near)
-    nouns = detect_label_language(graph, language)
-    return [verbalize_query(query, labels, language=language, nouns=nouns) for query in queries]

@@ -1,7 +1,8 @@
-"""A language model that writes queries from references, and the grammar that constrains it."""
+"""A language model that writes queries of listed terms, and the grammar that constrains it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from string import Template
 
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
@@ -11,14 +12,13 @@ from askgraph.llm import Assistant, Choice, LanguageModel, Message, Options, Use
 from askgraph.llm.structured import can_use_grammar
 from askgraph.methods.settings import load_texts
 from askgraph.methods.writing import Hypothesis, ListedTerm
-from askgraph.methods.writing.prompt import MULTI_HOP, SINGLE_HOP, build_messages, parse_query
-from askgraph.methods.writing.references import (
+from askgraph.methods.writing.prompt import build_messages, parse_query
+from askgraph.methods.writing.term_names import (
     ALWAYS_ALLOWED,
     CAST_DATATYPES,
+    NAMES,
     PLAIN,
-    REFERENCES,
-    SEPARATOR,
-    References,
+    TermNames,
 )
 from askgraph.sparql.judge import check_query
 from askgraph.sparql.rewrite.canonical import canonicalize_query
@@ -29,118 +29,57 @@ _MAX_OPERATION_DEPTH = 4  # operations within operations
 
 
 _SAMPLING_TEMPERATURE = 0.7  # of several replies
-_MAX_REPLY_TOKENS = 300  # of a reply at most
-_UNARY_FUNCTIONS = (
-    "STR LANG DATATYPE ABS CEIL FLOOR ROUND YEAR MONTH DAY HOURS MINUTES SECONDS STRLEN UCASE "
-    "LCASE ISIRI ISLITERAL ISBLANK ISNUMERIC IRI"
-).split()
-_BINARY_FUNCTIONS = (
-    "CONTAINS STRSTARTS STRENDS LANGMATCHES STRBEFORE STRAFTER SAMETERM REGEX SUBSTR".split()
-)
-_TERNARY_FUNCTIONS = "IF REGEX SUBSTR REPLACE".split()
-_VARIADIC_FUNCTIONS = "COALESCE CONCAT".split()
-_AGGREGATE_RULE = '("COUNT" | "SUM" | "AVG" | "MIN" | "MAX" | "SAMPLE")'
-_OPERATORS = "= != < > <= >= + - * / && ||".split()
+MAX_REPLY_TOKENS = 300  # of a reply at most
 _TEXTS = load_texts("writing")
 _TIME_RULES: Mapping[str, str] = _TEXTS["time_rules"]
-_FIXED_RULES: str = (
-    _TEXTS["fixed_rules"]
-    .replace("{aggregate_rule}", _AGGREGATE_RULE)
-    .replace("{separator}", SEPARATOR)
-)
+_ATOMS = {"expr": "node | literal | tag", "head": "node | literal | tag | aggregate"}
+_NESTED_MARK = " NESTED "
+_EXPRESSION_RULES = Template(_TEXTS["expression_rules"])
+_GROUP_RULES = Template(_TEXTS["group_rules"])
 
 
-def build_query_grammar(references: References) -> str:
+def build_query_grammar(names: TermNames) -> str:
     """Return the grammar of replies to a question."""
-    marks = f'("{SINGLE_HOP}" | "{MULTI_HOP}") "\\n"'
-    root = f"({marks})? (select | ask)" if references.form == REFERENCES else "select | ask"
-    rules = [f"root ::= {root}", *_build_term_rules(references), *_build_path_rules()]
+    rules = [*_build_term_rules(names)]
     for depth in range(_MAX_GROUP_DEPTH):
-        elements = [
-            "pattern",
-            '"FILTER" (condition | "(" var ")")',
-            '"BIND(" expr0 " AS " var ")"',
-            '"VALUES (" var ") { " ("(" value ") "){1,12} "}"',
-        ]
-        if depth + 1 < _MAX_GROUP_DEPTH:
-            inner = f"group{depth + 1}"
-            elements += [
-                f'"FILTER " "NOT "? "EXISTS " {inner}',
-                f'("OPTIONAL " | "MINUS ") {inner}',
-                f'{inner} (" UNION " {inner}){{1,3}}',
-                f'"{{ SELECT " "DISTINCT "? columns " WHERE " {inner} grouping? order? limit " }}"',
-            ]
-        rules.append(f'group{depth} ::= "{{ " (element{depth} " "){{1,24}} "}}"')
-        rules.append(f"element{depth} ::= {_join_choices(elements)}")
-    casts = [references.render_name(f"xsd:{local}") for local in CAST_DATATYPES]
-    for depth in range(_MAX_OPERATION_DEPTH + 1):
-        rules += [
-            *_build_expression_rules("expr", depth, casts),
-            *_build_expression_rules("head", depth, casts),
-        ]
-    return "\n".join(rules) + _FIXED_RULES
+        group_rules = _GROUP_RULES.substitute(depth=depth, inner=f"group{depth + 1}")
+        if depth + 1 == _MAX_GROUP_DEPTH:
+            group_rules = group_rules.partition(_NESTED_MARK)[0]
+        rules.append(group_rules.replace(_NESTED_MARK, " | "))
+    casts = [_quote(names.render_standard_name(f"xsd:{local}")) for local in CAST_DATATYPES]
+    for kind, atoms in _ATOMS.items():
+        for depth in range(_MAX_OPERATION_DEPTH):
+            rules.append(
+                _EXPRESSION_RULES.substitute(
+                    kind=kind,
+                    depth=depth,
+                    inner=f"{kind}{depth + 1}",
+                    atoms=atoms,
+                    casts=_join_choices(casts),
+                )
+            )
+        rules.append(f"{kind}{_MAX_OPERATION_DEPTH} ::= {atoms}")
+    fixed_rules: str = _TEXTS["fixed_rules"]
+    return "\n".join(rules) + fixed_rules
 
 
-def _build_term_rules(references: References) -> Iterator[str]:
-    kinds = (ItemKind.ENTITY, ItemKind.CLASS, ItemKind.PREDICATE)
-    render = references.render_name
-    term_literals = dict.fromkeys(
-        _quote(render(name)) for kind in kinds for name in references.list_names(kind)
+def _build_term_rules(names: TermNames) -> Iterator[str]:
+    render = names.render_standard_name
+    nodes = dict.fromkeys(
+        _quote(name) for name, term in names.entries if term.kind is not ItemKind.VALUE
     )
-    values = [_quote(render(name)) for name in references.list_names(ItemKind.VALUE)]
-    values += [_quote("true"), _quote("false")]
+    values = map(_quote, (*names.list_names(ItemKind.VALUE), "true", "false"))
     times = [rf'"\"" {form} "\"^^{render(f"xsd:{kind}")}"' for kind, form in _TIME_RULES.items()]
-    predicates = [
-        _quote(render(predicate_name))
-        for predicate_name in (*references.list_names(ItemKind.PREDICATE), *ALWAYS_ALLOWED)
-    ]
-    yield f"node ::= {_join_choices(['var', *term_literals])}"
-    yield f"value ::= {_join_choices([*term_literals, 'literal'])}"
+    standard_predicates = map(render, ALWAYS_ALLOWED)
+    predicates = [*map(_quote, (*names.list_names(ItemKind.PREDICATE), *standard_predicates))]
+    kind, classes = _quote(render("rdf:type")), map(_quote, names.list_names(ItemKind.CLASS))
+    yield f"node ::= {_join_choices(['var', *nodes])}"
+    yield f"value ::= {_join_choices([*nodes, 'literal'])}"
     yield "item ::= var | value"
-    kind, classes = _quote(render("rdf:type")), map(render, references.list_names(ItemKind.CLASS))
     yield f"predicate ::= {_join_choices(predicates)}"
     yield f"link ::= {_join_choices(predicate for predicate in predicates if predicate != kind)}"
-    class_choices = _join_choices(["var", *map(_quote, classes)])
-    yield f'typed ::= node " " {kind} " " ({class_choices}) " ."'
+    yield f'typed ::= node " " {kind} " " ({_join_choices(["var", *classes])}) " ."'
     yield f"literal ::= {_join_choices(['number', *times, *values])}"
-
-
-def _build_path_rules() -> Iterator[str]:
-    """Build the rules for property paths; their innermost steps are predicates."""
-    for depth in range(2):
-        inner = f' | "(" path{depth + 1} ")"' if depth == 0 else ""
-        step = f"(predicate{inner})"
-        yield (
-            f'path{depth} ::= {step} ("/" {step}){{1,3}} | {step} ("|" {step}){{1,3}} '
-            f'| "^" {step} | {step} [*+?] '
-            '| "!(" "^"? predicate ("|" "^"? predicate){0,3} ")"'
-        )
-
-
-def _build_expression_rules(kind: str, depth: int, casts: Sequence[str]) -> Iterator[str]:
-    """Build the rules for expressions of a group (`expr`) or, with aggregates, a head (`head`)."""
-    atoms = ["node", "literal", "tag", *(["aggregate"] if kind == "head" else [])]
-    if depth == _MAX_OPERATION_DEPTH:
-        yield f"{kind}{depth} ::= {_join_choices(atoms)}"
-        return
-    inner = f"{kind}{depth + 1}"
-    operation = f'"(" {inner} " " ({_join_choices(map(_quote, _OPERATORS))}) " " {inner} ")"'
-    membership = f'"(" {inner} " " "NOT "? "IN (" item (", " item){{0,9}} "))"'
-    functions = [*_UNARY_FUNCTIONS, *casts]
-    calls = [
-        f'({_join_choices(map(_quote, functions))}) "(" {inner} ")"',
-        '"BOUND(" var ")"',
-        f'({_join_choices(map(_quote, _BINARY_FUNCTIONS))}) "(" {inner} ", " {inner} ")"',
-        f"({_join_choices(map(_quote, _TERNARY_FUNCTIONS))}) "
-        f'"(" {inner} ", " {inner} ", " {inner} ")"',
-        f"({_join_choices(map(_quote, _VARIADIC_FUNCTIONS))}) "
-        f'"(" {inner} (", " {inner}){{1,4}} ")"',
-        f'("!" | "-") "(" {inner} ")"',
-        '"NOW()"',
-    ]
-    yield f"{kind}{depth} ::= {_join_choices([*atoms, f'{kind}op{depth}', f'{kind}call{depth}'])}"
-    yield f"{kind}op{depth} ::= {operation} | {membership}"
-    yield f"{kind}call{depth} ::= {_join_choices(calls)}"
 
 
 def _join_choices(choices: Iterable[str]) -> str:
@@ -162,7 +101,7 @@ class PromptedWriter:
     grammar (`askgraph.llm.structured`) must follow one. `notes` are facts about the question's
     words that come before it.
 
-    `form` is the form of `References`. In the plain form, the prompt shows `shots` examples of the
+    `form` is the form of `TermNames`. In the plain form, the prompt shows `shots` examples of the
     graph, the most similar ones (Alekseev et al., NLDB 2025, section 5).
     """
 
@@ -170,7 +109,7 @@ class PromptedWriter:
     search: str = "samples"
     constrained: bool = True
     notes: Sequence[str] = ()
-    form: str = REFERENCES
+    form: str = NAMES
     shots: int = 0
 
     async def write(
@@ -182,23 +121,23 @@ class PromptedWriter:
             SetupError: `search` is `beams` and the model has no beam search. Errors of the model
                 pass.
         """
-        references = References(terms, self.form)
-        options = Options(n=n, max_tokens=_MAX_REPLY_TOKENS, logprobs=True)
+        names = TermNames(terms, self.form)
+        options = Options(n=n, max_tokens=MAX_REPLY_TOKENS, logprobs=True)
         if n > 1 and self.search == "beams":
             options["beams"] = True
         else:
             options["temperature"] = _SAMPLING_TEMPERATURE if n > 1 else 0.0
         if self.constrained and can_use_grammar(self.model):
-            options["grammar"] = build_query_grammar(references)
+            options["grammar"] = build_query_grammar(names)
         conversation = self.build_messages(question.text, terms, graph)
         reply = await read_completion(self.model.complete(conversation, **options))
-        return parse_hypotheses(reply.choices, references, graph.prefixes.namespaces)
+        return parse_hypotheses(reply.choices, names, graph.prefixes.namespaces)
 
     def build_messages(
         self, question: str, terms: Sequence[ListedTerm], graph: KnowledgeGraph
     ) -> list[Message]:
         """Return the conversation whose next reply is the query."""
-        task, user_message = build_messages(question, References(terms, self.form), self.notes)
+        task, user_message = build_messages(question, TermNames(terms, self.form), self.notes)
         conversation = [task]
         if self.form == PLAIN and self.shots:
             similar = rank_examples(question, graph.examples, limit=self.shots)
@@ -208,7 +147,7 @@ class PromptedWriter:
 
 
 def parse_hypotheses(
-    choices: Sequence[Choice], references: References, prefixes: Mapping[str, str] | None = None
+    choices: Sequence[Choice], names: TermNames, prefixes: Mapping[str, str] | None = None
 ) -> list[Hypothesis]:
     """Return the different queries in the choices, most likely first where that is known.
 
@@ -221,7 +160,7 @@ def parse_hypotheses(
     hypotheses: dict[str, Hypothesis] = {}
     for choice in choices:
         try:
-            query = check_query(parse_query(choice.text, references, prefixes)).text
+            query = check_query(parse_query(choice.text, names, prefixes)).text
         except QueryError:
             continue
         hypothesis = Hypothesis(query, choice.logprob)
