@@ -26,7 +26,7 @@ from askgraph.evaluation.runs.one_question import asked as asked_one
 from askgraph.evaluation.runs.one_question import asker
 from askgraph.evaluation.runs.run import evaluate
 from askgraph.trace import Question
-from askgraph.workspace import DEFAULT_METHOD, Workspace
+from askgraph.workspace import SEARCH_METHOD, Workspace
 
 BUILD = Path(__file__).parents[1] / "build" / "benchmarks"
 
@@ -90,7 +90,7 @@ def asked(workspace: Path, graph: str, questions: Sequence[GoldQuestion], rounds
         place = Workspace(workspace)
         known = place.graph(graph)
         try:
-            ask = asker(place.method(DEFAULT_METHOD), [known])
+            ask = asker(place.method(SEARCH_METHOD), [known])
             await ask(Question(questions[0].text, questions[0].language), [])
 
             async def work(task: Task) -> Done:
@@ -98,7 +98,7 @@ def asked(workspace: Path, graph: str, questions: Sequence[GoldQuestion], rounds
                 return await asked_one(task, ask, known.endpoint, prefixes=prefixes)
 
             tasks = [
-                Task(question, graph, graph, DEFAULT_METHOD, repeat=number)
+                Task(question, graph, graph, SEARCH_METHOD, repeat=number)
                 for number in range(rounds)
                 for question in questions
             ]

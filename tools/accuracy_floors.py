@@ -24,7 +24,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.reports.report import Report, compute_percentile
 from askgraph.evaluation.runs import EvaluationRun, Record
-from askgraph.workspace import DEFAULT_METHOD, Workspace
+from askgraph.workspace import SEARCH_METHOD, Workspace
 from askgraph.workspace.evaluation import ExecutorOptions, evaluate_benchmarks
 from askgraph.workspace.plans import BenchmarkQuestions, RunOptions, parse_method_choices
 from askgraph.workspace.run_sync import run_coroutine
@@ -149,7 +149,7 @@ def _arguments() -> argparse.Namespace:
     add = parser.add_argument
     add("--set", action="append", metavar="NAME", choices=FLOORS, help=", ".join(FLOORS))
     add("--jobs", type=int, default=1, help="processes that answer")
-    add("--method", default=DEFAULT_METHOD, help="other methods have no floors")
+    add("--method", default=SEARCH_METHOD, help="other methods have no floors")
     add("--setting", action="append", default=[], metavar="NAME=VALUE", help="of the method")
     add("--workspace", type=Path, help="keep the built graphs here")
     add("--out", type=Path, metavar="RUN", help="keep the run in this folder")
@@ -158,7 +158,7 @@ def _arguments() -> argparse.Namespace:
 
 def _held_out(method: str) -> list[str]:
     """No graph is measured by a ranking that was fitted to its own questions."""
-    return [f"ranking={HELD_OUT}"] if method == DEFAULT_METHOD else []
+    return [f"ranking={HELD_OUT}"] if method == SEARCH_METHOD else []
 
 
 def main() -> int:
@@ -177,7 +177,7 @@ def main() -> int:
     for record in run.records:
         for problem in filter(None, (record.error, record.gold_error)):
             print(f"{record.id}: {problem}")
-    text, fine = table(run, FLOORS if chosen.method == DEFAULT_METHOD else {})
+    text, fine = table(run, FLOORS if chosen.method == SEARCH_METHOD else {})
     print(text)
     return 0 if fine else 1
 

@@ -38,7 +38,7 @@ from askgraph.search.decide import (
 )
 from askgraph.search.rank import RankedCandidates, cluster_candidates, load_weights
 from askgraph.trace import Answer, Question
-from askgraph.workspace import DEFAULT_METHOD, Workspace
+from askgraph.workspace import SEARCH_METHOD, Workspace
 from askgraph.workspace.generation import is_same_answer
 from askgraph.workspace.plans import BenchmarkQuestions
 from askgraph.workspace.run_sync import ask_method
@@ -90,7 +90,7 @@ def cases(asked: BenchmarkQuestions, workspace: Workspace, *, jobs: int = 1) -> 
     An answer to a question that the graph cannot answer has F1 0.
     """
     run = floors_run(
-        workspace, [asked], method=DEFAULT_METHOD, settings=[f"ranking={HELD_OUT}"], jobs=jobs
+        workspace, [asked], method=SEARCH_METHOD, settings=[f"ranking={HELD_OUT}"], jobs=jobs
     )
     records = {record.id: record for record in run.records}
     for judge, title, questions in open_graphs(asked, workspace):

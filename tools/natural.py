@@ -5,6 +5,7 @@
     python tools/natural.py --compare before.json
     python tools/natural.py --bad bad.jsonl --graph music     # read what went wrong
     python tools/natural.py --set paraphrases --as-it-is      # known questions, reworded
+    python tools/natural.py --set paraphrases --as-it-is --confirmed
 
 Candidates over a graph are ranked by weights that were fitted without it where there are some
 (`tools/held_out.toml`), with `--as-it-is` always by the package's. Confidence is the package's.
@@ -38,6 +39,7 @@ from tools.natural_cases import (
     NaturalQuestion,
     SetName,
     prepare_workspace,
+    read_examples,
     read_questions,
 )
 
@@ -46,7 +48,7 @@ from askgraph.evaluation.reports import Interval, compare_paired
 from askgraph.evaluation.reports.report import compute_percentile
 from askgraph.search.decide import TREES_FILE
 from askgraph.search.rank import DEFAULT_RANKING_PATH, read_ranking
-from askgraph.workspace import DEFAULT_METHOD
+from askgraph.workspace import SEARCH_METHOD
 
 __all__ = ["compute_grouped_interval", "format_comparison", "format_table", "main"]
 
@@ -161,7 +163,7 @@ def ask_questions(chosen: argparse.Namespace, name: SetName) -> list[JudgedOutco
     """Ask the questions of a set in several processes, the largest graph first."""
     data = chosen.data or data_folder()
     settings = {"ranking": str(HELD_OUT)}
-    if chosen.as_it_is or chosen.method != DEFAULT_METHOD:
+    if chosen.as_it_is or chosen.method != SEARCH_METHOD:
         settings = {}
     by_file: dict[str, list[NaturalQuestion]] = {}
     for question in read_questions(data, name):
@@ -172,7 +174,8 @@ def ask_questions(chosen: argparse.Namespace, name: SetName) -> list[JudgedOutco
     workspace = prepare_workspace(chosen.build / FOLDERS[name])
     tasks = [
         GraphTask(data / FOLDERS[name] / "kg" / kg, tuple(questions), workspace, chosen.method,
-                  settings, places=chosen.bad is not None)
+                  settings, places=chosen.bad is not None,
+                  examples=read_examples(data, kg) if chosen.confirmed else ())
         for kg, questions in by_file.items()
     ]  # fmt: skip
     tasks.sort(key=lambda task: -task.path.stat().st_size)
@@ -194,20 +197,14 @@ def _arguments() -> argparse.Namespace:
     add("--data", type=Path, metavar="DIR", help="the folder with natural/ and spider-graphs/")
     add("--set", choices=sets, default="natural", help="which questions; natural if none")
     add("--graph", nargs="+", default=[], metavar="G", help="only questions over these graphs")
-    add("--method", default=DEFAULT_METHOD, help=f"{DEFAULT_METHOD} if none")
+    add("--method", default=SEARCH_METHOD, help=f"{SEARCH_METHOD} if none")
     add("--as-it-is", action="store_true", help="weights of the package for every graph")
+    add("--confirmed", action="store_true", help="known questions of spider-graphs are confirmed")
     add("--jobs", type=int, default=2, help="processes")
     add("--json", action="store_true", help="print every outcome as JSON in place of the table")
-    add(
-        "--bad",
-        type=Path,
-        metavar="FILE",
-        help="write the wrong and the refused ones as JSON lines",
-    )
+    add("--bad", type=Path, metavar="FILE", help="write wrong and refused ones as JSON lines")
     add("--compare", type=Path, metavar="FILE", help="an earlier output of --json to compare with")
-    add(
-        "--build", type=Path, default=BUILD_FOLDER, metavar="DIR", help="the folder of built graphs"
-    )
+    add("--build", type=Path, default=BUILD_FOLDER, metavar="DIR", help="folder of built graphs")
     return parser.parse_args()
 
 

@@ -12,7 +12,7 @@ import shutil
 import time
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +25,7 @@ from askgraph.answers.verbalize import describe_confidence
 from askgraph.errors import AskgraphError
 from askgraph.evaluation import ResultTable
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import QueryExample
 from askgraph.search.rank import cluster_candidates
 from askgraph.sparql.results import Term
 from askgraph.sparql.serializer import render_query
@@ -144,6 +145,16 @@ def read_questions(data: Path, name: SetName) -> list[NaturalQuestion]:
     return [_build_question(item) for item in items]
 
 
+def read_examples(data: Path, kg: str) -> tuple[QueryExample, ...]:
+    """Return the known questions over a graph of `spider-graphs` as confirmed examples."""
+    items = _read_lines(data / FOLDERS["originals"] / "questions.jsonl")
+    return tuple(
+        QueryExample(item["question"], item["sparql"], item.get("lang"), origin="confirmed")
+        for item in items
+        if item["kg"] == kg and item.get("sparql")
+    )
+
+
 def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
     return map(json.loads, path.read_text("utf-8").splitlines())
 
@@ -180,6 +191,7 @@ class GraphTask:
         method: The name of the method.
         settings: The settings of the method.
         places: Whether to look for the right query among the candidates of a bad outcome.
+        examples: Confirmed questions, which the graph has.
     """
 
     path: Path
@@ -188,14 +200,16 @@ class GraphTask:
     method: str
     settings: Mapping[str, str] = field(default_factory=dict)
     places: bool = False
+    examples: tuple[QueryExample, ...] = ()
 
     def run(self) -> list[JudgedOutcome]:
         """Ask all questions, one after the other."""
         workspace, name = Workspace(self.workspace), self.path.stem
         if name not in workspace.graphs():
             workspace.add(name, [self.path])
-        method = workspace.method(self.method, self.settings)
-        with Judge(workspace.graph(name)) as judge:
+        method = workspace.method(self.method, self.settings, confirmed=bool(self.examples))
+        graph = workspace.graph(name)
+        with Judge(replace(graph, examples=self.examples) if self.examples else graph) as judge:
             judge.propose(self.questions[0].text, None)  # the first one pays for loading
             outcomes = []
             for question in self.questions:

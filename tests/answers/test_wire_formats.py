@@ -24,6 +24,7 @@ from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.sparql.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER
 from askgraph.trace import (
     Answer,
+    Answerer,
     Clarification,
     ConfirmedQuestion,
     Evidence,
@@ -80,17 +81,13 @@ ANSWER = Answer(
     interpretation="Io and Titan.",
     unused_words=("more than", "tiny"),
     sentence="Io (1,821.6 km) and Titan are moons.",
+    answered_by=Answerer("guided", "m"),
 )
 NO = Answer("ASK { … }", "moons", SelectResult((), ()), (), "is it so", 1.0, boolean=False)
 EMPTY = Answer(
-    "SELECT ?moon WHERE { … }",
-    "moons",
-    SelectResult(("moon",), ()),
-    ("moon",),
-    "moons of Venus",
-    0.3,
-    why_empty="Nothing in the graph matches “moon orbits Venus”.",
-)
+    "SELECT ?moon WHERE { … }", "moons", SelectResult(("moon",), ()), ("moon",), "moons of Venus",
+    0.3, why_empty="Nothing in the graph matches “moon orbits Venus”.",
+)  # fmt: skip
 OUTCOMES: dict[str, Outcome] = {
     "answer": ANSWER,
     "no": NO,
@@ -100,10 +97,11 @@ OUTCOMES: dict[str, Outcome] = {
         (Option("moons of Saturn", 1, "SELECT 1"), Option("moons of Jupiter", 1200, "SELECT 2")),
         ANSWER,
         Usage(seconds=1.5, requests=7),
+        answered_by=Answerer("graph-search"),
     ),
     "chosen": replace(NO, chosen=True, confidence=1.0),
     "refusal": Refusal("No reading is sure enough.", NO, Usage(seconds=0.5)),
-    "nothing": Refusal("Nothing in the graph matches 'warp'."),
+    "nothing": Refusal("None.", answered_by=Answerer("graph-search", "m", failed=True)),
     "missing": Refusal("Nothing matches 'moooon'.", missing=(UnmatchedWords("moooon", ("moon",)),)),
 }
 

@@ -11,10 +11,11 @@ from tests.graphs import MOONS, PETS
 from tests.methods.guiding import reply
 from tests.servers.llm import LlmServer, Turn
 
+import askgraph
 from askgraph.trace import Clarification, ModelTurn
 from askgraph.trace.codec import read_trace
 
-ASKED = "Which moons orbit Mars?"
+ASKED, UNSURE = "Which moons orbit Mars?", "What flies around the red one?"
 PREFIXES = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
 MARS = PREFIXES + "SELECT ?moon { ?moon onto:orbits :Mars }"
 PHOBOS = [["http://example.org/Phobos"]]
@@ -64,6 +65,19 @@ def test_how_guided_answers(llm_server: LlmServer) -> None:
     spent = sum(turn.usage.output_tokens for turn in turns)
     assert answer["usage"]["output_tokens"] == spent
     assert sorted(head.settings["others"]) == ["graph-search", "sparql-llm"]  # type: ignore[call-overload]
+
+
+def test_by_default_it_is_asked_where_graph_search_is_unsure(
+    llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKGRAPH_MODEL", "m")
+    monkeypatch.setenv("ASKGRAPH_BASE_URL", f"{llm_server.base}/v1")
+    llm_server.turns.extend([Turn(reply(query=MARS))] * 2)
+    assert "Answered by  graph search\n" in run("ask", ASKED).stdout and not llm_server.requests
+    told = "Answered by  guided with m-served: 1 call of a model, 100 tokens in"
+    assert told in run("ask", UNSURE).stdout
+    by = {"method": "guided", "model": "m-served", "failed": False}
+    assert askgraph.ask(UNSURE).json()["answered_by"] == by and len(llm_server.requests) == 2
 
 
 @for_each(

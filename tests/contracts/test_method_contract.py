@@ -20,6 +20,7 @@ from askgraph.methods import Method, can_follow_up
 from askgraph.sparql.results import to_plain_value
 from askgraph.trace import (
     Answer,
+    Answerer,
     Clarification,
     Outcome,
     PreviousQuestion,
@@ -182,7 +183,7 @@ async def test_with_interpret_the_model_says_the_answer_in_words(
             return "Io and  Europa do."
         if name == "direct":
             return fitting(name)
-        return reply(choose=1) if name == "guided" else f"```sparql\n{QUERY}\n```"
+        return reply(choose=1) if name in ("auto", "guided") else f"```sparql\n{QUERY}\n```"
 
     learnt = {"examples": str(place.folder / "examples.jsonl")} if name == "nearest_example" else {}
     settings = {"model": ScriptedModel(said), "interpret": True, **learnt}
@@ -194,7 +195,8 @@ async def test_with_interpret_the_model_says_the_answer_in_words(
     answer = trace.outcome
     assert isinstance(answer, Answer)
     assert answer.interpretation == "Io and Europa do."
-    assert answer.usage.llm_calls == (1 if name in {*WITHOUT, "multi_stage"} else 2)
+    assert answer.answered_by == (Answerer("graph-search") if name == "auto" else None)
+    assert answer.usage.llm_calls == (1 if name in {*WITHOUT, "auto", "multi_stage"} else 2)
     again = await replayed(trace, head_of(method, asked))
     assert (again.same_answer, again.differs) == (True, None)
 
@@ -209,6 +211,7 @@ HOW: Mapping[str, list[dict[str, object]]] = {
         {"sees": "masked"},
         {"ask": "unsure", "sure_from": 0.1},
     ],
+    "auto": [{"sure_from": 1.0}, {"sure_from": 1.0, "sees": "masked"}],
     "multi_stage": [
         {"writer": "model", "interpret": True},
         {"writer": "sparql", "entities": "reason"},
@@ -313,7 +316,7 @@ def fitting(name: str, query: str = QUERY, *names: str) -> ScriptedReply:
             return f"Think: that is it.\nAct: query('{query}') | success('')"
         case "grasp":
             return ToolCall("1", "answer", json.dumps({"query": query, "columns": ["*"]}))
-        case "guided":
+        case "auto" | "guided":
             return reply(query=query)
         case _:
             return f"```sparql\n{query}\n```\nPICK: 1"

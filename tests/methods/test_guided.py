@@ -12,16 +12,17 @@ from tests.methods.guiding import guided, outcome, prompt_text, reply, turns
 
 from askgraph import sample
 from askgraph.endpoint import EndpointWrapper, Kind, RunOnEndpoint
-from askgraph.errors import Overloaded, SetupError, TimedOut, Unreachable
+from askgraph.errors import Overloaded, SetupError, TimedOut, Unauthorised, Unreachable
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, Finish, Request, ToolCall, estimate_input_tokens
 from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.methods.guided import PROMPT_DETAILS, Guided, PromptDetail
+from askgraph.methods.guided import PROMPT_DETAILS, Auto, Guided, PromptDetail
 from askgraph.sparql.judge import EndpointRequest
 from askgraph.trace import (
     Answer,
+    Answerer,
     Clarification,
     Draft,
     ModelTurn,
@@ -34,6 +35,7 @@ from askgraph.trace import (
     ToolUse,
 )
 from askgraph.workspace import Workspace
+from askgraph.workspace.run_sync import ask_method
 
 QUESTIONS = [
     question.text
@@ -284,6 +286,38 @@ async def test_without_its_model_graph_search_answers_and_says_so(space: Knowled
     )
     with pytest.raises(Overloaded):
         await guided(space, GALILEO, [Overloaded("busy")], fallback=False)
+
+
+UNSURE = Question("What did Galileo find?")
+EARLIER = PreviousQuestion(
+    "Which moons orbit Jupiter?", "SELECT ?m { ?m ont:orbits space:Jupiter }"
+)
+SEARCH, FAILED = Answerer("graph-search"), Answerer("graph-search", "scripted", failed=True)
+BUDGET = "the budget of the question is used up: the time limit of 4 seconds was reached"
+
+
+@for_each(
+    ("question", "said", "by", "note"),
+    [
+        (Question("Which moons orbit Mars?"), [], SEARCH, None),
+        (Question("And Saturn?", before=(EARLIER,)), [], SEARCH, None),
+        (UNSURE, [reply(query=OWN, sure=0.9)], Answerer("guided", "scripted"), None),
+        (UNSURE, [Overloaded("busy")], FAILED, "without the model: busy"),
+        (UNSURE, [Unauthorised("no key")], FAILED, "without the model: no key"),
+        (UNSURE, [], FAILED, BUDGET),  # it takes too long
+    ],
+)
+async def test_by_default_the_model_is_asked_only_where_graph_search_is_unsure(
+    space: KnowledgeGraph, question: Question, said: list[ScriptedReply], by: Answerer, note: str
+) -> None:
+    model = ScriptedModel(said or [reply(query=OWN)], delay=0.0 if said else 60.0)
+    found = await ask_method(question, Auto(model, seconds=None if said else 4.0), [space])
+    own = await ask_method(question, GraphSearch(), [space])
+
+    assert isinstance(found, Answer) and isinstance(own, Answer)
+    assert (found.answered_by, found.cut_short) == (by, note)
+    assert found.usage.output_tokens > 0 if by.method == "guided" else found.query == own.query
+    assert (by != SEARCH) == bool(model.requests)
 
 
 async def test_one_that_fails_later_leaves_what_was_found(space: KnowledgeGraph) -> None:

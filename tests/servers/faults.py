@@ -9,21 +9,9 @@ from pyoxigraph import QueryResultsFormat
 from tests.servers.sparql import Fault, Reply, Request, SparqlServer
 
 __all__ = [
-    "body",
-    "breathing",
-    "capped",
-    "chunked_and_cut",
-    "cut",
-    "endless",
-    "redirect",
-    "refused_where",
-    "reset",
-    "silence",
-    "slow_drip",
-    "slow_first_byte",
-    "slow_where",
-    "status",
-]
+    "body", "breathing", "capped", "chunked_and_cut", "cut", "endless", "redirect",
+    "refused_where", "reset", "silence", "slow_drip", "slow_first_byte", "slow_where", "status",
+]  # fmt: skip
 
 JSON = QueryResultsFormat.JSON.media_type
 

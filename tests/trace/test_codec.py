@@ -54,16 +54,12 @@ ROWS = (
     (Literal("ab", language="he", direction=BaseDirection.RTL), Triple(MOON, MOON, MOON)),
 )
 ANSWER = Answer(
-    "SELECT ?moon ?name { ?moon a :Moon }",
-    "space",
-    SelectResult(("moon", "name"), ROWS, Truncation("server", "a cap of 4"), 0.25),
-    ("moon",),
-    "moons",
-    0.75,
-    labels={MOON.value: "Moon"},
+    "SELECT ?moon ?name { ?moon a :Moon }", "space",
+    SelectResult(("moon", "name"), ROWS, Truncation("server", "a cap of 4"), 0.25), ("moon",),
+    "moons", 0.75, labels={MOON.value: "Moon"},
     evidence=(Evidence(0, (("<a>", "<b>", '"c"'),), ("a b c",)),),
     usage=Usage(1.5, 3, 2, 100, 40, 20, 0.001),
-)
+)  # fmt: skip
 STEPS: tuple[Step, ...] = (
     Findings((Mention("moons", "class", MOON.value, "Moon", 0.9),), ("which",)),
     Draft("SELECT * { ?s ?p ?o }", 0.5, "all"),
@@ -119,38 +115,18 @@ tables = st.integers(0, 3).flatmap(
 )
 usages = st.builds(Usage, numbers, st.integers(), st.integers(), money=numbers)
 answers = st.builds(
-    Answer,
-    texts,
-    texts,
-    tables,
-    st.lists(texts).map(tuple),
-    texts,
-    numbers,
-    st.none() | st.booleans(),
-    st.booleans(),
-    st.dictionaries(texts, texts),
-    usage=usages,
-)
+    Answer, texts, texts, tables, st.lists(texts).map(tuple), texts, numbers,
+    st.none() | st.booleans(), st.booleans(), st.dictionaries(texts, texts), usage=usages,
+)  # fmt: skip
 observations = st.builds(
-    Observation,
-    texts,
-    st.lists(texts).map(tuple),
-    st.booleans(),
-    st.none() | texts,
-    st.none() | st.integers(),
-    st.sampled_from(["", "answer", "cancel"]),
-    st.none() | answers,
-)
+    Observation, texts, st.lists(texts).map(tuple), st.booleans(), st.none() | texts,
+    st.none() | st.integers(), st.sampled_from(["", "answer", "cancel"]), st.none() | answers,
+)  # fmt: skip
 choices = st.builds(
-    Choice,
-    texts,
-    st.lists(st.builds(ToolCall, texts, texts, texts)).map(tuple),
-    st.sampled_from(Finish),
-    texts,
-    texts,
-    st.lists(st.builds(TokenLogprob, texts, numbers)).map(tuple),
-    texts,
-)
+    Choice, texts, st.lists(st.builds(ToolCall, texts, texts, texts)).map(tuple),
+    st.sampled_from(Finish), texts, texts,
+    st.lists(st.builds(TokenLogprob, texts, numbers)).map(tuple), texts,
+)  # fmt: skip
 steps = st.one_of(
     answers,
     st.builds(ModelTurn, choices, usages, texts),

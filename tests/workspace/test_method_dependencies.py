@@ -18,7 +18,7 @@ from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods import Method, can_follow_up, can_search_indices, closed, has_given_links
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.methods.guided import Guided
+from askgraph.methods.guided import Auto, Guided
 from askgraph.methods.nearest_example import NearestExample
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Question, Refusal, Step
@@ -255,6 +255,42 @@ def test_other_examples_of_a_consulted_method_make_it_another_run(tmp_path: Path
     (tmp_path / "learnt.jsonl").write_text(json.dumps(line | {"question": "Any?"}) + "\n")
 
     assert first == same != run_coroutine(fingerprint())
+
+
+GUIDED_TABLES = """
+[methods.guided]
+model = "m"
+base_url = "http://x.example/v1"
+ask = "always"
+looks = 0
+
+[methods.auto]
+sure_from = 0.8
+"""
+
+
+@for_each(
+    ("tables", "settings", "kind", "values"),
+    [
+        ("", {"sure_from": 0.9, "seconds": 3.0, "answer_from": 0.6}, GraphSearch, (3.0, 0.6)),
+        ("[methods.graph-search]\nanswer_from = 0.7", {}, GraphSearch, (20.0, 0.7)),
+        ('[models.default]\nmodel = "without-a-key"', {"seconds": 3.0}, GraphSearch, (3.0, 0.33)),
+        (TABLES, {"sure_from": 0.9}, Auto, (0.9, "unsure", 1)),
+        (GUIDED_TABLES, {}, Auto, (0.8, "unsure", 0)),
+        ("", {"model": ScriptedModel([]), "looks": 2}, Auto, (0.95, "unsure", 2)),
+    ],
+)
+def test_the_default_is_graph_search_or_guided_with_its_settings(
+    tmp_path: Path, tables: str, settings: dict[str, object], kind: type, values: tuple[object, ...]
+) -> None:
+    workspace = place(tmp_path, tables)
+    method = workspace.method("auto", settings)
+    names = ("sure_from", "ask", "looks") if kind is Auto else ("seconds", "answer_from")
+
+    assert type(method) is kind and tuple(getattr(method, name) for name in names) == values
+    assert workspace.resolve_method("auto", settings)[0] in ("auto", "graph-search")
+    with pytest.raises(SetupError, match=r"'auto' has no setting 'states'|OPENAI_API_KEY"):
+        workspace.method("auto", {**settings, "states": 50})
 
 
 def test_all_who_are_consulted_are_asked_and_what_they_cost_is_told(

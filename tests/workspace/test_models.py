@@ -78,19 +78,10 @@ def test_tables_and_caches(
     # A table says which model and how it is asked.
     monkeypatch.setenv("MY_KEY", "abc-123")
     workspace = place(
-        tmp_path,
-        "[models.small]",
-        'model = "qwen"',
-        f'base_url = "{llm_server.base}/v1"',
-        'key_env = "MY_KEY"',
-        "temperature = 0.25",
-        "seed = 7",
-        "max_tokens = 50",
-        "requests_per_minute = 100",
-        "tokens_per_minute = 100000",
-        "parallel = 2",
-        "timeout = 20",
-    )
+        tmp_path, "[models.small]", 'model = "qwen"', f'base_url = "{llm_server.base}/v1"',
+        'key_env = "MY_KEY"', "temperature = 0.25", "seed = 7", "max_tokens = 50",
+        "requests_per_minute = 100", "tokens_per_minute = 100000", "parallel = 2", "timeout = 20",
+    )  # fmt: skip
     model = workspace.model("small", temperature=0.5)
     assert said(model) == "The Moon."
     [body] = llm_server.bodies
@@ -109,12 +100,9 @@ def test_tables_and_caches(
 
 def test_a_cache_keeps_replies_below_the_workspace(tmp_path: Path, llm_server: LlmServer) -> None:
     workspace = place(
-        tmp_path,
-        "[models.default]",
-        'model = "qwen"',
-        f'base_url = "{llm_server.base}/v1"',
+        tmp_path, "[models.default]", 'model = "qwen"', f'base_url = "{llm_server.base}/v1"',
         "cache = true",
-    )
+    )  # fmt: skip
 
     assert [said(workspace.model()), said(workspace.model())] == ["The Moon."] * 2
 
@@ -218,14 +206,9 @@ def test_a_method_gets_the_model_that_its_settings_name(
     tmp_path: Path, llm_server: LlmServer
 ) -> None:
     workspace = place(
-        tmp_path,
-        "[models.default]",
-        'model = "qwen"',
-        f'base_url = "{llm_server.base}/v1"',
-        'prices = "prices.toml"',
-        "[methods.talker]",
-        "loud = true",
-    )
+        tmp_path, "[models.default]", 'model = "qwen"', f'base_url = "{llm_server.base}/v1"',
+        'prices = "prices.toml"', "[methods.talker]", "loud = true",
+    )  # fmt: skip
     (tmp_path / "prices.toml").write_text("[models.qwen]\ninput = 1\noutput = 1\n")
 
     default = workspace.method("talker")

@@ -264,9 +264,8 @@ class AnswerBuilder:
         try:
             async with asyncio.timeout(self.evidence_seconds):
                 if not result.rows:
-                    from askgraph.answers.why_empty import (
-                        explain_empty_result,
-                    )  # few answers are empty
+                    # Few answers are empty.
+                    from askgraph.answers.why_empty import explain_empty_result
 
                     return empty, await explain_empty_result(query, endpoint)
                 if self.evidence_rows:

@@ -27,27 +27,8 @@ def to_json_object(outcome: Outcome, *, limit: int | None = None) -> Json:
 
     With `limit`, further rows are omitted, and `truncated` reports that.
 
-    - `status`: `answer`, `clarification` or `refusal`;
-    - `sparql`: the query, or null if there was no attempt;
-    - `columns`, `rows`: plain values (IRIs and texts as strings, numeric literals as numbers,
-      numbers of more digits than a float holds as strings, booleans as true and false, unbound as
-      null); an ASK query gives one column `answer`;
-    - `boolean`: the answer of an ASK query, else null;
-    - `answer_columns`: the columns that answer; the others are context;
-    - `ordered`: whether the order of the rows is part of the answer;
-    - `confidence`: 0 to 1, null if a person has `chosen` or written the query;
-    - `words`: the query in words; `graph`: the graph it ran on;
-    - `sentence`: the result in a sentence, with the values that decided; may be empty;
-    - `unused_words`: words of the question that the query ignores, if the method knows;
-    - `interpretation`: null, or a language model's words about the result;
-    - `labels`: IRI to label; `evidence`: the triples behind rows; `why_empty`: text or null;
-    - `truncated`: null, or who cut off the rows, and why;
-    - `cut_short`: null, or why the run ended before the method was done;
-    - `confirmed`: null, or for a query that was confirmed before: the `question` as it was asked
-      then, `when`, `by`, `example` (its IRI) and how the result differs now (`change`);
-    - `clarification`: the question back, with `options`; `reason`: why it was refused;
-    - `missing`: `words` that are unknown to the graph, each with `names` that could replace them;
-    - `seconds`; `usage`: SPARQL requests, language-model calls, tokens and money.
+    docs/command-line.md explains all keys. Numbers with more digits than a float holds are strings,
+    unbound cells are null, and an ASK query gives one column `answer`.
     """
     best = get_attempt(outcome)
     return {
@@ -60,6 +41,7 @@ def to_json_object(outcome: Outcome, *, limit: int | None = None) -> Json:
             {"words": unknown.words, "names": list(unknown.names)}
             for unknown in (() if isinstance(outcome, Answer) else outcome.missing)
         ],
+        "answered_by": asdict(outcome.answered_by) if outcome.answered_by else None,
         "seconds": round(outcome.usage.seconds, 6),
         "usage": {name: cost for name, cost in asdict(outcome.usage).items() if name != "seconds"},
     }

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from askgraph.answers.verbalize import describe_confidence
+from askgraph.answers.verbalize import describe_answerer, describe_confidence
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult, Term, to_plain_value
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES
@@ -46,6 +46,8 @@ def render_outcome(
                 yield ""
                 yield Text("The best attempt:", style="bold")
                 yield from _render_answer(outcome.best, prefixes, limit, colour)
+    if answerer := strip_control_characters(describe_answerer(outcome)):
+        yield Text.assemble(("Answered by  ", "bold"), answerer)
 
 
 def render_next_questions(questions: Sequence[str]) -> Iterator[RenderableType]:

@@ -52,7 +52,7 @@ from askgraph.evaluation.runs.one_question import answer_all, build_answerer
 from askgraph.evaluation.runs.predictions import read_predictions
 from askgraph.evaluation.runs.run import BudgetTracker, RunBudget
 from askgraph.methods import closed
-from askgraph.workspace import DEFAULT_METHOD, Progress
+from askgraph.workspace import SEARCH_METHOD, Progress
 from askgraph.workspace.evaluation import evaluate_benchmarks, is_graph_required, score_predictions
 from askgraph.workspace.graphs import prepare_graphs
 from askgraph.workspace.models import Models
@@ -101,7 +101,7 @@ def evaluate(
         sample=sample, seed=seed, folds=folds, leave_out=leave_out, gold=gold, with_rows=with_rows
     )
     run_options = RunOptions(
-        methods=parse_method_choices(method or [DEFAULT_METHOD], [*(setting or []), *log_settings]),
+        methods=parse_method_choices(method or [SEARCH_METHOD], [*(setting or []), *log_settings]),
         repeat=repeat,
         options=EvaluationOptions(
             timeout=timeout, retries=retries, abstain=abstain, drafts=drafts,

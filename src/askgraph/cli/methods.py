@@ -10,7 +10,7 @@ from rich.text import Text
 
 from askgraph import plugins
 from askgraph.answers.console import build_table
-from askgraph.cli.output import CommonOptions, print_blocks, print_json
+from askgraph.cli.output import CommonOptions, complete_method_names, print_blocks, print_json
 from askgraph.llm import ToolSchema, estimate_tool_tokens
 from askgraph.methods import PRESETS, get_preset_settings, parse_setting_help
 from askgraph.methods.tools import TOOL_SETS
@@ -24,33 +24,23 @@ def methods(common: CommonOptions, name: str | None = None, json: bool = False) 
 
     Explicit settings override both: `--method grasp:preset=paper,hits=5`.
     """
-    names = (
-        [method_name.replace("_", "-") for method_name in plugins.list_names("method")]
-        if name is None
-        else [name]
-    )
+    names = complete_method_names("") if name is None else [name]
     method_objects = [_describe_method(method_name) for method_name in names]
     if json:
         print_json(method_objects if name is None else method_objects[0])
     elif name is None:
-        print_blocks(
-            [
-                build_table(
-                    ("method", "description"),
-                    [
-                        (str(method_name["name"]), str(method_name["does"]))
-                        for method_name in method_objects
-                    ],
-                )
-            ]
-        )
+        rows = [(str(method["name"]), str(method["does"])) for method in method_objects]
+        print_blocks([build_table(("method", "description"), rows)])
     else:
         print_blocks(list(_format_method(method_objects[0])))
 
 
 def _describe_method(name: str) -> dict[str, object]:
     plugin = plugins.load("method", name)
-    text = " ".join((inspect.getdoc(inspect.getmodule(plugin)) or "").split("\n\n")[0].split())
+    module = inspect.getmodule(plugin)
+    is_shared = plugin.__name__ not in getattr(module, "__all__", ())
+    doc = inspect.getdoc(plugin if is_shared else module) or ""
+    text = " ".join(doc.split("\n\n")[0].split())
     published = getattr(plugin, "published", None)
     paper = get_preset_settings(plugin, PRESETS[1])
     sources = {key: item.source for key, item in published.settings.items()} if published else {}

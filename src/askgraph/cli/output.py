@@ -16,6 +16,7 @@ from rich.text import Text
 
 from askgraph import plugins, trace
 from askgraph.answers.console import format_count, render_plain_text, strip_control_characters
+from askgraph.answers.verbalize import describe_calls, describe_cost
 from askgraph.cli import (
     DebugOption,
     GlobalOptions,
@@ -108,6 +109,7 @@ class AskOptions(OptionBundle):
         settings = settings_of_spec | {
             name: value for name, value in named_values if value is not None
         }
+        name, settings = workspace.resolve_method(name, settings)
         return name, workspace.method(name, settings, confirmed=not self.anew)
 
 
@@ -250,23 +252,6 @@ def format_step(step: trace.Step, *, line_limit: int | None) -> Iterator[Text]:
             return
 
 
-def format_cost(usage: trace.Usage) -> str:
-    """Return the tokens of a usage, and its cost if there is one."""
-    text = f"{usage.input_tokens:,} tokens in"
-    if usage.cached_tokens:
-        text += f" ({usage.cached_tokens:,} cached)"
-    text += f", {usage.output_tokens:,} out"
-    return text + (f", cost {usage.money:.4f}" if usage.money else "")
-
-
-def format_calls(usage: trace.Usage) -> str:
-    """Return the number of model calls and their cost."""
-    return (
-        f"{usage.llm_calls} call{'s' if usage.llm_calls > 1 else ''} of a model, "
-        f"{format_cost(usage)}"
-    )
-
-
 def _format_lines(text: str, line_limit: int | None, *, style: str = "") -> Iterable[Text]:
     lines = text.strip().splitlines()
     formatted = [Text(strip_control_characters(line), style=style) for line in lines[:line_limit]]
@@ -330,7 +315,7 @@ class _StepDisplay:
         if isinstance(step, trace.ModelTurn):
             self._usage += step.usage
         self._status.update(
-            f"[dim]{format_cost(self._usage)}[/dim]" if self._usage.llm_calls else ""
+            f"[dim]{describe_cost(self._usage)}[/dim]" if self._usage.llm_calls else ""
         )
 
     def close(self) -> None:
@@ -338,7 +323,7 @@ class _StepDisplay:
         if self._is_open:
             self._status.stop()
         if self._usage.llm_calls:
-            self._console.print(format_calls(self._usage), style="dim", highlight=False)
+            self._console.print(describe_calls(self._usage), style="dim", highlight=False)
 
 
 def _format_brief(step: trace.Step, *, show_model: bool) -> Iterator[Text]:

@@ -9,11 +9,10 @@ from rich.padding import Padding
 from rich.text import Text
 
 from askgraph.answers.console import render_outcome, strip_control_characters
+from askgraph.answers.verbalize import describe_calls, describe_cost
 from askgraph.cli import CommandGroup
 from askgraph.cli.output import (
     CommonOptions,
-    format_calls,
-    format_cost,
     format_step,
     format_step_title,
     print_blocks,
@@ -94,7 +93,7 @@ def _format_run(run: Trace, head: TraceHead, *, line_limit: int | None) -> list[
             assert isinstance(step, Step)
             title = Text(f"{number}  ", style="bold").append(format_step_title(step))
             if isinstance(step, ModelTurn):
-                title.append(f"  {format_cost(step.usage)}", style="dim")
+                title.append(f"  {describe_cost(step.usage)}", style="dim")
             if isinstance(step, ToolUse):
                 title.append(f"  {step.seconds:.2f} s", style="dim")
             blocks += [
@@ -107,7 +106,7 @@ def _format_run(run: Trace, head: TraceHead, *, line_limit: int | None) -> list[
             step, PrefixMap(tokenize(best.query).declared_prefixes if best else {})
         )
         usage = step.usage
-        calls = f"{format_calls(usage)}, " if usage.llm_calls else ""
+        calls = f"{describe_calls(usage)}, " if usage.llm_calls else ""
         blocks += ["", Text(f"{calls}{usage.requests} SPARQL requests, {usage.seconds:.1f} s")]
     if not run.steps or not isinstance(run.steps[-1], Outcome):
         blocks += ["", Text("The run ended here without an outcome.", style="bold")]

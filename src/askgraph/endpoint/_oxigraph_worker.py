@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     Request = tuple[str, int | None, list[str] | None, bool]
 
 
-_MAX_RESULT_BYTES = (
-    256 * 1024 * 1024
-)  # bytes of a result; reading it takes several times as much memory
+# Bytes of a result; reading it takes several times as much memory.
+_MAX_RESULT_BYTES = 256 * 1024 * 1024
 
 
 class _ResultTooLargeError(Exception):

@@ -190,9 +190,8 @@ class OxigraphEndpoint(FormEndpoint):
 
         text = str(checked_query.text)
         if request.form in ("SELECT", "ASK") and "EXISTS" in text.upper():
-            from askgraph.sparql.rewrite.canonical import (
-                nest_existence_conditions,
-            )  # few queries have one
+            # Few queries have one.
+            from askgraph.sparql.rewrite.canonical import nest_existence_conditions
 
             text = nest_existence_conditions(checked_query.text)
         worker_request = (text, row_limit, graphs, is_union)

@@ -605,9 +605,8 @@ def _format_message(problem: SyntaxError) -> str:
     text = re.sub(r"^Parser error at line [^:]*: ", "", str(problem.args[0]))
     text = re.sub(r"Unexpected end$", "the file ends within a statement; is it complete?", text)
     text = re.sub(r"^Invalid IRI.*", r"\g<0>; without --strict such statements are mended", text)
-    return (
-        f"{text[:_MAX_MESSAGE_CHARACTERS]} …" if len(text) > _MAX_MESSAGE_CHARACTERS else text
-    )  # the message may quote a whole file
+    # The message may quote a whole file.
+    return f"{text[:_MAX_MESSAGE_CHARACTERS]} …" if len(text) > _MAX_MESSAGE_CHARACTERS else text
 
 
 if __name__ == "__main__":

@@ -33,10 +33,8 @@ _ARTICLES = frozenset("the der die das el la los las le les".split())
 _QUALIFIER_PATTERN = re.compile(r"(.*\S)\s+\(([^()]+)\)")
 _MIN_INNER_SHARE = 0.1  # nodes of a hierarchy that are neither at its top nor at its bottom
 _MAX_SIMILAR_COUNT = 5
-_MIN_SENTENCE_WORDS, _MAX_SHORT_WORD_LENGTH = (
-    4,
-    3,
-)  # words of a label, and letters of uninformative words
+# Words of a label, and letters of uninformative words.
+_MIN_SENTENCE_WORDS, _MAX_SHORT_WORD_LENGTH = 4, 3
 
 
 def iterate_schema_names(profile: Profile) -> Iterator[IndexedName]:

@@ -498,10 +498,8 @@ def _sum_parts(parts: Sequence[Part]) -> Part:
     return Part(parts[0].name, sum(part.seen for part in parts), total, "; ".join(notes))
 
 
-_MAX_COVERING_CLASSES, _COVERED_SHARE = (
-    5,
-    0.8,
-)  # classes that say all of one above them, and the share that is nearly all
+# Classes that say all of one above them, and the share that is nearly all.
+_MAX_COVERING_CLASSES, _COVERED_SHARE = 5, 0.8
 
 
 @dataclass(frozen=True)

@@ -222,10 +222,8 @@ _SAMPLE_ROWS = 500  # of a frequent predicate
 _MAX_REACHED_NODES = 250
 _MAX_EDGES = 4_900
 _MIN_HUB_RATIO = 50
-_MAX_INCOMING_PREDICATES, _MAX_LISTED_NODES = (
-    40,
-    400,
-)  # predicates to query one by one; total names of nodes
+# Predicates to query one by one; total names of nodes.
+_MAX_INCOMING_PREDICATES, _MAX_LISTED_NODES = 40, 400
 _DESCRIPTION_REQUESTS_COUNT = 2
 
 

@@ -25,15 +25,11 @@ from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
 
 _SAMPLE_SIZE = 1_000
 _MAX_LINES = 60
-_MAX_VALUES, _MIN_USES_PER_VALUE = (
-    6,
-    3,
-)  # values of an enumeration, at most, and how often each is used, at least
+# Values of an enumeration, at most, and how often each is used, at least.
+_MAX_VALUES, _MIN_USES_PER_VALUE = 6, 3
 _MAX_CHAIN_STEPS = 3  # of a chain
-_MAX_REQUIRED_PROPERTIES, _COMMON_SHARE = (
-    3,
-    0.5,
-)  # properties that a shown instance has, of those that so many have
+# Properties that a shown instance has, of those that so many have.
+_MAX_REQUIRED_PROPERTIES, _COMMON_SHARE = 3, 0.5
 _EXCLUDED_PREDICATES = (v.RDF_TYPE,)
 
 

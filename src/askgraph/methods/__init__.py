@@ -35,6 +35,7 @@ class Method(Protocol):
         only_words   True if its `model` only verbalizes the answer
         searches     True if it searches the indices of its graphs
         converses    True if it reads the earlier questions of a conversation
+        learns       True if the answers of similar examples count beside its own
         published    the settings of the paper that it follows; see `apply_presets`
 
     Optional fields and properties:
@@ -70,6 +71,10 @@ class ConfirmedAnswerMethod:
                     if isinstance(step, Answer):
                         return
         steps = self.method.answer(question, graphs)
+        if getattr(self.method, "learns", False) and any(graph.examples for graph in graphs):
+            from askgraph.methods.shared.similar_examples import prefer_examples
+
+            steps = prefer_examples(question, graphs, steps)
         try:
             async for method_step in steps:
                 yield method_step
@@ -161,9 +166,8 @@ def _expand_answer(answer: Answer, graphs: Sequence[KnowledgeGraph]) -> Answer:
 def _expand_query(query: str, name: str, graphs: Sequence[KnowledgeGraph]) -> str:
     for graph in graphs:
         if graph.name == name:
-            from askgraph.sparql.rewrite.virtual import (
-                expand_virtual_query,
-            )  # few graphs are enriched
+            # Few graphs are enriched.
+            from askgraph.sparql.rewrite.virtual import expand_virtual_query
 
             return expand_virtual_query(
                 query, graph.virtual_paths, prefixes=graph.prefixes.namespaces

@@ -32,7 +32,7 @@ __all__ = ["GraphSearch"]
 
 @dataclass(frozen=True)
 class GraphSearch(SearchLimits):
-    """The default method; its settings are the `SearchLimits`.
+    """The method without a language model; its settings are the `SearchLimits`.
 
     A follow-up question ("And Saturn?", "Who discovered it?") is completed first. Raises
     `SetupError` if `today` is not a date.
@@ -54,6 +54,7 @@ class GraphSearch(SearchLimits):
     """
 
     converses: ClassVar[bool] = True
+    learns: ClassVar[bool] = True
     only_words: ClassVar[bool] = True
     asks: ClassVar[Mapping[str, tuple[object, ...]]] = {"interpret": (True,)}
 
@@ -110,9 +111,8 @@ class GraphSearch(SearchLimits):
         if not proposals:
             raise ValueError("no graph is given: name at least one")
         if len(proposals) > 1:
-            from askgraph.answers.two_graphs import (
-                answer_over_two_graphs,
-            )  # few questions have several graphs
+            # Few questions have several graphs.
+            from askgraph.answers.two_graphs import answer_over_two_graphs
 
             answer = await answer_over_two_graphs(proposals)
             joint_answer = (

@@ -145,9 +145,8 @@ class Grasp(ExplorerSettings):
 class _GraspRun(Exploration):
     method: Grasp
     outcome_text: str = ""  # the outcome as reported to the model
-    final_arguments: Mapping[str, object] = field(
-        default_factory=dict
-    )  # the arguments of the last call
+    # The arguments of the last call.
+    final_arguments: Mapping[str, object] = field(default_factory=dict)
     graph: str = ""  # the one of several that the model named last
 
     async def look_up_opening(self) -> tuple[ToolUse, ...]:
@@ -276,9 +275,8 @@ class _GraspRun(Exploration):
         if self.method.feedback == "never":
             return None
         answer = self.outcome if isinstance(self.outcome, Answer) else None
-        unseen_iris = (
-            () if self.method.guarded else self.attempts.unseen_iris
-        )  # otherwise it was asked before
+        # Otherwise it was asked before.
+        unseen_iris = () if self.method.guarded else self.attempts.unseen_iris
         proposed = None if self.attempts.is_proposed else self.attempts.proposal
         risk = assess_risk(answer, proposed, unseen_iris=unseen_iris)
         return risk if risk or self.method.feedback == "always" else None

@@ -22,8 +22,11 @@ from askgraph.index.names import split_tokens as words_in
 from askgraph.search import glossary
 from askgraph.search.decide import decide
 from askgraph.search.expand.beam_search import expand
-from askgraph.search.expand.generic_nouns import find_class_heads, link_generic_nouns
-from askgraph.search.expand.numbered_names import link_numbered_names
+from askgraph.search.expand.nouns import (
+    find_class_heads,
+    link_generic_nouns,
+    link_numbered_names,
+)
 from askgraph.search.expand.schema import Schema, build_schema, link_question_word
 from askgraph.search.link import (
     DescriptionRequest,

@@ -33,7 +33,7 @@ from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
 from askgraph.server.telemetry import Metrics, set_up_logs
 from askgraph.trace import Question
-from askgraph.workspace import DEFAULT_METHOD, Workspace
+from askgraph.workspace import SEARCH_METHOD, Workspace
 
 _ROUTERS = (
     questions.router, questions.sessions_router, questions.feedback_router, server.methods_router,
@@ -286,7 +286,7 @@ async def warm_up(hub: Hub) -> None:
     graphs = hub.workspace.graphs()
     local_names = [name for name, settings in graphs.items() if settings.url is None]
     for name in local_names[:_MAX_WARM_GRAPHS]:
-        request = RunRequest(Question("What is there?"), (name,), DEFAULT_METHOD)
+        request = RunRequest(Question("What is there?"), (name,), SEARCH_METHOD)
         try:
             await hub.answerer.warm_up(QuestionJob(request, _WARM_UP_TIMEOUT_SECONDS))
         except AskgraphError as error:

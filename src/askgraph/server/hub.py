@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -213,8 +213,13 @@ class Hub:
         earlier = tuple(before)
         if body.after:
             earlier = await self.records.load_conversation(body.after, caller)
-        request = to_request(body, graphs, earlier)
+        request = to_request(body, graphs, earlier, self.settings)
         check_choice(request, caller, self.settings, list_model_names(self.workspace))
+        model = {"model": request.model} if request.model else {}
+        method, settings = self.workspace.resolve_method(
+            request.method, {**request.settings, **model}
+        )
+        request = replace(request, method=method, settings=settings)
         if body.session is not None:
             await self.records.load_session(body.session, caller)
         await asyncio.to_thread(request.build_method, self.workspace, self.models)

@@ -180,9 +180,8 @@ class _QueryParser:
     blank_count: int = 0
     is_template: bool = False  # triples without paths come
     terms: list[TermOccurrence] = field(default_factory=list)
-    nested_patterns: list[Pattern] = field(
-        default_factory=list
-    )  # patterns inside nodes, `[ … ]` and `( … )`
+    # Patterns inside nodes, `[ … ]` and `( … )`.
+    nested_patterns: list[Pattern] = field(default_factory=list)
     blank_variables: dict[str, Variable] = field(default_factory=dict)  # variables for blank nodes
 
     def __post_init__(self) -> None:

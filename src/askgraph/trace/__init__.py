@@ -8,10 +8,11 @@ What lives here: these types and their JSON (`codec`). May import: `llm`, `sparq
 below them. Start reading at `Trace`.
 """
 
+import operator
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Literal, TypeVar
 
@@ -62,21 +63,11 @@ class Usage:
 
     def __add__(self, other: "Usage") -> "Usage":
         """Return the sum of both costs."""
-        return Usage(
-            *(
-                getattr(self, usage_field.name) + getattr(other, usage_field.name)
-                for usage_field in fields(Usage)
-            )
-        )
+        return Usage(*map(operator.add, vars(self).values(), vars(other).values()))
 
     def __sub__(self, other: "Usage") -> "Usage":
         """Return the additional cost over another one."""
-        return Usage(
-            *(
-                getattr(self, usage_field.name) - getattr(other, usage_field.name)
-                for usage_field in fields(Usage)
-            )
-        )
+        return Usage(*map(operator.sub, vars(self).values(), vars(other).values()))
 
 
 @dataclass(frozen=True)
@@ -165,6 +156,18 @@ class ConfirmedQuestion:
 
 
 @dataclass(frozen=True)
+class Answerer:
+    """The method that answered, and its language model.
+
+    With `failed`, the model was asked in vain.
+    """
+
+    method: str
+    model: str = ""
+    failed: bool = False
+
+
+@dataclass(frozen=True)
 class Answer:
     """A query, its result, and the information that a person needs to trust it.
 
@@ -176,7 +179,7 @@ class Answer:
     `sentence` states the result with the decisive values; `interpretation` is a language
     model's comment on the result, if requested. `unused_words` are words of the question that
     the query leaves out, if known. A query that a person has `chosen` or written counts as
-    right, whatever its confidence.
+    right, whatever its confidence. `answered_by` is set if the method chose among others.
     """
 
     query: str
@@ -197,6 +200,7 @@ class Answer:
     unused_words: tuple[str, ...] = ()
     sentence: str = ""
     chosen: bool = False
+    answered_by: Answerer | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -259,6 +263,7 @@ class Clarification:
     best: Answer | None
     usage: Usage = field(default_factory=Usage)
     missing: tuple[UnmatchedWords, ...] = ()
+    answered_by: Answerer | None = None
 
 
 @dataclass(frozen=True)
@@ -269,6 +274,7 @@ class Refusal:
     best: Answer | None = None
     usage: Usage = field(default_factory=Usage)
     missing: tuple[UnmatchedWords, ...] = ()
+    answered_by: Answerer | None = None
 
 
 @dataclass(frozen=True)

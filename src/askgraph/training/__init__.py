@@ -98,9 +98,8 @@ def load_result(folder: Path, plan: Mapping[str, object]) -> Mapping[str, Any] |
     """
     file = folder / "training.json"
     if not file.exists():
-        is_first_process = (
-            int(os.environ.get("RANK", "0")) == 0
-        )  # other processes may see its unfinished files
+        # Other processes may see its unfinished files.
+        is_first_process = int(os.environ.get("RANK", "0")) == 0
         if is_first_process and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise SetupError(f"the folder {folder} contains other files: name an empty one")
         return None

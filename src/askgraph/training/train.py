@@ -115,9 +115,8 @@ def train(
         folder.mkdir(parents=True, exist_ok=True)
         _write_json(folder / "training.json", plan)
     curve = LossCurve(folder / "log.jsonl", progress)
-    trainer_class = (
-        Trainer if is_encoder_decoder else SFTTrainer
-    )  # trl trains no encoder-decoder models
+    # trl trains no encoder-decoder models.
+    trainer_class = Trainer if is_encoder_decoder else SFTTrainer
     trainer = trainer_class(
         model=trained_model,
         args=_build_arguments(folder, settings, len(examples), bool(evaluation_examples), device),

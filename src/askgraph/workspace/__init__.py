@@ -45,6 +45,7 @@ from askgraph.workspace.settings import (
     check_settings,
     load_graph_settings,
     load_method_settings,
+    load_model_tables,
     remove_graph_settings,
     write_graph_settings,
 )
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_METHOD",
+    "SEARCH_METHOD",
     "GraphSettings",
     "Progress",
     "Workspace",
@@ -64,11 +66,15 @@ __all__ = [
     "ignore_progress",
 ]
 
-DEFAULT_METHOD = "graph-search"
+DEFAULT_METHOD = "auto"
+SEARCH_METHOD = "graph-search"
+"""The method without a language model, which also tries questions that nobody asked."""
 Content = TypeVar("Content")
 _NAME_PATTERN = re.compile(r"\w[\w.-]*")
 _DEPENDENT_SETTINGS = frozenset({*MODEL_SETTINGS, "further", "others"})
 """Fields and settings of methods that use models or consult other methods."""
+_SHARED_SETTINGS = frozenset({"confirmed", "seconds", "timeout", "sent"})
+"""Settings of `auto` that need no check: callers pass them for any method."""
 _ORIGIN_ORDER = {"confirmed": 0, "written": 1, "generated": 2}
 _log = logging.getLogger("askgraph")
 
@@ -122,10 +128,8 @@ class Workspace:
             SetupError: the name is taken (unless `replace`), or a source cannot be read.
             ServiceError: an endpoint failed.
         """
-        from askgraph.index.name_search import (
-            NameSettings,
-            create_name_search,
-        )  # graphs are added once
+        # Graphs are added once.
+        from askgraph.index.name_search import NameSettings, create_name_search
 
         check_name(name)
         old = self.graphs().get(name)
@@ -307,7 +311,7 @@ class Workspace:
 
     def method(
         self,
-        name: str = DEFAULT_METHOD,
+        name: str = SEARCH_METHOD,
         settings: Mapping[str, Any] | None = None,
         *,
         models: "Models | None" = None,
@@ -323,8 +327,12 @@ class Workspace:
         methods come from its settings `models` and `consult`. Unless all models come from
         `models`, close the method after use (`askgraph.methods.close_models`).
         """
-        plugin = plugins.load("method", name)
-        chosen = load_method_settings(self.folder, name) | dict(settings or {})
+        name, explicit = self.resolve_method(name, settings)
+        plugin: Any = plugins.load("method", name)
+        chosen = load_method_settings(self.folder, name) | explicit
+        if name == DEFAULT_METHOD:
+            guided_table = load_method_settings(self.folder, "guided")
+            chosen = {**guided_table, "ask": plugin.ask, **chosen}
         setting = chosen.pop("confirmed", True)
         if not isinstance(setting, bool):
             raise SetupError(f"method {name!r}: 'confirmed' must be true or false, not {setting!r}")
@@ -337,21 +345,44 @@ class Workspace:
         if _DEPENDENT_SETTINGS & {*chosen, *nonempty_fields} or can_call_model(plugin, chosen):
             from askgraph.workspace.models import resolve_dependencies
 
-            chosen = resolve_dependencies(
-                plugin,
-                chosen,
-                self.folder,
-                lambda method_name, overrides, shared_models: self.method(
-                    method_name, overrides, models=shared_models
-                ),
-                models,
-            )
+            def make(method_name: str, overrides: Mapping[str, Any], shared: "Models") -> Method:
+                return self.method(method_name, overrides, models=shared)
+
+            try:
+                chosen = resolve_dependencies(plugin, chosen, self.folder, make, models)
+            except SetupError as error:
+                if name != DEFAULT_METHOD or explicit.keys() - _SHARED_SETTINGS:
+                    raise
+                _log.warning("graph search answers, without the language model: %s", error)
+                return self.method(SEARCH_METHOD, explicit, confirmed=confirmed)
         check_settings(name, plugin, chosen)
         try:
             method: Method = plugin(**chosen)
         except TypeError as error:
             raise SetupError(f"method {name!r} does not accept these settings: {error}") from error
         return ConfirmedAnswerMethod(method) if confirmed and setting else method
+
+    def resolve_method(
+        self, name: str, settings: Mapping[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """Return the method to create and its settings: graph search for `auto` without a model.
+
+        The settings of `auto` that graph search lacks are checked and dropped.
+        """
+        explicit = dict(settings or {})
+        if name.lower() != DEFAULT_METHOD:
+            return name, explicit
+        chosen = load_method_settings(self.folder, name) | explicit
+        all_settings = load_method_settings(self.folder, "guided") | chosen
+        names_model = any(all_settings.get(key) for key in MODEL_SETTINGS if key != "sent")
+        has_default = "default" in load_model_tables(self.folder)
+        if names_model or has_default or os.environ.get("ASKGRAPH_MODEL"):
+            return DEFAULT_METHOD, explicit
+        if unchecked := {key: chosen[key] for key in chosen.keys() - _SHARED_SETTINGS}:
+            check_settings(name, plugins.load("method", name), unchecked)
+        search: Any = plugins.load("method", SEARCH_METHOD)
+        names = {*search.__dataclass_fields__, *_SHARED_SETTINGS}
+        return SEARCH_METHOD, {key: value for key, value in chosen.items() if key in names}
 
     def get_data_folder(self, name: str) -> Path:
         """Return the data folder of a graph."""
@@ -441,9 +472,8 @@ class Workspace:
             pass
         with lock_file(self.get_data_folder(name).parent / ".locks" / name):
             try:
-                return self._use_current_data(
-                    name, settings, use
-                )  # another process may have built it
+                # Another process may have built it.
+                return self._use_current_data(name, settings, use)
             except _UnusableError as problem:
                 if settings.url and name in self.graphs():
                     again = f"askgraph add {name} --replace"

@@ -56,10 +56,8 @@ from askgraph.workspace import graph_data
 from askgraph.workspace.run_sync import Progress
 from askgraph.workspace.settings import GraphSettings
 
-_FIRST_SURVEY_SECONDS, _SEARCH_DETECTION_SECONDS = (
-    20.0,
-    5.0,
-)  # seconds for setting up a remote graph, and its search
+# Seconds for setting up a remote graph, and its search.
+_FIRST_SURVEY_SECONDS, _SEARCH_DETECTION_SECONDS = 20.0, 5.0
 _HEAD_BYTES = 2**16
 _SAMPLE_SIZE = 5000
 _TURTLE_PREFIX = re.compile(

@@ -155,10 +155,8 @@ def load_virtual_paths(folder: Path, file: str = ENRICHMENT) -> "VirtualPaths":
     """Return the virtual predicates of a data folder with their paths."""
     if not (folder / file).is_file():
         return {}
-    from askgraph.graph.definitions import (
-        read_definitions,
-        resolve_virtual_paths,
-    )  # few are enriched
+    # Few are enriched.
+    from askgraph.graph.definitions import read_definitions, resolve_virtual_paths
 
     return resolve_virtual_paths(read_definitions(folder / file))
 

@@ -305,9 +305,8 @@ class GraphIndices(Mapping[str, "SearchIndex[Resource]"]):
     def _get_index(self, key: str, progress: Progress | None = None) -> "DiskIndex":
         with self._locks[key]:
             if key not in self._open:
-                from askgraph.workspace.indices import (
-                    open_or_build_index,
-                )  # graph search does not need them
+                # Graph search does not need them.
+                from askgraph.workspace.indices import open_or_build_index
 
                 self._open[key] = open_or_build_index(self._ground, key, progress)
             return self._open[key]

@@ -3,17 +3,6 @@
 [models.default]
 model = "qwen3:8b"
 base_url = "http://localhost:11434/v1"   # Ollama; vLLM, llama.cpp and others speak the same
-temperature = 0.0
-cache = true
-
-[models.small]
-provider = "transformers"
-model = "models/qwen-of-ours"            # a folder on this machine
-
-[models.large]
-provider = "anthropic"
-model = "claude-sonnet-4-5"
-key_env = "ANTHROPIC_API_KEY"            # the name of a variable; a key is never written here
 
 A method with a field `model` gets a model, one with a field `further` the models that its setting
 `models` names, one with a field `others` the methods that its setting `consult` names; several

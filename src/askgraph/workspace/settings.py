@@ -48,9 +48,8 @@ _TYPE_NAMES: Mapping[Any, str] = {
 MODEL_SETTINGS = ("model", "provider", "base_url", "key_env", "sent")
 """The settings of a method that choose its model, and the log file of its requests."""
 AUTH_KINDS = ("none", "basic", "digest", "bearer", "header")
-_MIN_CACHE_AGE_NANOSECONDS = (
-    10**9
-)  # nanoseconds after which a rewritten file has a different timestamp
+# Nanoseconds after which a rewritten file has a different timestamp.
+_MIN_CACHE_AGE_NANOSECONDS = 10**9
 _FILE_HEADER = (
     "# The graphs of this askgraph workspace. Edit as you like: comments and order are kept.\n"
 )

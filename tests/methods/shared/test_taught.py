@@ -88,7 +88,7 @@ async def test_the_writer_of_multi_stage_is_told_by_its_references(fleet: Knowle
 def test_every_method_is_told_or_links_by_what_was_taught() -> None:
     with_model = {type(one).__module__.split(".")[2] for one in METHODS.values()}
     without = {"nearest_example", "direct"}  # a file of pairs alone, a model without the graph
-    assert with_model | {"graph_search"} | without == {*plugins.list_names("method")}
+    assert with_model | {"auto", "graph_search"} | without == {*plugins.list_names("method")}
 
 
 async def test_a_synonym_comes_with_what_it_stands_for(fleet: KnowledgeGraph) -> None:

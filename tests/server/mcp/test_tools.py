@@ -38,16 +38,9 @@ async def test_schemas_and_suggestions(agents: Agents) -> None:
     async with agents.client() as client:
         tools = (await client.list_tools()).tools
     assert [tool.name for tool in tools] == [
-        "list_graphs",
-        "ask",
-        "propose_queries",
-        "search",
-        "describe",
-        "shapes",
-        "examples",
-        "validate",
-        "execute",
-    ]
+        "list_graphs", "ask", "propose_queries", "search", "describe", "shapes", "examples",
+        "validate", "execute",
+    ]  # fmt: skip
     for tool in tools:
         assert tool.output_schema is not None and tool.output_schema["type"] == "object"
         assert tool.annotations is not None and tool.annotations.read_only_hint and tool.description

@@ -22,15 +22,9 @@ from askgraph.trace import Answer, Clarification, ConfirmedQuestion, Evidence, O
 IO = NamedNode("http://example.org/Io")
 QUERY = "SELECT ?moon { ?moon a <http://example.org/Moon> }"
 ANSWER = Answer(
-    QUERY,
-    "space",
-    SelectResult(("moon",), ((IO,),)),
-    ("moon",),
-    "The moons.",
-    0.7,
-    labels={IO.value: "Io"},
-    evidence=(Evidence(0, (), ("Io · is a · moon",)),),
-)
+    QUERY, "space", SelectResult(("moon",), ((IO,),)), ("moon",), "The moons.", 0.7,
+    labels={IO.value: "Io"}, evidence=(Evidence(0, (), ("Io · is a · moon",)),),
+)  # fmt: skip
 EVIL = "](javascript:alert(1))<script>alert(1)</script>![x](https://evil.example/p.png)|\n# head"
 
 

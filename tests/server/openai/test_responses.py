@@ -31,13 +31,9 @@ def answer(response: Response) -> dict[str, Any]:
 def test_responses_and_readings(client: OpenAI) -> None:
     # A question is answered.
     response = client.responses.create(
-        model="askgraph",
-        input=MOONS,
-        instructions="You are a pirate.",
-        metadata={"ticket": "7"},
-        temperature=0.3,
-        max_output_tokens=20,
-    )
+        model="askgraph", input=MOONS, instructions="You are a pirate.", metadata={"ticket": "7"},
+        temperature=0.3, max_output_tokens=20,
+    )  # fmt: skip
     assert (response.status, response.error, response.object) == ("completed", None, "response")
     assert [item.type for item in response.output] == ["reasoning", "message"]
     assert "[Ganymede](<https://example.org/space/Ganymede>)" in response.output_text
@@ -82,22 +78,12 @@ def test_streams_and_further_responses(client: OpenAI, served: str) -> None:
     parts = kinds.count("output_text.delta")
     assert steps > 2 and parts > 3
     assert kinds == [
-        "created",
-        "in_progress",
-        "output_item.added",
-        "reasoning_summary_part.added",
-        *["reasoning_summary_text.delta"] * steps,
-        "reasoning_summary_text.done",
-        "reasoning_summary_part.done",
-        "output_item.done",
-        "output_item.added",
-        "content_part.added",
-        *["output_text.delta"] * parts,
-        "output_text.done",
-        "content_part.done",
-        "output_item.done",
-        "completed",
-    ]
+        "created", "in_progress", "output_item.added", "reasoning_summary_part.added",
+        *["reasoning_summary_text.delta"] * steps, "reasoning_summary_text.done",
+        "reasoning_summary_part.done", "output_item.done", "output_item.added",
+        "content_part.added", *["output_text.delta"] * parts, "output_text.done",
+        "content_part.done", "output_item.done", "completed",
+    ]  # fmt: skip
     # The client puts the pieces of a stream together.
     with client.responses.stream(model="askgraph", input=MOONS) as stream:
         deltas = [one.delta for one in stream if one.type == "response.output_text.delta"]

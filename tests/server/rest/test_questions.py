@@ -223,7 +223,8 @@ def test_the_methods_say_what_they_need_and_cost(client: Visitor) -> None:
     client.ask(LARGER)
     told = client.get("/api/v1/methods").json()
     methods = {one["name"]: one for one in told["methods"]}
-    assert told["default"] == "graph-search" and methods["graph-search"]["usable"]
+    assert told["default"] == "auto" and methods["auto"]["usable"]
+    assert not methods["auto"]["needs_model"] and methods["graph-search"]["usable"]
     assert methods["graph-search"]["questions"] >= 1 and methods["graph-search"]["money"] == 0
     assert methods["grasp"]["needs_model"]
     assert "no language model is configured" in methods["grasp"]["missing"]

@@ -6,12 +6,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp import Client
 from tests.each import for_each
+from tests.methods.guiding import reply
 from tests.servers.llm import LlmServer, Turn
 from tests.servers.served import ServedThread, sample_workspace
 
@@ -218,6 +221,37 @@ async def test_work_on_a_graph_waits_for_its_turn(hub_turns: Hub, work: Work) ->
         with pytest.raises(LimitExceededError):
             await work(hub_turns, run)
     await work(hub_turns, run)
+
+
+def test_every_door_asks_the_model_only_where_graph_search_is_unsure(
+    tmp_path: Path, llm_server: LlmServer
+) -> None:
+    place = sample_workspace(tmp_path)
+    with (tmp_path / "askgraph.toml").open("a") as settings:
+        settings.write(f'[models.default]\nmodel = "m"\nbase_url = "{llm_server.base}/v1"\n')
+    llm_server.turns.extend([Turn(reply(choose=1))] * 3)
+    sure, unsure = {"question": "Which moons orbit Mars?"}, {"question": "What did Galileo find?"}
+    chat = {"model": "askgraph", "messages": [{"role": "user", "content": unsure["question"]}]}
+
+    async def ask_agent(url: str) -> Any:
+        async with Client(f"{url}/mcp") as agent:
+            return (await agent.call_tool("ask", unsure)).structured_content
+
+    with ServedThread(place) as server, httpx2.Client(base_url=server.url, timeout=600) as client:
+        free = client.post("/api/v1/ask", json=sure).json()
+        assert (free["method"], llm_server.requests) == ("auto", [])
+        assert free["answer"]["answered_by"] == {
+            "method": "graph-search", "model": "", "failed": False,
+        }  # fmt: skip
+        paid = client.post("/api/v1/ask", json=unsure).json()["answer"]
+        assert paid["answered_by"]["model"] == "m-served" and paid["usage"]["llm_calls"] == 1
+        told = client.post("/v1/chat/completions", json=chat).json()["choices"][0]["message"]
+        assert "**Answered by:** guided with m-served: 1 call of a model" in told["content"]
+        result = asyncio.run(ask_agent(server.url))
+        assert result["answered_by"].startswith("guided with m-served: 1 call of a model")
+        methods = client.get("/api/v1/methods").json()["methods"]
+        assert [one["needs_model"] for one in methods if one["name"] == "auto"] == [True]
+    assert len(llm_server.requests) == 3
 
 
 _DEAD = '[models.default]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\nretries = 0\n'

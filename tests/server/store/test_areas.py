@@ -18,18 +18,10 @@ from askgraph.server.store.tables import (
 )
 
 MOONS = VerifiedAnswer(
-    "v1",
-    "space",
-    "Which moons does Jupiter have?",
-    "SELECT ?moon WHERE { ?moon ?orbits ?jupiter }",
-    "user:ann",
-    4,
-    language="en",
-    snapshot="abc",
-    digest="d1",
-    by="Ann",
-    run="r1",
-)
+    "v1", "space", "Which moons does Jupiter have?",
+    "SELECT ?moon WHERE { ?moon ?orbits ?jupiter }", "user:ann", 4, language="en", snapshot="abc",
+    digest="d1", by="Ann", run="r1",
+)  # fmt: skip
 
 
 async def test_feedback_and_verified_answers(store: Store) -> None:
@@ -106,13 +98,9 @@ async def test_verified_answers_put_at_once_are_all_kept(store: Store) -> None:
 
 async def test_keys_are_kept_with_all_they_allow(store: Store) -> None:
     limited = KeyRow(
-        "k1",
-        "phone",
-        "d1",
-        frozenset({"ask", "query"}),
-        frozenset({"space"}),
+        "k1", "phone", "d1", frozenset({"ask", "query"}), frozenset({"space"}),
         LimitOverrides(60, 2, None, 1.5),
-    )
+    )  # fmt: skip
     free = KeyRow("k2", "admin", "d2", frozenset({"admin"}), expires=get_timestamp_before(1))
     await store.add_key(free)
     await store.add_key(limited)

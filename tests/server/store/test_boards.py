@@ -6,16 +6,11 @@ from askgraph.server.store import Store
 from askgraph.server.store.tables import BoardRow, PinRow, generate_id
 
 MOONS = PinRow(
-    "",
-    "b1",
-    "Which moons does Jupiter have?",
-    "space",
+    "", "b1", "Which moons does Jupiter have?", "space",
     "SELECT ?moon WHERE { ?moon ?orbits ?jupiter }",
-    {"cells": [[{"type": "iri", "value": "e:Ío"}]], "total": 1},
-    language="en",
-    run="r1",
+    {"cells": [[{"type": "iri", "value": "e:Ío"}]], "total": 1}, language="en", run="r1",
     shown={"view": "chart"},
-)
+)  # fmt: skip
 
 
 async def board_of(store: Store, *questions: str) -> list[PinRow]:
@@ -36,11 +31,8 @@ async def test_the_latest_result_is_beside_what_was_seen_until_it_is_accepted(st
     assert await store.put_latest(pin.id, {"total": 2}, "2026-02-02")
     (now,) = await store.list_pins("b1")
     assert (now.base, now.seen, now.latest, now.checked) == (
-        MOONS.base,
-        pin.seen,
-        {"total": 2},
-        "2026-02-02",
-    )
+        MOONS.base, pin.seen, {"total": 2}, "2026-02-02",
+    )  # fmt: skip
     assert await store.accept_latest("b1") == 1
     (now,) = await store.list_pins("b1")
     assert (now.base, now.seen, now.latest, now.checked) == ({"total": 2}, "2026-02-02", None, None)

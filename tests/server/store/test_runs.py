@@ -16,16 +16,9 @@ from askgraph.server.store.tables import (
 )
 
 ASKED = RunRow(
-    "",
-    "visitor:ann",
-    "Which moons does JUPITER have?",
-    ("space", "rocks"),
-    "graph-search",
-    language="en",
-    model="small",
-    settings={"states": 100},
-    after="earlier",
-)
+    "", "visitor:ann", "Which moons does JUPITER have?", ("space", "rocks"), "graph-search",
+    language="en", model="small", settings={"states": 100}, after="earlier",
+)  # fmt: skip
 
 
 async def asked(store: Store, **different: object) -> RunRow:
@@ -43,15 +36,9 @@ async def test_one_run(store: Store) -> None:
     trace = '{"step": "Ío"}\n' * 100_000
     assert await store.start_run(run.id, "p1")
     assert await store.finish_run(
-        run.id,
-        "done",
-        status="answer",
-        answer={"rows": [["Ío", None, 1.5]] * 3},
-        trace=trace,
-        seconds=0.25,
-        tokens=12,
-        money=0.5,
-    )
+        run.id, "done", status="answer", answer={"rows": [["Ío", None, 1.5]] * 3}, trace=trace,
+        seconds=0.25, tokens=12, money=0.5,
+    )  # fmt: skip
     found = await store.get_run(run.id)
     assert found is not None and found.finished is not None
     assert found.answer == {"rows": [["Ío", None, 1.5]] * 3}

@@ -439,9 +439,8 @@ class _ConditionChecker:
 
 
 MIRRORED_OPERATORS = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
-_NONDETERMINISTIC_CALL = re.compile(
-    r"\b(?:RAND|UUID|STRUUID|BNODE)\("
-)  # these functions return a new value at each call
+# These functions return a new value at each call.
+_NONDETERMINISTIC_CALL = re.compile(r"\b(?:RAND|UUID|STRUUID|BNODE)\(")
 
 
 @dataclass(frozen=True)

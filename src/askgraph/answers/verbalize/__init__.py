@@ -37,6 +37,7 @@ from askgraph.graph.arrays import GraphArrays
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.serializer import to_tree
 from askgraph.sparql.vocabulary import RDF_TYPE
+from askgraph.trace import Answerer, Outcome, Usage
 
 __all__ = [
     "MAX_LABELS", "TripleReader", "describe_confidence", "describe_merged_names",
@@ -130,6 +131,32 @@ def describe_confidence(confidence: float) -> str:
     """Return a confidence between 0 and 1 as words and a number."""
     words = next(words for bound, words in _CONFIDENCES if confidence >= bound)
     return f"{words} ({confidence:.2f})"
+
+
+def describe_cost(usage: Usage) -> str:
+    """Return the tokens of a usage, and its cost if there is one."""
+    text = f"{usage.input_tokens:,} tokens in"
+    if usage.cached_tokens:
+        text += f" ({usage.cached_tokens:,} cached)"
+    text += f", {usage.output_tokens:,} out"
+    return text + (f", cost {usage.money:.4f}" if usage.money else "")
+
+
+def describe_calls(usage: Usage) -> str:
+    """Return the number of model calls and their cost."""
+    calls = f"{usage.llm_calls} call{'s' if usage.llm_calls > 1 else ''} of a model"
+    return f"{calls}, {describe_cost(usage)}"
+
+
+def describe_answerer(outcome: Outcome) -> str:
+    """Return who answered and the cost of its model; "" if the method chose nobody."""
+    match outcome.answered_by:
+        case None:
+            return ""
+        case Answerer("graph-search", model, failed):
+            return f"graph search; {model} did not answer" if failed else "graph search"
+        case Answerer(method, model):
+            return f"{method} with {model}: {describe_calls(outcome.usage)}"
 
 
 def describe_merged_names(merged: Mapping[str, str], language: str) -> list[str]:

@@ -26,10 +26,8 @@ from askgraph.sparql.rewrite.canonical import canonicalize_query
 
 MIN_SIMILARITY_RATIO = 0.9  # share of the characters that two texts have in common, words sorted
 
-BAND_COUNT, ROWS_PER_BAND_COUNT = (
-    32,
-    3,
-)  # texts that share half of their pieces meet with a probability of 0.99
+# Texts that share half of their pieces meet with a probability of 0.99.
+BAND_COUNT, ROWS_PER_BAND_COUNT = 32, 3
 MAX_NEIGHBOUR_COUNT = 30  # comparisons per text in a large bucket, in alphabetical order
 MIN_SIGNATURE_SHARE = 0.4  # texts with a smaller estimated overlap are not compared
 

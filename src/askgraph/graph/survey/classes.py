@@ -131,9 +131,8 @@ _LABEL_QUERIES_COUNT = 40  # queries for the labels of a schema of ordinary size
 
 async def collect_descriptions(session: QuerySession, facts: SurveyFacts) -> None:
     """Query labels, parents, inverses and declared transitivity of classes and predicates."""
-    iris_by_holder = defaultdict[str, list[str]](
-        list
-    )  # sources of names: a predicate may take the name of its property
+    # Sources of names: a predicate may take the name of its property.
+    iris_by_holder = defaultdict[str, list[str]](list)
     for iri in (*facts.classes, *facts.list_predicates()):
         iris_by_holder[facts.properties.get(iri, iri)].append(iri)
     schema = list(iris_by_holder)

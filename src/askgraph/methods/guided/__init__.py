@@ -45,16 +45,22 @@ from askgraph.methods.settings import (
     check_minimum,
 )
 from askgraph.methods.shared import Conversation, run_with_usage, verbalize_answer
+from askgraph.methods.shared.follow_up import answer_completed
 from askgraph.methods.shared.nearby_schema import ShapeParts
 from askgraph.methods.shared.retrieval import PromptContent
 from askgraph.methods.shared.several_graphs import QueryTrials, QuestionGraphs
 from askgraph.methods.tools import Toolbox, ToolLimits, Visibility
 from askgraph.search.decide import Thresholds
+from askgraph.search.tokenize.word_lists import detect_greeting
 from askgraph.trace import (
     Answer,
+    Answerer,
     Clarification,
     Draft,
     Findings,
+    ModelTurn,
+    Outcome,
+    Prompt,
     Question,
     Refusal,
     Step,
@@ -129,6 +135,7 @@ class Guided(FallbackSettings):
 
     converses: ClassVar[bool] = True
     searches: ClassVar[bool] = True
+    fallback_errors: ClassVar[tuple[type[ServiceError], ...]] = TRANSIENT_ERRORS
 
     model: LanguageModel
     ask: str = "always"
@@ -266,7 +273,7 @@ class _GuidedRun:
         except ServiceError as service_error:
             has_no_reply = panel.verdict is None and panel.answer is None
             if has_no_reply and not (
-                method.fallback and isinstance(service_error, TRANSIENT_ERRORS)
+                method.fallback and isinstance(service_error, method.fallback_errors)
             ):
                 raise
             problem = (
@@ -407,3 +414,39 @@ class _GuidedRun:
         settings = {name: getattr(method, name) for name in signature(plugin).parameters}
         charged_model = self.method.charge(model, self.account)
         return disable_fallback(plugin(**{**settings, "model": charged_model}))
+
+
+@dataclass(frozen=True)
+class Auto(Guided):
+    """The default: graph search where it is sure, at no cost; else `guided`, if there is a model.
+
+    Without a language model it is `graph-search`. With one, the tables `[methods.graph-search]`
+    and `[methods.guided]` hold here too. A model that fails leaves graph search's answer.
+    """
+
+    fallback_errors: ClassVar[tuple[type[ServiceError], ...]] = (ServiceError,)
+
+    ask: str = "unsure"
+
+    async def answer(
+        self, question: Question, graphs: Sequence[KnowledgeGraph]
+    ) -> AsyncGenerator[Step, None]:
+        """Answer a question, and name who answered; graph search completes follow-up questions."""
+        ask = partial(super().answer, graphs=graphs)
+        if detect_greeting(question.text):
+
+            async def greet() -> Outcome:
+                search = plugins.load("method", "graph-search")()
+                greeting: Outcome = [step async for step in search.answer(question, graphs)][-1]
+                return greeting
+
+            yield await record_or_replay("greeting", Outcome, greet)
+            return
+        answerer = Answerer("graph-search")
+        async with aclosing(answer_completed(question, graphs, ask)) as steps:
+            async for step in steps:
+                if isinstance(step, Prompt) and step.purpose != "interpretation":
+                    answerer = Answerer("graph-search", self.model.identity.model, failed=True)
+                elif isinstance(step, ModelTurn) and answerer.model:
+                    answerer = Answerer("guided", step.model or self.model.identity.model)
+                yield replace(step, answered_by=answerer) if isinstance(step, Outcome) else step

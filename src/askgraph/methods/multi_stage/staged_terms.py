@@ -246,10 +246,8 @@ def _find_span_positions(linked_context: LinkedContext, span: EntitySpan) -> tup
 
 _PICK_SCORE = 0.9  # how sure a pick counts
 _CANDIDATE_SEARCH_FACTOR = 10  # candidates to inspect per result where some may be dropped
-_MAX_SYNONYMS, _MAX_DESCRIPTION_CHARACTERS = (
-    3,
-    160,
-)  # items to show of a candidate; characters of its description
+# Items to show of a candidate; characters of its description.
+_MAX_SYNONYMS, _MAX_DESCRIPTION_CHARACTERS = 3, 160
 _PICK_LINE = re.compile(
     r"^[\s>*_#`-]*PICK(?:ED|S)?\b[\s*_`]*(?:[:=-]|(?=[\d\[]))(.*)$", re.IGNORECASE | re.MULTILINE
 )

@@ -97,9 +97,8 @@ class Conversation:
     max_tokens: int = 12_000
     options: Options = field(default_factory=Options)
     choices: list[Choice] = field(default_factory=list)
-    _result_positions: set[int] = field(
-        default_factory=set
-    )  # positions of calls written as plain text
+    # Positions of calls written as plain text.
+    _result_positions: set[int] = field(default_factory=set)
 
     def to_prompt(self, purpose: str) -> Prompt:
         """Return the first messages and the tools as a step."""
@@ -171,9 +170,8 @@ class Conversation:
             for position, message in enumerate(self.messages)
             if isinstance(message, Assistant)
         ]
-        last_messages = (
-            self.messages[assistant_positions[-1] :] if assistant_positions else ()
-        )  # ids may repeat in later turns
+        # Ids may repeat in later turns.
+        last_messages = self.messages[assistant_positions[-1] :] if assistant_positions else ()
         answered_ids = {m.call for m in last_messages if isinstance(m, ToolResult)}
         calls = self.choices[-1].calls if self.choices else ()
         return [ToolResult(c.id, c.name, "not run") for c in calls if c.id not in answered_ids]

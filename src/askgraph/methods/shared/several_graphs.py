@@ -229,10 +229,8 @@ _ANSWER_LINE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
-_FIRST_CONFIDENCE, _REVISED_CONFIDENCE = (
-    0.75,
-    0.6,
-)  # confidence in a query, at once or after a revision
+# Confidence in a query, at once or after a revision.
+_FIRST_CONFIDENCE, _REVISED_CONFIDENCE = 0.75, 0.6
 _FINDING_PENALTY = 0.2  # confidence penalty for a query with validation errors
 _ADVICE: Mapping[str, str] = load_texts("shared")["advice"]
 _MAX_FINDINGS = 5  # findings of one query
@@ -423,9 +421,8 @@ class QueryTrials:
         except QueryError as problem:
             return f"The query failed: {problem}"[:_MAX_FEEDBACK_CHARACTERS]
         except ServiceError as problem:
-            from askgraph.methods.tools.query_faults import (
-                explain_failure,
-            )  # most queries do not fail
+            # Most queries do not fail.
+            from askgraph.methods.tools.query_faults import explain_failure
 
             return f"The query failed: {explain_failure(problem)}"[:_MAX_FEEDBACK_CHARACTERS]
         graph = validated_query.graph

@@ -392,6 +392,11 @@ has several.
 MIN_DOUBTFUL_CONFIDENCE = 0.5
 """The minimum confidence of an answer if the decision is doubtful."""
 
+_MAX_GUESSED_EVIDENCE = {"inexact": 0.1, "unsaid": 1.85}
+"""Evidence beyond both means that a number counts something else: the discoverers of Mars's moons
+for "How many inhabitants does Mars have?".
+"""
+
 _MAX_TIED_SCORE_DIFFERENCE = 0.02  # score difference up to which readings are equally good
 
 Outcome = Literal["answer", "ask", "refuse"]
@@ -414,7 +419,6 @@ class Decision:
 
     clusters: tuple[Cluster, ...]
     confidence: float
-
     is_doubtful: bool = False
 
 
@@ -457,6 +461,10 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
         or "borrowed_value" in faults
         or any(map(str.isdigit, omitted))
         or ("measured_apart" in faults and evidence["unsaid"] > 1)
+        or (
+            evidence["aggregates"]
+            and all(evidence[name] > maximum for name, maximum in _MAX_GUESSED_EVIDENCE.items())
+        )
     )
     return min(confidence, MAX_UNHEARD_REQUEST_CONFIDENCE) if is_unheard else confidence
 
@@ -464,11 +472,7 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
 def compute_confidence_factor(
     proposal: RankedCandidates, candidate: QueryCandidate, rows: int, *, has_unbound: bool = False
 ) -> float:
-    """Return the factor of a confidence once the number of rows is known.
-
-    Args:
-        has_unbound: Whether a computed value of the answer is unbound.
-    """
+    """Return the factor of a confidence once it is known if values of the rows are unbound."""
     if not rows:
         return EMPTY_RESULT_FACTOR
     if has_unbound:

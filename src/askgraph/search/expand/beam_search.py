@@ -1144,9 +1144,8 @@ def _may_be_said_of(search: BeamSearch, node: Node, name: Link) -> bool:
 
 def join_states(search: BeamSearch, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
     """Yield the intersections of states of different words, or their differences if negated."""
-    is_yes_no = (
-        search.frame.is_yes_no_question
-    )  # "is A a B": the thing itself is one side of the join
+    # "is A a B": the thing itself is one side of the join.
+    is_yes_no = search.frame.is_yes_no_question
     usable = [state for state in pool if (state.patterns or is_yes_no) and len(state.ids)]
     selected = _select_diverse(search, usable)
     content, has_negation = search.content_mask, bool(search.frame.get_operators("not"))
@@ -1291,9 +1290,8 @@ def _join_pair(
     shared_penalty = 0.0
     if first_state.node.edges and second_state.node.edges:
         first, second = first_state.node.edges[0][0], second_state.node.edges[0][0]
-        is_question_word = (
-            first.link is not None and not first.link.mask & search.content_mask
-        )  # "who"
+        # "who".
+        is_question_word = first.link is not None and not first.link.mask & search.content_mask
         is_same_step = (first.predicate, first.inverse) == (second.predicate, second.inverse)
         if is_same_step and search.schema.is_one_to_one((first.predicate, first.inverse)):
             return None  # their objects are the same, too

@@ -551,9 +551,8 @@ def choose_columns(query: QueryBuilder) -> None:
                 query.unknown += Penalty.UNNAMED_DATE
             shown_variables.append(query.attach(attachment))
             has_value = True
-    keys = [
-        sort_key for sort_key, _ in draft.order
-    ]  # "how many moons has the planet with the most moons"
+    # "how many moons has the planet with the most moons".
+    keys = [sort_key for sort_key, _ in draft.order]
     is_extreme_count = (
         keys == totals
         and draft.limit == 1

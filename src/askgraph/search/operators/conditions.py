@@ -906,9 +906,8 @@ def apply_exists(query: QueryBuilder, operator: Operator) -> bool:
 def apply_without(query: QueryBuilder, operator: Operator) -> bool:
     """Require that a predicate has no value, there or a step or two away: "without X"."""
     attachment = query.find_attachment(query.find_next_slot(operator.last, MAX_TOKENS_NEAR))
-    earlier_vertices = query.find_vertices_before(
-        operator
-    )  # what lacks something is named before "no"
+    # What lacks something is named before "no".
+    earlier_vertices = query.find_vertices_before(operator)
     if attachment is None or (earlier_vertices and attachment.vertex not in earlier_vertices):
         return False
     truth_values = get_truth_terms(query.schema, attachment.predicate)

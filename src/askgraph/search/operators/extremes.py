@@ -119,9 +119,8 @@ def apply_extreme(
     key = cast_value(query, variable)
     query.draft.order.append((key, descending))
     limit_rows(query, operator)
-    is_slot_used = next_slot is not None and not query.is_unused(
-        next_slot
-    )  # "the 3 highest scores", not "moons"
+    # "the 3 highest scores", not "moons".
+    is_slot_used = next_slot is not None and not query.is_unused(next_slot)
     if is_sole and is_slot_used and has_count_before(query, operator):
         query.projections.append((operator.last, variable))
     return True

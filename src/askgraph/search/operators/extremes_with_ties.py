@@ -45,9 +45,8 @@ def keep_ties(query: QueryBuilder) -> None:
         if not further_keys:
             _keep_largest_groups(query, key, descending=descending)
     elif not any(map(_is_aggregate, draft.columns)):
-        directions = (descending, not descending)[
-            : len(draft.order)
-        ]  # "the largest and the smallest"
+        # "the largest and the smallest".
+        directions = (descending, not descending)[: len(draft.order)]
         # Keep everything with the highest or lowest value, or both.
         draft, value = query.draft, get_value_variable(key)
         if query.is_grouped:

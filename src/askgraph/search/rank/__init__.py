@@ -426,9 +426,8 @@ def _has_verb_direction(edge: Edge, child: Node, linked: LinkedQuestion, schema:
     return is_subject is edge.inverse
 
 
-DEFAULT_RANKING_PATH = pathlib.Path(__file__).with_name(
-    "ranking.toml"
-)  # the ranking that the package uses
+# The ranking that the package uses.
+DEFAULT_RANKING_PATH = pathlib.Path(__file__).with_name("ranking.toml")
 
 
 @dataclass(frozen=True)

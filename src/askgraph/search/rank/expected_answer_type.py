@@ -717,9 +717,8 @@ class QueryColumns:
         if isinstance(value, Variable):
             name = value.value
             if name not in source_by_name:
-                source_by_name[name] = ColumnSource(
-                    frozenset([name])
-                )  # ends a name that leads to itself
+                # Ends a name that leads to itself.
+                source_by_name[name] = ColumnSource(frozenset([name]))
                 if (expression := self._expression_by_name.get(name)) is not None:
                     source_by_name[name] = self._get_source(expression, source_by_name)
             return source_by_name[name]

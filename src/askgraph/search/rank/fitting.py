@@ -182,9 +182,8 @@ class FitScorer:
         schema = self.schema
         sort, owners = schema.get_sort(predicate), owner.classes
         if any(triple.subject == variable for triple in patterns):
-            sort = (
-                ValueKind.NONE
-            )  # a predicate that leads to numbers of things, and elsewhere to things
+            # A predicate that leads to numbers of things, and elsewhere to things.
+            sort = ValueKind.NONE
         if sort is not ValueKind.NONE:
             kinds = get_predicate_kinds(schema, predicate)
             if predicate not in schema.naming_predicates:

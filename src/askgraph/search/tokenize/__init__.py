@@ -794,9 +794,8 @@ def _match_operator(reading: TokenizedQuestion, at: int) -> tuple[str, int]:
     for phrase, name in reading.word_list.operators_by_first_word.get(
         reading.tokens[at].folded, ()
     ):
-        is_allowed = (
-            name != "exists" or not at
-        )  # "is" and "did" ask for yes or no at the start only
+        # "is" and "did" ask for yes or no at the start only.
+        is_allowed = name != "exists" or not at
         if is_allowed and reading.has_phrase_at(phrase, at):
             return name, len(phrase)
     return "", 0

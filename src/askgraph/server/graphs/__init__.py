@@ -206,9 +206,7 @@ class GraphSummary(BaseModel):
 
     name: str = Field(description="Its name on this server, as used in URLs.")
     title: str = Field(description="The title that its publisher gives it, else its name.")
-    description: str = Field(
-        description="The publisher's or its own description; else its largest classes in words."
-    )
+    description: str = Field(description="A description; else its largest classes in words.")
     triples: int | None = Field(description="Null if it has not been read yet.")
     classes: int | None
     predicates: int | None

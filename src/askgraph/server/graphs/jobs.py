@@ -269,9 +269,8 @@ class GraphJobs:
         try:
             async with self._queue.wait_turn(lambda _: None):
                 job.update(state="running", progress=vars(JobProgress("starting")))
-                await self._store.delete_verified_of_graph(
-                    job.new_graph.name
-                )  # files of another graph with this name
+                # Files of another graph with this name.
+                await self._store.delete_verified_of_graph(job.new_graph.name)
                 settings, new_graph = self._settings, job.new_graph
                 task = AddTask(
                     self._workspace.folder,

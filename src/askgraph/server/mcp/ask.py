@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field
 
 from askgraph.answers import answer_option
 from askgraph.answers.codec import get_status
+from askgraph.answers.verbalize import describe_answerer
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
 from askgraph.server.mcp.access import (
     GraphAccess,
@@ -33,7 +34,7 @@ from askgraph.server.mcp.results import (
     format_rows,
     select_labels,
 )
-from askgraph.server.runs import RunRequest, check_question
+from askgraph.server.runs import RunRequest, check_question, choose_default_method
 from askgraph.server.runs.events import clip_line, describe_step
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import (
@@ -47,7 +48,6 @@ from askgraph.trace import (
     get_attempt,
 )
 from askgraph.trace.codec import from_json_value, to_json_value
-from askgraph.workspace import DEFAULT_METHOD
 
 _MAX_QUESTION_CHARACTERS = 4_000  # characters
 _MAX_GRAPHS = 10
@@ -80,9 +80,7 @@ async def ask(
             description="Names of graphs; may be left out for the only one.", max_length=_MAX_GRAPHS
         ),
     ] = None,
-    method: Annotated[
-        str | None, Field(description="From `list_graphs`; default: graph-search, without a model.")
-    ] = None,
+    method: Annotated[str | None, Field(description="From `list_graphs`; default: auto.")] = None,
     language: LanguageParameter = None,
     earlier: Annotated[
         list[EarlierQuestion] | None,
@@ -110,7 +108,8 @@ async def ask(
         choice = read_choice(context)
         if choice is not None:
             return await _answer_reading(access, *choice, limit)
-        methods, method_name = access.list_methods(), (method or DEFAULT_METHOD).replace("_", "-")
+        methods = access.list_methods()
+        method_name = (method or choose_default_method(methods)).replace("_", "-")
         names = graphs or [resolve_graph_name(access, None)]
         before = tuple(PreviousQuestion(item.question, item.query) for item in earlier or ())
         request = RunRequest(
@@ -201,6 +200,7 @@ def to_ask_result(outcome: Outcome, *, limit: int, following: Sequence[str] = ()
             "missing": [UnknownWords(words=item.words, names=list(item.names)) for item in missing],
             "next": list(following),
             "seconds": round(outcome.usage.seconds, 3),
+            "answered_by": describe_answerer(outcome) or None,
         }
     )
 

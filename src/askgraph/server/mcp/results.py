@@ -110,6 +110,7 @@ class AskResult(GraphTextResult):
     missing: list[UnknownWords] = Field(description="Words that no reading covers.")
     next: list[str] = Field(description="Possible follow-up questions that have answers.")
     seconds: float
+    answered_by: str | None = Field(None, description="Who answered, and the cost of a model.")
 
 
 class ProposedQuery(BaseModel):

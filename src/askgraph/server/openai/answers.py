@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from pyoxigraph import NamedNode
 
-from askgraph.answers.verbalize import describe_confidence
+from askgraph.answers.verbalize import describe_answerer, describe_confidence
 from askgraph.errors import AskgraphError, QueryError, SetupError
 from askgraph.server.openai import (
     ChatAnswer,
@@ -52,12 +52,15 @@ FollowingSuggester = Callable[[Outcome], Awaitable[Sequence[str]]]
 
 def format_message(outcome: Outcome, following: Sequence[str] = ()) -> list[str]:
     """Return the paragraphs of a message, in Markdown; the questions `following` come last."""
+    text = escape_markdown(describe_answerer(outcome), _MAX_TEXT_CHARACTERS)
+    answerer = [f"**Answered by:** {text}"] if text else []
     match outcome:
         case Answer():
             lines = "\n".join(
                 f"- {escape_markdown(line, _MAX_TEXT_CHARACTERS)}" for line in following
             )
-            return [*_format_answer(outcome), *([f"**Ask next:**\n\n{lines}"] if lines else [])]
+            next_part = [f"**Ask next:**\n\n{lines}"] if lines else []
+            return [*_format_answer(outcome), *answerer, *next_part]
         case Clarification(question=question, options=options):
             readings = [
                 f"{number}. {escape_markdown(option.words, _MAX_TEXT_CHARACTERS)} "
@@ -69,6 +72,7 @@ def format_message(outcome: Outcome, following: Sequence[str] = ()) -> list[str]
                 escape_markdown(question, _MAX_TEXT_CHARACTERS),
                 "\n".join(readings),
                 *_format_missing(outcome),
+                *answerer,
                 instruction,
             ]
         case Refusal(reason=reason, best=best):
@@ -77,6 +81,7 @@ def format_message(outcome: Outcome, following: Sequence[str] = ()) -> list[str]
                 f"No answer. {escape_markdown(reason, _MAX_TEXT_CHARACTERS)}",
                 *_format_missing(outcome),
                 *attempt,
+                *answerer,
             ]
 
 

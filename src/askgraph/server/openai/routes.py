@@ -35,6 +35,7 @@ from askgraph.server.rest.server import list_choices
 from askgraph.server.runs import (
     MAX_QUESTION_CHARACTERS,
     AskBody,
+    choose_default_method,
     find_invalid_character,
     list_method_names,
 )
@@ -46,7 +47,6 @@ from askgraph.server.runs.replies import (
     stream_texts,
 )
 from askgraph.trace import Clarification, Outcome, Question, Step
-from askgraph.workspace import DEFAULT_METHOD
 
 DEFAULT_MODEL = "askgraph"
 """The model name of the default method."""
@@ -83,7 +83,9 @@ def parse_model(
         SetupError: the request does not name one of several graphs.
     """
     method, separator, graph = model.partition("@")
-    method_name = DEFAULT_METHOD if method == DEFAULT_MODEL else method.replace("_", "-")
+    method_name = (
+        choose_default_method(methods) if method == DEFAULT_MODEL else method.replace("_", "-")
+    )
     if method_name not in methods or (separator and graph not in graphs):
         model_names = ", ".join([DEFAULT_MODEL, *methods])
         graph_list = ", ".join(graphs) or "none yet"

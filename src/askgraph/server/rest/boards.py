@@ -204,9 +204,7 @@ class PinView(BaseModel):
     graph: str
     query: str
     language: str | None
-    run: str | None = Field(
-        description="The caller's run that it was pinned from, if it still exists."
-    )
+    run: str | None = Field(description="The caller's run that it was pinned from, if it exists.")
     shown: AnswerDisplay
     answer: AnswerView = Field(description="The latest known answer.")
     checked: str = Field(description="When its query returned that answer (ISO 8601, UTC).")

@@ -279,22 +279,12 @@ class EntryBody(RequestBody):
         description="A property, a thing, or classes: by name, prefixed name or IRI.",
     )
     same_as: str | None = Field(None, max_length=200, description="Another word.")
-    query: str | None = Field(
-        None, max_length=20_000, description="The query that answers the phrase."
-    )
-    phrase: str | None = Field(
-        None, max_length=100, description="How answers speak of the property: crewed by."
-    )
-    inverse: str | None = Field(
-        None, max_length=100, description="The past tense for its value: crewed."
-    )
+    query: str | None = Field(None, max_length=20_000, description="The query of the phrase.")
+    phrase: str | None = Field(None, max_length=100, description="How answers name it: crewed by.")
+    inverse: str | None = Field(None, max_length=100, description="Past tense of a value: crewed.")
     plural: str | None = Field(None, max_length=100, description="The plural of the noun.")
-    most: str | None = Field(
-        None, max_length=100, description="The adjective of the highest value: largest."
-    )
-    least: str | None = Field(
-        None, max_length=100, description="The adjective of the lowest value: smallest."
-    )
+    most: str | None = Field(None, max_length=100, description="Adjective of the most: largest.")
+    least: str | None = Field(None, max_length=100, description="Adjective of the least: smallest.")
     person: bool = Field(False, description="Whether it is a class of people, or leads to people.")
 
 

@@ -76,9 +76,7 @@ class ProfileView(BaseModel):
     triples: int
     classes: list[ClassView]
     predicates: list[PredicateView]
-    total_classes: int = Field(
-        description="Number of all classes, or of those that match the search."
-    )
+    total_classes: int = Field(description="Number of classes, or of those that match the search.")
     total_predicates: int
     languages: dict[str, int] = Field(description="Texts by their language tag.")
     graphs: dict[str, int] = Field(description="Named graphs with their triples, at most 1,000.")

@@ -288,9 +288,7 @@ _ALTERNATIVES_TIMEOUT_SECONDS = 3.0  # for each query that looks for alternative
 class PartsBody(QueryTextBody):
     """A query to split into its parts."""
 
-    question: str | None = Field(
-        None, max_length=4000, description="The question that the query answers, if any."
-    )
+    question: str | None = Field(None, max_length=4000, description="The question that it answers.")
     alternatives: bool = Field(True, description="Whether to return alternatives.")
 
 

@@ -14,10 +14,9 @@ from askgraph.methods import PRESETS, can_follow_up, get_preset_settings, parse_
 from askgraph.server.auth.identify import get_credentials
 from askgraph.server.hub import Asker, Caller, Hub, HubDep, identify_caller
 from askgraph.server.problems import NotFound, Problem, to_problem_response
-from askgraph.server.runs import list_method_names, list_open_settings
+from askgraph.server.runs import choose_default_method, list_method_names, list_open_settings
 from askgraph.server.store.runs import AverageCost
 from askgraph.server.telemetry import Metrics
-from askgraph.workspace import DEFAULT_METHOD
 from askgraph.workspace.models import is_model_required
 from askgraph.workspace.settings import load_model_tables
 
@@ -45,13 +44,9 @@ class MethodView(BaseModel):
     missing: str | None = Field(None, description="What is missing if it is not available.")
     settings: list[SettingView]
     questions: int = Field(description="Number of questions behind the averages below.")
-    seconds: float | None = Field(
-        None, description="Seconds per question, on average on this server."
-    )
-    tokens: float | None = Field(
-        None, description="Tokens per question, on average on this server."
-    )
-    money: float | None = Field(None, description="Money per question, on average on this server.")
+    seconds: float | None = Field(None, description="Seconds per question, on average here.")
+    tokens: float | None = Field(None, description="Tokens per question, on average here.")
+    money: float | None = Field(None, description="Money per question, on average here.")
 
 
 class ModelView(BaseModel):
@@ -86,15 +81,17 @@ async def list_choices(hub: Hub) -> MethodsView:
         )
         for name, table in tables.items()
     ]
-    default = DEFAULT_METHOD if DEFAULT_METHOD in names else names[0]
-    return MethodsView(default=default, methods=views, models=models)
+    return MethodsView(default=choose_default_method(names), methods=views, models=models)
 
 
 def _build_method_view(hub: Hub, name: str, cost: AverageCost | None) -> MethodView:
     missing, supports_follow_up = None, False
     plugin: Any = None
+    needs_model = False
     try:
         plugin = plugins.load("method", name)
+        called_name = hub.workspace.resolve_method(name)[0]
+        needs_model = is_model_required(plugins.load("method", called_name))
         method = hub.workspace.method(name, models=hub.models)
         supports_follow_up, missing = can_follow_up(method), getattr(method, "missing", "") or None
     except SetupError as error:
@@ -118,7 +115,7 @@ def _build_method_view(hub: Hub, name: str, cost: AverageCost | None) -> MethodV
     return MethodView(
         name=name,
         words=first_sentence.partition(";")[0].rstrip(".") + "." if first_sentence else "",
-        needs_model=plugin is not None and is_model_required(plugin),
+        needs_model=needs_model,
         converses=supports_follow_up,
         usable=missing is None,
         missing=missing,

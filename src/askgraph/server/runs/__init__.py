@@ -21,7 +21,7 @@ from askgraph.sparql.judge import get_query_form
 from askgraph.sparql.results import GraphResult, Result, Row, SelectResult, Term, Truncation
 from askgraph.sparql.vocabulary import XSD
 from askgraph.trace import Outcome, PreviousQuestion, Question, get_attempt
-from askgraph.workspace import DEFAULT_METHOD, Workspace
+from askgraph.workspace import DEFAULT_METHOD, SEARCH_METHOD, Workspace
 from askgraph.workspace.models import Models
 from askgraph.workspace.settings import load_model_tables
 
@@ -85,9 +85,7 @@ class CellView(BaseModel):
     type: Choice["iri", "literal", "blank", "triple"]
     value: str = Field(description="The IRI, the literal's text, or a name for the blank node.")
     label: str | None = Field(None, description="The name of an IRI in the asker's language.")
-    datatype: str | None = Field(
-        None, description="The datatype of a literal that is not a string."
-    )
+    datatype: str | None = Field(None, description="The datatype of a literal that is no string.")
     language: str | None = Field(None, description="The language tag of a literal.")
 
 
@@ -192,9 +190,7 @@ class AskBody(RequestBody):
         None, max_length=20, description="Names of graphs; may be left out if there is one."
     )
     method: str | None = Field(None, max_length=100, description="A method from `GET /methods`.")
-    model: str | None = Field(
-        None, max_length=200, description="A language model by its name in the workspace."
-    )
+    model: str | None = Field(None, max_length=200, description="A model of the workspace.")
     settings: dict[str, bool | int | float | str] = Field(
         default_factory=dict, max_length=50, description="Settings of the method."
     )
@@ -204,9 +200,7 @@ class AskBody(RequestBody):
     seconds: float | None = Field(
         None, gt=0, le=3600, description="Time limit, after which the best answer so far comes."
     )
-    timeout: float | None = Field(
-        None, gt=0, le=3600, description="Seconds after which the question fails."
-    )
+    timeout: float | None = Field(None, gt=0, le=3600, description="Seconds after which it fails.")
     anew: bool = Field(False, description="Whether to ignore a confirmed answer.")
 
 
@@ -286,6 +280,14 @@ class ConfirmationView(BaseModel):
     change: str | None = None
 
 
+class AnswererView(BaseModel):
+    """The method that `auto` chose, and its language model."""
+
+    method: str
+    model: str = Field(description="Empty without a model.")
+    failed: bool = Field(description="Whether the model did not answer.")
+
+
 class UsageView(BaseModel):
     """The cost of a question, except its time."""
 
@@ -314,9 +316,7 @@ class AnswerView(BaseModel):
     chosen: bool = Field(False, description="Whether a person chose or wrote the query.")
     words: str
     sentence: str = Field(description="The result in a sentence; empty if it has none.")
-    unused_words: list[str] = Field(
-        description="Words of the question that the query does not use."
-    )
+    unused_words: list[str] = Field(description="Words of the question that the query ignores.")
     interpretation: str | None
     labels: dict[str, str]
     evidence: list[EvidenceView]
@@ -330,11 +330,10 @@ class AnswerView(BaseModel):
     missing: list[UnknownWordsView] = Field([], description="Words that no reading covers.")
     seconds: float
     usage: UsageView
+    answered_by: AnswererView | None = Field(None, description="Null unless a method chose.")
     cells: list[list[CellView | None]] = Field(description="The rows as typed cells.")
     total: int = Field(description="The number of all rows, including those not sent.")
-    form: Form = Field(
-        "SELECT", description="Of CONSTRUCT, which stands for DESCRIBE too, rows are triples."
-    )
+    form: Form = Field("SELECT", description="Of CONSTRUCT (also for DESCRIBE), rows are triples.")
 
 
 class EarlierView(BaseModel):
@@ -461,7 +460,10 @@ class RunRequest:
 
 
 def to_request(
-    body: AskBody, graphs: tuple[str, ...], earlier: tuple[PreviousQuestion, ...]
+    body: AskBody,
+    graphs: tuple[str, ...],
+    earlier: tuple[PreviousQuestion, ...],
+    server: ServeSettings,
 ) -> RunRequest:
     """Convert the body of a caller's request, in its session or a new one.
 
@@ -472,7 +474,7 @@ def to_request(
     return RunRequest(
         Question(" ".join(body.question.split()), body.language, earlier),
         graphs,
-        body.method or DEFAULT_METHOD,
+        body.method or choose_default_method(list_method_names(server)),
         body.model,
         body.settings,
         body.session or generate_id(),
@@ -497,6 +499,11 @@ def list_method_names(settings: ServeSettings) -> list[str]:
         return names
     enabled = [name.replace("_", "-") for name in settings.methods]
     return [name for name in names if name in enabled]
+
+
+def choose_default_method(names: Sequence[str]) -> str:
+    """Return the default of the methods that callers may choose."""
+    return next((name for name in (DEFAULT_METHOD, SEARCH_METHOD) if name in names), names[0])
 
 
 def list_model_names(workspace: Workspace) -> list[str]:

@@ -337,10 +337,8 @@ def _can_read(row: RunRow, caller: Principal) -> bool:
 
 
 _log = logging.getLogger("askgraph.server")
-_POLL_SECONDS, _POLLS_PER_HEARTBEAT = (
-    1.0,
-    5,
-)  # seconds between two looks at the store, looks between two signs of life
+# Seconds between two looks at the store, looks between two signs of life.
+_POLL_SECONDS, _POLLS_PER_HEARTBEAT = 1.0, 5
 _RETENTION_SECONDS = 60.0  # seconds for which a finished run is kept in memory
 
 
@@ -505,10 +503,8 @@ class RunRegistry:
             run.events.add("problem", problem=to_problem(error).model_dump())
             return
         finally:
-            run.steps, run.masked_steps = (
-                [],
-                [],
-            )  # they are in the store, and current readers have the list
+            # They are in the store, and current readers have the list.
+            run.steps, run.masked_steps = ([], [])
         run.events.add(**_build_final_event(view))
         for observer in self._observers:
             observer(view)

@@ -1,6 +1,7 @@
 // One question of the conversation, and its answer as it forms.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { RunView } from "../api/types.ts";
 import { graphTitle } from "../app/known.ts";
 import { formatSeconds } from "../i18n/index.ts";
 import { methodTitle } from "../parts/methods.ts";
@@ -40,8 +41,7 @@ export function TurnView({ turn, isFirst, isLast }: TurnViewProps) {
         <p class="turn-about faint">
           {joinWithDots(
             run.graphs.map(graphTitle).join(", "),
-            methodTitle(run.method),
-            run.model,
+            ...answererWords(run),
             run.seconds !== null && formatSeconds(run.seconds),
           )}
         </p>
@@ -49,6 +49,13 @@ export function TurnView({ turn, isFirst, isLast }: TurnViewProps) {
       <Body turn={turn} isLast={isLast} />
     </article>
   );
+}
+
+/** Names who answered: the method and its model, or those that `auto` chose. */
+function answererWords(run: RunView): (string | null)[] {
+  const by = run.answer?.answered_by;
+  if (!by) return [methodTitle(run.method), run.model];
+  return [methodTitle(by.method), by.failed ? say.modelFailed(by.model) : by.model];
 }
 
 function Body({ turn, isLast }: { turn: Turn; isLast: boolean }) {

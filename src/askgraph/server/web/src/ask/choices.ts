@@ -25,12 +25,13 @@ export const chosenMethod = computed<MethodView | null>(() => {
   return named(methodWanted.value) ?? named(all.default) ?? usable[0] ?? null;
 });
 
-/** The model of a method that needs one. */
+/** The model of a method that needs one: the chosen one, else the default, else the first. */
 export const chosenModel = computed<string | null>(() => {
   if (!chosenMethod.value?.needs_model) return null;
   const names = (knownMethods.value.value?.models ?? []).map((model) => model.name);
   const wanted = modelWanted.value;
-  return wanted !== null && names.includes(wanted) ? wanted : (names[0] ?? null);
+  const known = (name: string | null) => names.find((one) => one === name);
+  return known(wanted) ?? known("default") ?? names[0] ?? null;
 });
 
 export function chooseGraphs(names: readonly string[]): void {

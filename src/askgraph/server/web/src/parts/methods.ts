@@ -5,7 +5,7 @@ import { texts } from "../i18n/index.ts";
 import words from "./methods.json";
 
 /** The methods whose names are words, in the order of their titles. */
-const WORDS = ["graph-search", "guided", "multi-stage", "nearest-example", "direct"];
+const WORDS = ["auto", "graph-search", "guided", "multi-stage", "nearest-example", "direct"];
 const NAMES: Readonly<Record<string, string>> = {
   dfsl: "DFSL",
   grasp: "GRASP",

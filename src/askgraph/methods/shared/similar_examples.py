@@ -1,0 +1,520 @@
+"""Similar examples: the query of another wording of a question, with its names and numbers changed.
+
+The examples nearest to a question by word vectors are compared with it: their words, their form,
+their operators, and the names and numbers that only one of both has. A logistic model gives the
+chance that an example's query answers the question. The answer of a method and the one of the best
+example are weighed by their results and confidences.
+"""
+
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from pyoxigraph import Literal, NamedNode
+from rapidfuzz import fuzz
+
+from askgraph.answers.validation.graph_knowledge import NameScope
+from askgraph.answers.verbalize.phrases import load_phrases
+from askgraph.endpoint import CountingEndpoint
+from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
+from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import QueryExample, Wording
+from askgraph.graph.literals import parse_term
+from askgraph.index.names import ItemKind, NameIndex, split_tokens, stem_word
+from askgraph.methods.settings import load_texts
+from askgraph.methods.tools import Context, ToolLimits
+from askgraph.methods.tools.hits import look_up_types
+from askgraph.methods.tools.query_run import answer_query
+from askgraph.methods.tools.term_text import extract_iris
+from askgraph.search.decide import MAX_DOUBTED_CONFIDENCE
+from askgraph.search.link import Link
+from askgraph.search.link.word_vectors import Vectors, combine_words, find_vector
+from askgraph.search.pipeline import link_text
+from askgraph.search.query_pieces import find_aggregates, get_function, list_negated_groups
+from askgraph.search.tokenize import build_question_form, compare_forms, tokenize
+from askgraph.search.tokenize.question_operators import detect_operators
+from askgraph.search.tokenize.word_lists import get_shared_words
+from askgraph.sparql import Group, Query, transform, walk
+from askgraph.sparql.prefixes import split_local_name
+from askgraph.sparql.serializer import to_text, to_tree
+from askgraph.trace import Answer, Clarification, Question, Refusal, Step, Usage
+
+__all__ = ["SimilarExample", "find_similar_example", "prefer_examples"]
+
+_WEIGHTS: Mapping[str, float] = load_texts("examples")["weights"]
+_MAX_KEPT_INDICES = 4  # callers of a server have confirmed different examples
+_MAX_COMPARED_WORDINGS = 16  # wordings that are compared word by word
+_MIN_LIKENESS = 0.5  # minimum likeness of an example that may answer a question
+_MAX_ADAPTED_EXAMPLES = 5  # examples that are compared in detail
+_MIN_CHANCE = 0.33  # minimum chance of an example whose query is run
+_TYPICAL_LIKENESS = 0.9  # likeness of the nearest of many examples with another meaning
+_MIN_SURE_EXPLAINED = 0.8  # minimum share of the question's words that a sure example explains
+_MAX_CHANCE = 0.98  # the most that is believed of a similar example
+_MIN_UNCONFIRMED_CHANCE = 0.65  # minimum chance of an example that needs no agreement
+_UNCONFIRMED_FACTOR = 0.59  # factor of an unsure example that the method contradicts
+_AGREEMENT_WEIGHT = 0.5  # the answers of a method and of an example have errors in common
+_SURE_CHANCE = 0.95  # the chance from which an example answers without the method
+_MIN_SCHEMA_SCORE = 0.9  # minimum score of the name of a class or property that counts
+_MIN_LINK_SCORE = 0.6  # minimum score of a name that a question has
+_MIN_NAME_SCORE = 0.95  # the same for a name that takes the place of another one
+_MAX_DIFFERENCE_COUNT = 3  # more differences of a kind count no more
+_TIMEOUT_SECONDS = 20.0
+_OPERATOR_KINDS: Mapping[str, list[str]] = load_texts("examples")["operators"]
+_QUOTATION = re.compile(r"[\"“”„«‘]\s*([^\"“”„«»‘’]+?)\s*[\"“”»’]")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+@dataclass(frozen=True)
+class SimilarExample:
+    """An example whose query may answer a question.
+
+    Attributes:
+        query: the query with the names and numbers of the question.
+        chance: the chance that it answers the question, 0 to 1.
+        wording: the wording of the example that is nearest to the question.
+    """
+
+    example: QueryExample
+    query: str
+    chance: float
+    wording: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """A question as it is compared."""
+
+    text: str
+    language: str | None
+
+    @cached_property
+    def words(self) -> tuple[tuple[str, str], ...]:
+        """The content words, each with its stem."""
+        reading = tokenize(self.text, self.language)
+        content = [token for at, token in enumerate(reading.tokens) if not reading.is_stop(at)]
+        return tuple((token.text, token.stem) for token in content or reading.tokens)
+
+    @cached_property
+    def vector(self) -> Vectors | None:
+        """The unit vector of its words without function words."""
+        return combine_words(self.plain_words)
+
+    @cached_property
+    def form(self) -> tuple[str, ...]:
+        """Its structure without the names in it."""
+        return build_question_form(self.text, self.language)
+
+    @cached_property
+    def operators(self) -> Counter[str]:
+        """Its operators by name."""
+        operators = detect_operators(tokenize(self.text, self.language))
+        return Counter([*(item.name for item in operators.operators), operators.asks or ""])
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of its operators: count, group, extreme, average, sum, negation."""
+        return frozenset(
+            kind for kind, names in _OPERATOR_KINDS.items() if self.operators & Counter(names)
+        )
+
+    @cached_property
+    def numbers(self) -> tuple[str, ...]:
+        """Its numbers in digits, in order."""
+        quantities = tokenize(self.text, self.language).quantities
+        spelled = (f"{item.value:g}" for item in quantities if item.is_spelled and item.value)
+        return tuple(dict.fromkeys([*_NUMBER.findall(self.text), *spelled]))
+
+    @cached_property
+    def quotations(self) -> tuple[str, ...]:
+        """Its texts in quotation marks."""
+        return tuple(dict.fromkeys(_QUOTATION.findall(self.text)))
+
+    @cached_property
+    def plain_words(self) -> tuple[str, ...]:
+        """Its words without function words."""
+        words = split_tokens(self.text)
+        stop_words = get_shared_words().stop_words.get((self.language or "en")[:2], frozenset())
+        return tuple(word for word in words if word not in stop_words) or tuple(words)
+
+    @cached_property
+    def stems(self) -> str:
+        """The stems of its words."""
+        return " ".join(map(stem_word, self.plain_words))
+
+    @cached_property
+    def folded_text(self) -> str:
+        """All its words, between spaces."""
+        return f" {' '.join(split_tokens(self.text))} "
+
+    def mentions(self, value: str) -> bool:
+        """Return whether a text or number is in the question, whatever its case."""
+        words = " ".join(split_tokens(value))
+        return value in self.numbers or (bool(words) and f" {words} " in self.folded_text)
+
+
+_read_question = lru_cache(maxsize=4096)(_Reading)
+
+
+@dataclass(frozen=True, eq=False)
+class _ExampleIndex:
+    """The wordings of examples with their unit vectors; `links` has those of compared wordings."""
+
+    examples: tuple[QueryExample, ...]
+    owners: tuple[QueryExample, ...]
+    wordings: tuple[Wording, ...]
+    vectors: Vectors
+    links: dict[str, Sequence[Link]] = field(default_factory=dict)
+
+    @classmethod
+    def build(cls, examples: tuple[QueryExample, ...]) -> "_ExampleIndex":
+        """Read the wordings of examples."""
+        owners, wordings, vectors = [], [], []
+        for example in examples:
+            for wording in example.wordings:
+                vector = _Reading(wording.text, wording.language).vector
+                if vector is not None:
+                    owners.append(example)
+                    wordings.append(wording)
+                    vectors.append(vector)
+        return cls(examples, tuple(owners), tuple(wordings), np.array(vectors, np.float32))
+
+    def find_nearest(self, reading: _Reading) -> Iterator[tuple[QueryExample, _Reading, float]]:
+        """Yield the nearest examples first, each with its nearest wording and the likeness."""
+        if reading.vector is None or not self.owners:
+            return
+        cosines = self.vectors @ reading.vector
+        count = min(_MAX_COMPARED_WORDINGS, len(cosines))
+        seen: dict[int, tuple[QueryExample, _Reading, float]] = {}
+        for at in np.argpartition(-cosines, count - 1)[:count].tolist():
+            owner, wording = self.owners[at], self.wordings[at]
+            other = _read_question(wording.text, wording.language)
+            shared = fuzz.token_set_ratio(reading.stems, other.stems)
+            same = fuzz.token_sort_ratio(reading.text, wording.text)
+            likeness = float(cosines[at]) + 0.003 * (shared + same)
+            if id(owner) not in seen or seen[id(owner)][2] < likeness:
+                seen[id(owner)] = owner, other, likeness
+        yield from sorted(seen.values(), key=lambda item: -item[2])
+
+
+_indices: WeakKeyDictionary[NameIndex, list[_ExampleIndex]] = WeakKeyDictionary()
+
+
+def _load_index(graph: KnowledgeGraph) -> _ExampleIndex:
+    """Return the index of a graph's examples; those of the last few callers are kept."""
+    known = _indices.setdefault(graph.names, [])
+    index = next((item for item in known if item.examples == graph.examples), None)
+    if index is None:
+        index = _ExampleIndex.build(tuple(graph.examples))
+        known[:] = [*known, index][-_MAX_KEPT_INDICES:]
+    return index
+
+
+def find_similar_example(question: Question, graph: KnowledgeGraph) -> SimilarExample | None:
+    """Return the example that most probably answers a question, None without any."""
+    reading, index = _Reading(question.text, question.language), _load_index(graph)
+    nearest = [item for item in index.find_nearest(reading) if item[2] >= _MIN_LIKENESS]
+    links = link_text(reading.text, reading.language, graph.names).links if nearest else ()
+    found = []
+    for example, wording, likeness in nearest[:_MAX_ADAPTED_EXAMPLES]:
+        others = (item[2] for item in nearest if item[0].query.split() != example.query.split())
+        try:
+            adapted = _adapt_example(example, wording, reading, links, graph, index.links)
+        except QuerySyntaxError:
+            continue
+        evidence = collect_evidence(reading, wording, adapted)
+        evidence |= {"likeness": likeness, "linked": _measure_linked(links, adapted.iris)}
+        evidence["margin"] = likeness - max([_TYPICAL_LIKENESS, *others])
+        chance = estimate_chance(evidence)
+        found.append(SimilarExample(example, adapted.query, chance, wording.text))
+    return max(found, key=lambda similar: similar.chance, default=None)
+
+
+def collect_evidence(
+    reading: _Reading, wording: _Reading, adapted: "_Adaptation"
+) -> dict[str, float]:
+    """Return what is alike and what differs between a question and an example."""
+    names = [(word, word) for word in adapted.name_words]
+    operators, own_operators = reading.operators, wording.operators
+    differing = ((operators - own_operators) + (own_operators - operators)).total()
+    return {
+        "form": compare_forms(reading.form, wording.form),
+        "operators": min(differing, _MAX_DIFFERENCE_COUNT),
+        "unserved": float(len(reading.kinds - adapted.kinds)),
+        "unasked": float(len(adapted.kinds - reading.kinds)),
+        "missing": min(adapted.missing_count, _MAX_DIFFERENCE_COUNT),
+        "extra": min(adapted.extra_count, _MAX_DIFFERENCE_COUNT),
+        "explained": _measure_coverage(reading.words, [*wording.words, *names]),
+        "mentioned": _measure_coverage(wording.words, reading.words),
+    }
+
+
+def _measure_linked(links: Sequence[Link], iris: Collection[str]) -> float:
+    """Return the share (0–1) of the classes and properties that words name and a query uses."""
+    kinds = (ItemKind.CLASS, ItemKind.PREDICATE)
+    named = [link for link in links if link.kind in kinds and link.score >= _MIN_SCHEMA_SCORE]
+    return sum(link.target in iris for link in named) / len(named) if named else 0.5
+
+
+def estimate_chance(evidence: Mapping[str, float]) -> float:
+    """Estimate the chance (0–1) that an example's query answers the question.
+
+    It is only sure if the query has all names, numbers and operators, and no others.
+    """
+    linear = _WEIGHTS["bias"] + sum(_WEIGHTS[name] * value for name, value in evidence.items())
+    differs = any(evidence[name] for name in ("unserved", "unasked", "missing", "extra"))
+    is_doubted = differs or evidence["explained"] < _MIN_SURE_EXPLAINED
+    maximum = MAX_DOUBTED_CONFIDENCE if is_doubted else _MAX_CHANCE
+    return min(1 / (1 + math.exp(-linear)), maximum)
+
+
+def _measure_coverage(words: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> float:
+    """Return the share (0–1) of words, by weight, that others mean too."""
+    stems = {stem for _, stem in others}
+    known = [vector for word, _ in others if (vector := find_vector(word)) is not None]
+    units = np.array([vector / (np.linalg.norm(vector) or 1.0) for vector in known])
+    total = covered = 0.0
+    for word, stem in words:
+        vector = find_vector(word)
+        weight = float(np.linalg.norm(vector)) if vector is not None else 1.0
+        total += weight
+        if stem in stems:
+            covered += weight
+        elif vector is not None and len(units):
+            covered += max(0.0, float((units @ vector).max()))
+    return covered / total if total else 1.0
+
+
+@dataclass(frozen=True)
+class _Adaptation:
+    """The query of an example with the names and numbers of a question.
+
+    Attributes:
+        missing_count: the names and numbers of the example that the question lacks.
+        extra_count: the numbers and quotations of the question that the query lacks.
+        name_words: the words of the names in the query.
+    """
+
+    query: str
+    missing_count: int
+    extra_count: int
+    name_words: tuple[str, ...]
+    kinds: frozenset[str]
+    iris: frozenset[str]
+
+
+def _list_query_kinds(tree: Query) -> frozenset[str]:
+    """Return the kinds of operators that a query has."""
+    functions = {get_function(item) for item in find_aggregates(tree)}
+    named = {"COUNT": "count", "AVG": "average", "SUM": "sum", "MAX": "extreme", "MIN": "extreme"}
+    kinds = {named[name] for name in functions if name in named}
+    kinds |= {"group"} if tree.group_by else set()
+    kinds |= {"extreme"} if tree.order and tree.limit else set()
+    negated = any(
+        list_negated_groups(group) for group in walk(tree.where) if isinstance(group, Group)
+    )
+    return frozenset(kinds | {"negation"} if negated else kinds)
+
+
+def _adapt_example(
+    example: QueryExample,
+    wording: _Reading,
+    reading: _Reading,
+    links: Sequence[Link],
+    graph: KnowledgeGraph,
+    known_links: dict[str, Sequence[Link]],
+) -> _Adaptation:
+    """Put the names and numbers of a question in the place of those of an example.
+
+    Args:
+        links: the links of the question.
+        known_links: the links of examples by their wording; it is filled.
+    """
+    tree, kinds, texts = _read_query(example.query)
+    classes = {cls.iri for cls in graph.profile.classes}
+    things = [iri for iri, kind in kinds.items() if kind == "entities" and iri not in classes]
+    numbers = _pair_numbers(wording, reading, texts)
+    kept = [text for text in texts if wording.mentions(text) and text not in numbers]
+    lost = [text for text in kept if not reading.mentions(text)]
+    names = dict[str, str]()
+    if lost or things:
+        if wording.text not in known_links:
+            own = link_text(wording.text, wording.language, graph.names)
+            known_links[wording.text] = own.links
+        names, lost = _pair_names((lost, things), known_links[wording.text], links, graph)
+
+    def change(part: object) -> object:
+        if isinstance(part, NamedNode) and part.value in names:
+            return parse_term(names[part.value])
+        if not isinstance(part, Literal):
+            return part
+        if part.value in names:
+            return parse_term(names[part.value])
+        value = _NUMBER.sub(lambda match: numbers.get(match[0], match[0]), part.value)
+        if value == part.value or part.language:
+            return part
+        return Literal(value, datatype=part.datatype)
+
+    limit = numbers.get(str(tree.limit), "")
+    changed: Query = transform(tree, change) if names or numbers else tree
+    changed = replace(changed, limit=int(limit)) if limit.isdigit() else changed
+    query = to_text(changed) if changed is not tree else example.query
+    extra = [text for text in (*reading.numbers, *reading.quotations) if text not in query]
+    words = (split_tokens(split_local_name(iri)) for iri in kinds)
+    return _Adaptation(
+        query,
+        len(lost),
+        len(extra),
+        tuple(word for name in words for word in name),
+        _list_query_kinds(changed),
+        frozenset(kinds),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _read_query(query: str) -> tuple[Query, Mapping[str, NameScope], tuple[str, ...]]:
+    """Return the tree of a query, its IRIs, and the texts of its literals and of its limit."""
+    tree = to_tree(query)
+    texts = [term.value for term in walk(tree) if isinstance(term, Literal)]
+    texts += [str(tree.limit)] if (tree.limit or 0) > 1 else []
+    return tree, extract_iris(query), tuple(texts)
+
+
+def _pair_numbers(wording: _Reading, reading: _Reading, texts: Sequence[str]) -> dict[str, str]:
+    """Return the numbers of a query's texts that only the example has, with those of the question.
+
+    They are paired in order, if both questions have as many of their own.
+    """
+    old = [item for item in wording.numbers if item not in reading.numbers]
+    old = [item for item in old if any(item in _NUMBER.findall(text) for text in texts)]
+    new = [item for item in reading.numbers if item not in wording.numbers]
+    return dict(zip(old, new, strict=True)) if len(old) == len(new) else {}
+
+
+def _pair_names(
+    constants: tuple[Sequence[str], Sequence[str]],
+    own_links: Sequence[Link],
+    links: Sequence[Link],
+    graph: KnowledgeGraph,
+) -> tuple[dict[str, str], list[str]]:
+    """Return what takes the place of constants that the question lacks, and those without.
+
+    A constant is replaced if the question has just one name of the kind, of the same class, that
+    the example lacks.
+
+    Args:
+        constants: texts, and IRIs of things.
+        own_links: the links of the example's wording.
+        links: those of the question.
+    """
+    texts, things = constants
+    own, other = _select_names(own_links), _select_names(links)
+    lost = [*texts, *(iri for iri in things if iri in own and iri not in other)]
+    fresh = [link for target, link in other.items() if target not in own]
+    fresh = [link for link in fresh if link.score >= _MIN_NAME_SCORE and _is_longest(link, fresh)]
+    names: dict[str, str] = {}
+    for constant in lost:
+        kind = ItemKind.ENTITY if constant in things else ItemKind.VALUE
+        types = _list_types(constant, graph) if kind is ItemKind.ENTITY else ()
+        fitting = {
+            link.target
+            for link in fresh
+            if link.kind is kind and (not types or types == _list_types(link.target, graph))
+        }
+        if len(fitting) == 1:
+            [target] = fitting
+            names[constant] = f"<{target}>" if kind is ItemKind.ENTITY else target
+    return names, [constant for constant in lost if constant not in names]
+
+
+def _select_names(links: Sequence[Link]) -> dict[str, Link]:
+    """Return the things and values that a question names, each with its best link."""
+    kinds = (ItemKind.ENTITY, ItemKind.VALUE)
+    named = [link for link in links if link.kind in kinds and link.score >= _MIN_LINK_SCORE]
+    return {link.target: link for link in reversed(named)}
+
+
+def _is_longest(link: Link, links: Sequence[Link]) -> bool:
+    return not any(set(link.positions) < set(other.positions) for other in links)
+
+
+def _list_types(iri: str, graph: KnowledgeGraph) -> tuple[str, ...]:
+    return look_up_types(graph.arrays, f"<{iri}>") if graph.arrays is not None else ()
+
+
+async def prefer_examples(
+    question: Question, graphs: Sequence[KnowledgeGraph], steps: AsyncIterator[Step]
+) -> AsyncGenerator[Step, None]:
+    """Yield the steps of a method; a similar example's answer takes the place of a less sure one.
+
+    A sure example answers at once. Two answers with the same result confirm each other.
+    """
+    answer = await answer_from_similar(question, graphs)
+    if answer is not None and answer.confidence >= _SURE_CHANCE:
+        yield answer
+        return
+    try:
+        async for step in steps:
+            is_outcome = isinstance(step, Answer | Clarification | Refusal)
+            yield _choose_outcome(step, answer) if is_outcome and answer is not None else step
+    finally:
+        if isinstance(steps, AsyncGenerator):
+            await steps.aclose()
+
+
+def _choose_outcome(outcome: Step, similar: Answer) -> Step:
+    """Return the surer of two outcomes; an equal result raises the confidence."""
+    best = outcome if isinstance(outcome, Answer) else getattr(outcome, "best", None)
+    confidence = best.confidence if isinstance(best, Answer) else 0.0
+    usage = getattr(outcome, "usage", Usage()) + similar.usage
+    if isinstance(best, Answer) and _has_same_result(best, similar):
+        low, high = sorted((confidence, similar.confidence))
+        joint = min(high + (1 - high) * low * _AGREEMENT_WEIGHT, _MAX_CHANCE)
+        surer = similar if similar.confidence > confidence else best
+        return replace(surer, confidence=round(max(high, joint), 4), usage=usage)
+    if similar.confidence <= confidence:
+        return outcome
+    factor = _UNCONFIRMED_FACTOR if similar.confidence < _MIN_UNCONFIRMED_CHANCE else 1.0
+    return replace(similar, confidence=round(similar.confidence * factor, 4), usage=usage)
+
+
+def _has_same_result(first: Answer, second: Answer) -> bool:
+    """Return whether the answer columns of two answers have the same values."""
+    if first.boolean is not None or second.boolean is not None:
+        return first.boolean == second.boolean
+    columns = [
+        {frozenset(answer.result.get_column(name)) for name in answer.answer_columns}
+        for answer in (first, second)
+    ]
+    return columns[0] == columns[1]
+
+
+async def answer_from_similar(
+    question: Question, graphs: Sequence[KnowledgeGraph]
+) -> Answer | None:
+    """Return the answer by the query of the most similar example of several graphs, or None."""
+    if question.before:
+        return None
+    started = time.perf_counter()
+    found = [(graph, item) for graph in graphs if (item := find_similar_example(question, graph))]
+    graph, similar = max(found, key=lambda pair: pair[1].chance, default=(None, None))
+    if graph is None or similar is None or similar.chance < _MIN_CHANCE:
+        return None
+    endpoint = CountingEndpoint(graph.endpoint)
+    limits = ToolLimits(timeout=_TIMEOUT_SECONDS)
+    context = Context(replace(graph, endpoint=endpoint), question, limits)
+    try:
+        answer = await answer_query(context, similar.query, confidence=round(similar.chance, 4))
+    except (QueryError, ServiceError):
+        return None
+    if answer.is_empty:
+        return None
+    phrases = load_phrases(question.language or "en")
+    words = f"{answer.words} {phrases.say('similar example', phrases.quote(similar.wording))}"
+    usage = Usage(time.perf_counter() - started, endpoint.requests)
+    return replace(answer, words=words, usage=usage)

@@ -1,0 +1,176 @@
+"""Link nouns that name no class or thing by themselves: generic nouns, and kinds with a number.
+
+A generic noun ("works by X", "tools written in Y") stands for the things that a graph is about: the
+class whose instances it describes most, and classes that it describes nearly as much. A word that
+names a class or predicate is none.
+
+"Floor 2", "room R798" and "the fourth floor" name the instance whose local name has that number;
+the index of names leaves out IRIs that differ only in their numbers.
+"""
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import replace
+
+from askgraph.graph.arrays import Ids
+from askgraph.index.names import ItemKind, split_tokens, stem_name, stem_word
+from askgraph.search.expand import FULL_NAME_SHARE
+from askgraph.search.expand.schema import Schema, remember
+from askgraph.search.link import GlossaryWord, Link, LinkedQuestion
+from askgraph.search.tokenize import TokenizedQuestion
+from askgraph.sparql.prefixes import split_local_name
+
+_MIN_NAME_SCORE = 0.7  # a link from this score on says what a noun means
+_GENERIC_NOUN_SCORE = 0.75  # how well a generic noun names a main class
+_MIN_WEIGHT_SHARE, _MAX_CLASSES = 0.5, 3
+"""Share of the main class's weight from which another may be meant, and how many classes may be."""
+_MAX_WEIGHED_CLASSES = 50  # so many classes, the largest ones, are compared
+_MAX_HEAD_CLASSES = 24  # the last word of more classes says too little
+_SAMPLE_SIZE = 20  # so many instances tell how much is said of all
+_MAX_NUMBERED_INSTANCES = 5_000  # a class of more is not searched for numbers
+_MAX_CODE_WORDS = 4  # "R 800 A" is a code of three words
+
+Code = tuple[str, ...]
+
+
+def link_generic_nouns(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion:
+    """Add links of generic nouns to the main classes of a graph."""
+    reading = linked.reading
+    nouns = [at for at in range(len(reading.tokens)) if reading.is_generic_noun(at)]
+    if not nouns:
+        return linked
+    named_links = linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
+    named = {at for link in named_links if link.score >= _MIN_NAME_SCORE for at in link.positions}
+    class_words = {at for link in linked.get_links(ItemKind.CLASS) for at in link.positions}
+    free = [
+        at
+        for at in nouns
+        if at not in named
+        and at - 1 not in named | class_words
+        and not (reading.is_stop(at) and class_words)
+    ]  # "log entries" are those of the log
+    links = [
+        Link(
+            ItemKind.CLASS,
+            iri,
+            schema.get_name_hint(iri),
+            _GENERIC_NOUN_SCORE,
+            (at,),
+            (_GENERIC_NOUN_SCORE,),
+        )
+        for at in free
+        for iri in list_main_classes(schema)
+    ]
+    return replace(linked, links=(*linked.links, *links)) if links else linked
+
+
+@remember
+def list_main_classes(schema: Schema) -> tuple[str, ...]:
+    """Return the classes that generic nouns may mean, the main class first.
+
+    The weight of a class is the number of its instances times the squared number of their
+    properties: a few museum objects, each described in full, outweigh thousands of short notes.
+    """
+    profiles = [profile for profile in schema.classes.values() if not profile.nary]
+    largest = heapq.nlargest(_MAX_WEIGHED_CLASSES, profiles, key=lambda profile: profile.instances)
+    weights = {
+        profile.iri: _weigh_instances(schema.get_instances(profile.iri), schema)
+        for profile in largest
+    }
+    ordered = sorted(weights, key=lambda iri: (-weights[iri], iri))[:_MAX_CLASSES]
+    return tuple(
+        iri for iri in ordered if weights[iri] >= _MIN_WEIGHT_SHARE * weights[ordered[0]] > 0
+    )
+
+
+def _weigh_instances(ids: Ids, schema: Schema) -> float:
+    sample = ids[:: len(ids) // _SAMPLE_SIZE + 1]
+    counts = [len(schema.graph.get_predicates(sample[at : at + 1])) for at in range(len(sample))]
+    return len(ids) * (sum(counts) / len(counts)) ** 2 if counts else 0.0
+
+
+def find_class_heads(linked: LinkedQuestion, schema: Schema) -> tuple[GlossaryWord, ...]:
+    """Return the words that end the names of several classes and are the full name of nothing.
+
+    "Sensors" are flow sensors and zone temperature sensors, if no class is that of all sensors.
+    """
+    full_names = {link.positions for link in linked.links if link.score >= FULL_NAME_SHARE}
+    words: dict[tuple[int, ...], GlossaryWord] = {}
+    for link in linked.get_links(ItemKind.CLASS):
+        stems = tuple(linked.reading.tokens[at].stem for at in link.positions)
+        if link.positions not in full_names and stem_name(link.name)[-len(stems) :] == stems:
+            classes = schema.find_classes_by_head(stems)
+            if 1 < len(classes) <= _MAX_HEAD_CLASSES:
+                text = " ".join(split_tokens(link.name)[-len(stems) :])
+                words[link.positions] = GlossaryWord(text, (), classes, link.mask)
+    return tuple(words.values())
+
+
+def link_numbered_names(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion:
+    """Add links to the instances that a class and a number name together."""
+    reading = linked.reading
+    if not any(
+        _has_digit(word) or word in reading.word_list.ordinals for word in reading.folded_words
+    ):
+        return linked
+    links: dict[tuple[str, tuple[int, ...]], Link] = {}
+    for link in linked.get_links(ItemKind.CLASS):
+        if min(link.score, link.quality) < _MIN_NAME_SCORE:
+            continue
+        for code, positions in _iterate_codes(reading, link):
+            iri = _index_codes(schema, link.target).get(code)
+            if iri is not None:
+                name = schema.get_name_hint(iri)
+                qualities = (1.0,) * len(positions)
+                new = Link(ItemKind.ENTITY, iri, name, 1.0, positions, qualities)
+                links.setdefault((iri, positions), new)
+                break
+    if not links:
+        return linked
+    masks = [link.mask for link in links.values()]
+    others = (
+        link  # "room R798" is not another room with an R in its code
+        for link in linked.links
+        if link.kind is not ItemKind.ENTITY
+        or link.is_exact
+        or not any(link.mask & mask for mask in masks)
+    )
+    return replace(linked, links=(*links.values(), *others))
+
+
+def _iterate_codes(
+    reading: TokenizedQuestion, link: Link
+) -> Iterator[tuple[Code, tuple[int, ...]]]:
+    """Yield the codes beside a class's name, longest first, with the tokens of both."""
+    words, first, last = reading.folded_words, link.positions[0], link.positions[-1]
+    for end in range(min(len(words), last + 1 + _MAX_CODE_WORDS), last + 1, -1):
+        code = words[last + 1 : end]
+        if any(map(_has_digit, code)) and all(
+            set(reading.get_gap(at, at + 1)) <= {" ", "-", "_", "#"} for at in range(last, end - 1)
+        ):
+            yield tuple(code), (*link.positions, *range(last + 1, end))
+    ordinal = reading.word_list.ordinals.get(words[first - 1]) if first else None
+    if ordinal is not None:
+        yield (str(ordinal),), (first - 1, *link.positions)
+
+
+@remember
+def _index_codes(schema: Schema, cls: str) -> dict[Code, str]:
+    """Return the instances of a class by their local name without the class's name.
+
+    A local name of digits alone is a key of a table and no name.
+    """
+    instances = schema.get_instances(cls)
+    terms, stems = schema.graph.terms, schema.get_lineage_stems(cls)
+    codes: dict[Code, str] = {}
+    for iri in terms.iterate_values(instances) if len(instances) <= _MAX_NUMBERED_INSTANCES else ():
+        name = split_tokens(split_local_name(iri))
+        start = next((at for at, word in enumerate(name) if stem_word(word) not in stems), 0)
+        code = name[start:]
+        if any(map(_has_digit, code)) and (start or not all(map(_has_digit, code))):
+            codes.setdefault(code, iri)
+    return codes
+
+
+def _has_digit(word: str) -> bool:
+    return word[0].isdigit()
