@@ -76,7 +76,7 @@ async def find_mentions(context: Context, linked: LinkedQuestion) -> list[Search
     links = select_links(linked)
     if context.masker is not None:
         return [_build_mention(context, linked, link) for link in links]
-    links = [link for link in links if not _names_schema(linked, link)]
+    links = [link for link in links if not _is_schema_word(linked, link)]
     first_links = {link.positions: link for link in reversed(links)}.values()
     mentions = [
         _build_mention(context, linked, link, count_names=link in first_links) for link in links
@@ -209,7 +209,7 @@ def _list_schema_words(linked: LinkedQuestion) -> set[int]:
     return {at for at in words if linked.reading.tokens[at].text.islower()}
 
 
-def _names_schema(linked: LinkedQuestion, link: Link) -> bool:
+def _is_schema_word(linked: LinkedQuestion, link: Link) -> bool:
     """Return whether the words of a link name a class or property, and are not its exact name."""
     is_exact = link.name == _join_words(linked, link.positions)
     return not is_exact and set(link.positions) <= _list_schema_words(linked)

@@ -666,8 +666,8 @@ class SchemaNames:
         arrays = self.writer.context.graph.arrays
         if arrays is None or not self.writer.context.can_show_counts:
             return True
-        instances, others = (_find_instances(arrays, iri) for iri in (cls, superclass))
-        return not len(instances) or bool(np.isin(instances[:1], others)[0])
+        instances, super_instances = (_find_instances(arrays, iri) for iri in (cls, superclass))
+        return not len(instances) or bool(np.isin(instances[:1], super_instances)[0])
 
     def _format_properties(
         self, predicates: Sequence[PredicateProfile], cls: ClassProfile | None = None
