@@ -185,24 +185,9 @@ def _table(heads: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> str:
 
 PACKAGE = Path(__file__).parents[1] / "src" / "askgraph"
 
-SETTINGS = (
-    ("[graphs.NAME]", "workspace/settings.py", "GraphSettings", "endpoints.md#settings"),
-    ("[models.NAME]", "workspace/models.py", "ModelSettings", "language-models.md#settings"),
-)
-"""The tables of `askgraph.toml`: where their dataclass is, and the page that explains them."""
-
-METHODS = (
-    ("graph_search", "GraphSearch", "how-it-works.md"),
-    ("guided", "Guided", "guided.md"),
-    ("multi_stage", "MultiStage", "multi-stage.md"),
-    ("grasp", "Grasp", "agents.md"),
-    ("graf_von_data", "GrafVonData", "agents.md"),
-    ("sparql_llm", "SparqlLlm", "retrieval.md"),
-    ("dfsl", "Dfsl", "retrieval.md"),
-    ("direct", "Direct", "evaluation.md"),
-    ("nearest_example", "NearestExample", "evaluation.md"),
-)
-"""The methods by the names of their plugins: the class, and the page that explains them."""
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+SETTINGS, METHODS = _TABLES["settings"], _TABLES["methods"]
+"""Tables of `askgraph.toml`, and methods: where each is, and the page that explains it."""
 
 
 def pages() -> dict[str, str]:

@@ -1,7 +1,6 @@
 """What is asked, and the scripts of models whose replies are written down, for same_answers.py."""
 
 import json
-import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
+
+from tools.accuracy_floors import data_folder as data_folder
 
 from askgraph import sample
 from askgraph.llm import Choice, Finish, ToolCall
@@ -50,11 +51,6 @@ class Case:
     before: tuple[str, ...] = ()
     quick: bool = True
     public: bool = False
-
-
-def data_folder() -> Path:
-    """Return the folder of the benchmark data."""
-    return Path(os.environ.get("ASKGRAPH_DATA") or ROOT.parent / "shared" / "data")
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
@@ -136,10 +132,7 @@ SPIDER = ("concert_singer", "pets_1", "singer", "course_teach")
 EACH = 3
 """So many questions are asked by each script; a method with few scripts asks more by each."""
 LEAST = 18
-SAID = {
-    "thought": "It fits.", "choose": 0, "query": "", "answer": [], "sure": 0.9, "ask": "",
-    "between": [],
-}  # fmt: skip
+SAID: Mapping[str, Any] = _TABLES["said"]
 """A reply in the form that `guided` asks for."""
 
 

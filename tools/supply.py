@@ -27,29 +27,9 @@ PAGE = ROOT / "docs" / "licences.md"
 SUPPLY = ROOT / "build" / "supply" / "bin"
 """The programs of an environment of their own."""
 RULES: Mapping[str, Any] = tomllib.loads((ROOT / "tools" / "supply.toml").read_text("utf-8"))
-PARTS = {
-    "run": ("askgraph", "`pip install askgraph`, and what builds it."),
-    "serve": ("askgraph[serve]", "The server, also with PostgreSQL."),
-    "web": (
-        "The page",
-        "In the bundles that the wheel carries; `static/licences.txt` has the texts.",
-    ),
-    "local": ("askgraph[local]", "Models on this machine."),
-    "dev": ("Other extras and tests", "Evaluation, vectors, other models; what checks and tests."),
-    "web-dev": ("The page's build and tests", "Nothing of it is in the wheel."),
-}
+PARTS: Mapping[str, Sequence[str]] = RULES["parts"]
 """What a package comes with: its heading and a sentence."""
 
-_TOP = """# Licences
-
-Each package that is installed with askgraph, by what it comes with, at the versions of the lock
-files. askgraph itself is under the MIT licence; its lexicon is distilled from WordNet, under
-WordNet's.
-
-`make licences` writes this page; `make tools` holds it to the lock files, and to the licences that
-`tools/supply.toml` allows. torch, of which each platform has builds of its own, is not locked: it
-is BSD-3-Clause, but some of its builds bring libraries of NVIDIA under NVIDIA's terms.
-"""
 _LOCKED = re.compile(r"^([a-z0-9][a-z0-9._-]*)(?:\[.*\])?==(\S+)(?: ; (.*?))? \\$", re.MULTILINE)
 _ROW = re.compile(r"^\| (\S+) \| (\S+) \| (.+) \|$", re.MULTILINE)
 
@@ -121,7 +101,7 @@ def with_licences(
 
 def page(packages: Sequence[Package]) -> str:
     """Return the page: a table for each part."""
-    text = _TOP
+    text = str(RULES["top"])
     for part, (heading, sentence) in PARTS.items():
         own = (each for each in packages if each.part == part)
         rows = (f"| {each.name} | {each.version} | {each.licence} |\n" for each in own)

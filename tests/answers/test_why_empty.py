@@ -1,5 +1,8 @@
 """For an empty result: the part that leaves nothing, and what small changes give."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 from tests.answers.conftest import PREFIX, Counting, Slow
 from tests.each import for_each
@@ -25,54 +28,7 @@ def changes(found: EmptyResultReason) -> dict[str, int]:
 
 @for_each(
     ("query", "pattern", "change", "results"),
-    [
-        ("SELECT ?m { ?m a :Moon . :Mars :orbits ?m }", "orbits", "in the other direction", 2),
-        ("SELECT ?x { ?x :in :Europe . ?x :in :Styria }", "Europe", "over several steps", 1),
-        (
-            "SELECT ?x { ?x a :Planet ; rdfs:label 'Mars' }",
-            "label",
-            "with a language tag or a datatype",
-            1,
-        ),
-        (
-            "SELECT ?x { ?x a :Planet ; rdfs:label 'mars' }",
-            "label",
-            "ignoring upper and lower case",
-            1,
-        ),
-        (
-            "SELECT ?x { ?x a :Planet ; rdfs:label ?l FILTER(?l = 'Mars') }",
-            "?l =",
-            "with any language or datatype",
-            1,
-        ),
-        (
-            "SELECT ?x { ?x a :Planet ; rdfs:label ?l FILTER(CONTAINS(?l, 'AR')) }",
-            "CONTAINS",
-            "containing this text, ignoring case",
-            1,
-        ),
-        (
-            "SELECT ?x { ?x a :Planet ; :mass ?m FILTER(?m > 100) }",
-            "> 100",
-            "the highest value is 48.7",
-            1,
-        ),
-        (
-            "SELECT ?x { ?x a :Planet ; :mass ?m FILTER(?m < 1) }",
-            "< 1",
-            "the lowest value is 6.4",
-            1,
-        ),
-        (
-            "SELECT ?c { ?x :supplier :Intel . ?x :buyer ?c }",
-            "buyer",
-            "with customer instead of this predicate",
-            2,
-        ),
-        ("SELECT ?x { ?x a :Planet ; :orbits :Mars }", "Planet", "of the class Moon", 2),
-        ("SELECT ?x { ?x a :Moon MINUS { ?x :orbits ?p } }", "MINUS", "without this exclusion", 2),
-    ],
+    tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["changes"],
 )
 async def test_the_part_is_named_and_a_change_is_counted(
     query: str, pattern: str, change: str, results: int, small: Counting

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import tomllib
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from importlib.resources import as_file, files
@@ -31,82 +32,7 @@ OF_NAMES = {"label", "altLabel", "comment"}
 OF_SKY = {"orbits", "diameter", "mass", "orbitalPeriod", "discoverer", "discoveryYear"}
 
 # NAMES and SKY stand for SERVICE clauses on graphs with these predicates; all else is here.
-QUERIES = [
-    # one clause and patterns
-    "SELECT * { NAMES { SELECT ?m ?n { ?m rdfs:label ?n } } FILTER(STRSTARTS(?n, 'T')) }",
-    "SELECT * { ?m a :Planet . NAMES { ?m rdfs:label ?n } }",
-    "SELECT * { NAMES { ?m rdfs:label ?n } ?m a :Planet }",
-    "SELECT ?m { ?m a :Moon . NAMES { ?m rdfs:label 'Titan'@en } }",
-    "SELECT * { ?m a :Astronaut . NAMES { ?m rdfs:label ?n FILTER(CONTAINS(?n, 'Neil')) } }",
-    "SELECT * { ?m a :Astronaut . NAMES { ?m rdfs:label ?n } FILTER(STRSTARTS(?n, 'Neil')) }",
-    "SELECT * { ?m :birthDate ?d NAMES { ?m rdfs:label ?n } FILTER(?d < '1925-01-01'^^xsd:date) }",
-    "SELECT ?m ?n { ?m :birthDate ?d . NAMES { ?m rdfs:label ?n } } ORDER BY ?d ?n LIMIT 7",
-    "SELECT * { ?m a :Planet NAMES { ?m rdfs:label ?n FILTER(LANG(?n) = 'de') } } # no { brace",
-    # counting: solutions come as often as they come
-    "SELECT (COUNT(*) AS ?c) { ?m a :Moon . NAMES { ?m rdfs:label|skos:altLabel ?n } }",
-    "SELECT ?k (COUNT(?n) AS ?c) { ?m a ?k NAMES { ?m skos:altLabel ?n } } GROUP BY ?k",
-    "SELECT (COUNT(*) AS ?c) { ?m a :Planet . NAMES { { ?m rdfs:label ?a } UNION { ?m rdfs:label"
-    " ?b } } }",
-    "SELECT (SUM(?d) AS ?s) { ?m a :Moon . SKY { ?m :diameter ?d } }",
-    "SELECT ?p (COUNT(DISTINCT ?m) AS ?c) { ?p a :Planet SKY { ?m :orbits ?p } } GROUP BY ?p"
-    " HAVING(COUNT(DISTINCT ?m) > 1) ORDER BY DESC(?c)",
-    # optional, negated, alternative
-    "SELECT * { ?m a :Planet OPTIONAL { SKY { ?x :orbits ?m } } }",
-    "SELECT * { ?m a :Planet OPTIONAL { SKY { ?m :mass ?k FILTER(?k > 1e26) } } }",
-    "SELECT * { ?m a :Moon MINUS { SKY { ?m :diameter ?d } } }",
-    "SELECT * { ?m a :Moon FILTER NOT EXISTS { SKY { ?m :diameter ?d } } }",
-    "SELECT * { ?m a :Moon FILTER EXISTS { SKY { ?m :discoverer ?d } } }",
-    "SELECT * { ?m a :Moon FILTER EXISTS { SKY { ?m :discoverer ?d } ?d :nationality ?n } }",
-    "SELECT * { { ?m a :Planet } UNION { SKY { ?m :orbits space:Jupiter } } }",
-    "SELECT * { ?m a :Planet { NAMES { ?m rdfs:label ?n } } UNION { SKY { ?m :mass ?n } } }",
-    "SELECT * { ?m a :Planet { SKY { ?m :mass ?n } ?m a ?k } UNION { NAMES { ?m skos:altLabel ?n"
-    " } } }",
-    "SELECT * { ?m a :Moon OPTIONAL { ?m a :Planet OPTIONAL { SKY { ?m :diameter ?d } } } }",
-    "SELECT * { ?m a :Astronaut FILTER(?m = space:neil_armstrong) OPTIONAL { NAMES { ?m rdfs:label"
-    " ?n } } FILTER(!BOUND(?n) || LANG(?n) != 'de') }",
-    "SELECT * { ?m a :Planet OPTIONAL { NAMES { ?m skos:altLabel ?n } } FILTER(!BOUND(?n)) }",
-    "SELECT * { ?m a :Planet BIND(EXISTS { SKY { ?m :mass ?k } } AS ?known) }",
-    "SELECT * { OPTIONAL { SKY { ?m :mass ?k } } ?m a :DwarfPlanet }",
-    # bound by expressions and rows
-    "SELECT * { VALUES ?m { space:Titan space:Mars } NAMES { ?m rdfs:label ?n } }",
-    "SELECT * { VALUES (?m ?k) { (space:Titan UNDEF) (UNDEF 1) } SKY { ?m :diameter ?k } ?m a ?t }",
-    "SELECT * { BIND(space:Titan AS ?m) NAMES { ?m rdfs:label ?n } }",
-    "SELECT * { ?m a :Planet BIND(STR(?m) AS ?t) BIND(IRI(?t) AS ?u) SKY { ?x :orbits ?u } }",
-    "SELECT * { ?p a :Planet OPTIONAL { ?p :meanTemperature ?t } BIND(COALESCE(?t, 0) AS ?u) SKY {"
-    " ?p :mass ?k } }",
-    "SELECT * { ?m a :Planet SKY { ?m :mass ?k BIND(?k / 2 AS ?h) } FILTER(?h > 1e25) }",
-    # several clauses
-    "SELECT * { ?m a :Moon . SKY { ?m :orbits ?p } NAMES { ?p rdfs:label ?n } }",
-    "SELECT * { NAMES { ?p rdfs:label ?n } SKY { ?m :orbits ?p } NAMES { ?m rdfs:label 'Titan'@en"
-    " } }",
-    "SELECT * { SKY { ?m :orbits ?p } NAMES { ?p rdfs:label 'Mars'@en } NAMES { ?m rdfs:label ?n"
-    " } }",
-    "SELECT * { SKY { ?m :discoverer ?who ; :discoveryYear ?y } ?who :nationality ?c NAMES { ?c"
-    " rdfs:label ?n } FILTER(LANG(?n) = 'en' && ?y < 1800) }",
-    "SELECT ?n { SKY { ?m :orbits space:Mars } OPTIONAL { NAMES { ?m skos:altLabel ?n } } }",
-    # sub-selects
-    "SELECT * { { SELECT ?p (COUNT(?m) AS ?c) { SKY { ?m :orbits ?p } } GROUP BY ?p } ?p a :Planet"
-    " }",
-    "SELECT * { { SELECT ?m { SKY { ?m :mass ?k } } ORDER BY DESC(?k) LIMIT 3 } NAMES { ?m"
-    " rdfs:label ?n } }",
-    "SELECT * { ?m a :Planet { SELECT ?m { SKY { ?m :mass ?k } } ORDER BY ?k LIMIT 2 } }",
-    "SELECT * { { SELECT ?m (MAX(?k) AS ?h) { ?m a :Planet SKY { ?m :mass ?k } } GROUP BY ?m }"
-    " NAMES { ?m rdfs:label ?n } }",
-    "SELECT * { { SELECT ?m { ?m a :Planet } ORDER BY ?m LIMIT 2 } NAMES { ?m rdfs:label ?n } }",
-    # one clause and nothing else
-    "SELECT ?p (COUNT(*) AS ?c) { SKY { ?m :orbits ?p } } GROUP BY ?p ORDER BY DESC(?c) ?p LIMIT 3",
-    "SELECT DISTINCT ?p WHERE { SKY { ?m :orbits ?p } } VALUES ?p { space:Mars space:Pluto }",
-    "ASK { SKY { ?m :orbits space:Mars } }",
-    "CONSTRUCT { ?p :has ?m } WHERE { SKY { ?m :orbits ?p } }",
-    # other forms, and clauses that are joined with nothing
-    "ASK { ?m a :Planet NAMES { ?m rdfs:label 'Pluto'@en } }",
-    "CONSTRUCT { ?m rdfs:label ?n } WHERE { ?m a :Planet NAMES { ?m rdfs:label ?n } }",
-    "SELECT * { ?m a :Planet . SKY { space:Titan :orbits space:Saturn } }",
-    "SELECT * { ?m a :Planet . SKY { space:Titan :orbits space:Mars } }",
-    "SELECT * { ?m a :Star . SKY { space:Titan :diameter ?d } }",
-    "SELECT * { ?m a :Nothing . NAMES { ?m rdfs:label ?n } }",
-    "SELECT ?m (1 AS ?one) { { ?m a :Planet } { { NAMES { ?m rdfs:label ?n } } } }",
-]
+QUERIES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["queries"]
 
 Split = Mapping[str, Store]
 

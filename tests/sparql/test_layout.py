@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,47 +67,7 @@ SELECT ?x WHERE {
 
 @for_each(
     ("query", "lines"),
-    [
-        ("ask{?s ?p ?o}", "ASK {\n  ?s ?p ?o .\n}"),
-        (
-            "construct { ?s ex:a ?o } where { ?s ex:b+/^ex:c|!(ex:d|^ex:e) ?o }",
-            "CONSTRUCT {\n  ?s ex:a ?o .\n} WHERE {\n  ?s ex:b+/^ex:c|!(ex:d|^ex:e) ?o .\n}",
-        ),
-        (
-            "select * from ex:g { {?s ex:a 1} union {?s ex:a 2.5} minus {?s ex:b true} }",
-            "SELECT *\nFROM ex:g\nWHERE {\n  { ?s ex:a 1 . } UNION { ?s ex:a 2.5 . }\n"
-            "  MINUS { ?s ex:b true . }\n}",
-        ),
-        (
-            "select ?s { values (?s ?o) { (ex:a 'x'@en-GB) (ex:b undef) (ex:c 1) } ?s ex:p ?o. }",
-            "SELECT ?s WHERE {\n  VALUES (?s ?o) {\n"
-            '    (ex:a "x"@en-GB)\n    (ex:b UNDEF)\n    (ex:c 1)\n  }\n  ?s ex:p ?o .\n}',
-        ),
-        (
-            "select ?s { ?s ex:p 5. filter not exists { ?s ex:q [ ex:r (1 2) ] ; ex:t ?u } }",
-            "SELECT ?s WHERE {\n  ?s ex:p 5 .\n  FILTER NOT EXISTS {\n"
-            "    ?s ex:q [ ex:r (1 2) ] ;\n        ex:t ?u .\n  }\n}",
-        ),
-        (
-            "select (group_concat(distinct ?l;separator=', ') as ?all) { ?s rdfs:label ?l "
-            "filter(langmatches(lang(?l),'en') && ?x not in (1,-2) && -?x<+3 && isiri(?s)) "
-            "bind(if(bound(?x),?x*2-1,xsd:integer('3')) as ?y) }",
-            'SELECT (GROUP_CONCAT(DISTINCT ?l; SEPARATOR=", ") AS ?all) WHERE {\n'
-            "  ?s rdfs:label ?l .\n"
-            '  FILTER(LANGMATCHES(LANG(?l), "en") && ?x NOT IN (1, -2) && -?x < +3 && isIRI(?s))\n'
-            '  BIND(IF(BOUND(?x), ?x * 2 - 1, xsd:integer("3")) AS ?y)\n}',
-        ),
-        ("describe ex:a", "DESCRIBE ex:a"),
-        ("construct { ex:a a ex:b } {}", "CONSTRUCT {\n  ex:a a ex:b .\n} WHERE {\n}"),
-        ("construct where { ex:a a ex:b }", "CONSTRUCT WHERE {\n  ex:a a ex:b .\n}"),
-        (
-            "ask { { select * { ex:a a ?o , 1 ; ex:b [ ex:c [] ] } order by asc( ?o ) ?x } }"
-            " values () {}",
-            "ASK {\n  {\n    SELECT * WHERE {\n"
-            "      ex:a a ?o, 1 ;\n          ex:b [ ex:c [] ] .\n    }\n"
-            "    ORDER BY ASC(?o) ?x\n  }\n}\nVALUES () {  }",
-        ),
-    ],
+    tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["layouts"],
 )
 def test_every_form_has_its_layout(query: str, lines: str) -> None:
     out = lay_out_query(query, EX, {})

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -310,19 +311,8 @@ RULES: dict[str, Scope | None] = {
 }
 """The scope that an operation or tool needs; None: it is open."""
 
-GIVEN: dict[str, object] = {
-    "question": QUESTION,
-    "q": "moon",
-    "graph": "space",
-    "dataset": "space",
-    "model": "graph-search",
-    "messages": [{"role": "user", "content": QUESTION}],
-    "query": "SELECT ?s { ?s ?p ?o } LIMIT 1",
-    "name": "more",
-    "url": "http://127.0.0.1:9/",
-    "verdict": "right",
-    "classes": [],
-}
+_CALLS = tomllib.loads(Path(__file__).with_name("calls.toml").read_text("utf-8"))
+GIVEN: dict[str, object] = _CALLS["given"]
 """What a field or parameter gets, by its name."""
 
 
@@ -442,44 +432,28 @@ async def keys(folder: Path) -> list[Kind]:
     await store.close()
     good = callers[-2].headers["Authorization"]
     token = good.removeprefix("Bearer ")
-    nobody: dict[str, dict[str, str]] = {
-        "nobody": {},
-        "a key unknown": {"Authorization": f"Bearer askgraph_{'a' * 12}_{'b' * 43}"},
-        "half a key": {"Authorization": guessed[:40]},
-        "a key without its end": {"Authorization": guessed[:-1]},
-        "another service's token": {"Authorization": "Bearer sk-abcdef"},
-        "a key as a password": {"Authorization": f"Basic {token}"},
-        "a key as a cookie": {"Cookie": f"askgraph_key={token}; askgraph_visitor={token[:32]}"},
-        "a visitor": {"Cookie": f"askgraph_visitor={'v' * 32}"},
-        "a proxy's user": {"X-Forwarded-User": "root", "X-Forwarded-For": "192.0.2.1"},
-        "another user": {"Remote-User": "root", "X-Remote-User": "root", "X-Real-IP": "127.0.0.1"},
-        "forwarded from here": {"Forwarded": "for=127.0.0.1", "X-Forwarded-For": "127.0.0.1"},
-        "another address": {"X-Original-URL": "/healthz", "X-Rewrite-URL": "/healthz"},
-        "another method": {"X-HTTP-Method-Override": "OPTIONS", "X-Method-Override": "OPTIONS"},
-    }
+    parts = {"token": token, "visitor": token[:32], "half": guessed[:40], "most": guessed[:-1]}
     return [
         *callers,
         Kind("by the other header", {"X-API-Key": token}, frozenset(every)),
         *(Kind(one.name, one.headers, None) for one in (expired, revoked)),
-        *(Kind(name, headers, None) for name, headers in nobody.items()),
+        *(
+            Kind(name, {head: text.format(**parts) for head, text in headers.items()}, None)
+            for name, headers in _CALLS["nobody"].items()
+        ),
     ]
 
 
 def odd_paths(path: str) -> Iterator[str]:
     """Yield spellings of a path that a proxy and a server may read in two ways."""
     first, _, rest = path.lstrip("/").partition("/")
-    yield from (f"/{path}", f"{path}/", f"{path}.", f"{path}//", f"{path}/.", f"{path};a=b")
-    yield from (f"{path}%00", f"{path}%20", f"{path}%2f", f"{path}.json", f"{path}?", f"{path}%3f")
-    yield from (path.upper(), path.title(), f"/{first}%2F{rest}", f"/{first}%5C{rest}")
-    yield from (f"/healthz/..{path}", f"/healthz/%2e%2e{path}", f"/assets/..%2f{path[1:]}")
-    yield from (f"/healthz{path}", f"/healthz;{path}", f"/./{path[1:]}", f"/%2e{path}")
-    yield from (f"/{first}/./{rest}", f"/{first}//{rest}", f"/{first}/x/../{rest}", f"{path}/../x")
-    yield from (
-        "/" + "".join(f"%{ord(letter):02x}" for letter in path[1:]),
-        path.replace("a", "%61"),
-    )
-    yield from (
-        path.replace("/", "%252f"),
-        path.replace("a", "%ef%bd%81"),
-        f"http://localhost{path}",
-    )
+    spelled = {
+        "upper": path.upper(),
+        "title": path.title(),
+        "coded": "/" + "".join(f"%{ord(letter):02x}" for letter in path[1:]),
+        "letters": path.replace("a", "%61"),
+        "twice": path.replace("/", "%252f"),
+        "wide": path.replace("a", "%ef%bd%81"),
+    }
+    places = {"path": path, "tail": path[1:], "first": first, "rest": rest}
+    yield from (form.format(**spelled, **places) for form in _CALLS["odd_paths"])

@@ -11,6 +11,7 @@ import asyncio
 import http.client
 import json
 import sys
+import tomllib
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -39,14 +40,7 @@ from askgraph.server.app import create_app
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
-SERVE = """
-[serve]
-anonymous = []
-metrics = "admin"
-requests_per_minute = 0
-proxy_header = "X-Forwarded-User"
-trusted_proxies = ["192.0.2.1"]
-"""
+SERVE: str = tomllib.loads(Path(__file__).with_name("calls.toml").read_text("utf-8"))["serve"]
 
 
 def told(part: str, who: str, what: str, got: object, *, fine: bool) -> Tried:
@@ -288,12 +282,8 @@ class Campaign:
 
 
 PARTS: dict[str, Callable[[Campaign], Iterator[Tried]]] = {
-    "scopes": Campaign.scopes,
-    "routes": Campaign.routes,
-    "graphs": Campaign.graphs,
-    "belongings": Campaign.belongings,
-    "tools": Campaign.tools,
-    "paths": Campaign.paths,
+    name: getattr(Campaign, name)
+    for name in ("scopes", "routes", "graphs", "belongings", "tools", "paths")
 }
 
 

@@ -30,15 +30,7 @@ from tools.campaign._tries import Tried, main, send_query, serve, workspace
 OPEN, SHUT = "127.0.0.2", ("127.0.0.1", "::1")
 _ADDRESSES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 HOSTS, ELSEWHERE = (*_ADDRESSES["hosts"], socket.gethostname()), _ADDRESSES["elsewhere"]
-SERVE = f"""
-[serve]
-allowed_hosts = ["graphs.test"]
-private_addresses = ["{OPEN}"]
-requests_per_minute = 0
-query_timeout = 5
-upload_seconds = 20
-graphs_per_caller = 0
-"""
+SERVE: str = _ADDRESSES["serve"].replace("OPEN", OPEN)
 RESOLVER = """
 import itertools, socket
 _own, _asked = socket.getaddrinfo, {}
@@ -184,26 +176,11 @@ class Campaign:
 
     def queries(self) -> Iterator[Tried]:
         """Queries that name an address."""
-        forms = (
-            "SELECT * {{ SERVICE <{0}> {{ ?s ?p ?o }} }}",
-            "SELECT * {{ SERVICE SILENT <{0}> {{ ?s ?p ?o }} }}",
-            "SELECT * {{ VALUES ?x {{ <{0}> }} SERVICE ?x {{ ?s ?p ?o }} }}",
-            "BASE <{0}> SELECT * {{ {{ SELECT * {{ OPTIONAL {{ SERVICE <> {{}} }} }} }} }}",
-            "PREFIX s: <{0}> ASK {{ FILTER EXISTS {{ SERVICE s: {{ ?s ?p ?o }} }} }}",
-            "SELECT*{{{{}}SERVICE<{0}>{{}}}}",
-            "SELECT * {{ S\\u0045RVICE <{0}> {{ ?s ?p ?o }} }}",
-            "SELECT * {{ SERVICE#\n<{0}>{{ }} }}",
-            "SELECT * FROM <{0}> {{ ?s ?p ?o }}",
-            "SELECT * FROM NAMED <{0}> {{ GRAPH ?g {{ ?s ?p ?o }} }}",
-            "LOAD <{0}>",
-            "LOAD SILENT <{0}> INTO GRAPH <http://e/g>",
-            "DESCRIBE <{0}>",
-        )
         port = self.place.port
         hosts = ("127.0.0.1", "2130706433", "[::1]", "localhost", "inside.test", OPEN)
-        for form in forms:
+        for form in _ADDRESSES["queries"]:
             for address in (*(f"http://{host}:{port}/" for host in hosts), "file:///etc/passwd"):
-                query = form.format(address)
+                query = form.replace("ADDRESS", address)
                 yield self.told("queries", query, self.queried, query)
         for name in ("default-graph-uri", "named-graph-uri", "using-graph-uri"):
             given, query = {name: f"http://127.0.0.1:{port}/"}, "SELECT * { ?s ?p ?o } LIMIT 1"

@@ -8,6 +8,7 @@ many characters. Half of the others follow another question.
 """
 
 import asyncio
+import json
 import sys
 import time
 from argparse import Namespace
@@ -27,18 +28,8 @@ from askgraph.workspace.run_sync import ask_method
 
 SECONDS = 2.0
 CAME = ("Answer", "Clarification", "Refusal")
-PARTS = (
-    "a", "1", "1e", "9.", "moon ", "moons and ", "((a", "'a' ", " ", "a-", "a.", "http://", "<",
-    "#", "which ", "than 3 ", "1969-07-20 ", "Jupiter ", "Jupiter", "é", "е", "😀", "the", "“", "'",
-    "“a”", "‘", "`", "*", "_", "Moon Jupiter ", "Which moons orbit Jupiter? ",
-)  # fmt: skip
-PASTED = (
-    "?", "!!!", "…", "👩‍🚀🚀", "\u202e", "\u0000", "\ud800", "NaN", "1e999", "-0", "9" * 40, "١٩٦٩",
-    "a" * 300, "<script>", "SELECT * { ?s ?p ?o }", "' OR 1=1 --", "${x}", "http://example.org/a b",
-    "{{7*7}}", "not", "no", "or", "and", "than", "between", "per", "top", "first", "last",
-    "how many", "each",
-    "ни", "月", "ﬁ", "İ", "ß", "\n\n", "\t", "(", ")", "[", '"', "«", "12/31/1999", "30 February",
-)  # fmt: skip
+_TEXTS = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+PARTS, PASTED = _TEXTS["repeated"], _TEXTS["pasted"]
 
 
 def made(known: list[str], number: int, seed: int) -> Iterator[str]:

@@ -269,12 +269,8 @@ def _is_number(text: str) -> bool:
 
 
 PLACES: dict[str, Callable[[Campaign], Iterator[Tried]]] = {
-    "answers": Campaign.answers,
-    "asking": Campaign.asking,
-    "browsing": Campaign.browsing,
-    "addresses": Campaign.addresses,
-    "boards": Campaign.boards,
-    "saved": Campaign.saved,
+    name: getattr(Campaign, name)
+    for name in ("answers", "asking", "browsing", "addresses", "boards", "saved")
 }
 
 

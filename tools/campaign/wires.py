@@ -11,6 +11,7 @@ import itertools
 import socket
 import sys
 import time
+import tomllib
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -66,15 +67,7 @@ def bodies() -> Iterator[Sent]:
     """Yield bodies of each kind of call: no JSON, halves of characters, odd numbers, depth."""
     odd_texts = (f'"{_HALF}"', '"\\u0000"', '"\u202ea"')
     values = (*odd_texts, "NaN", "1e400", "9" * 5000, "[" * 50_000, "{}")
-    forms = {
-        "/api/v1/ask": '{"question": %s}',
-        "/api/v1/graphs/space/query": '{"query": %s}',
-        "/api/v1/graphs/space/parts": '{"query": %s}',
-        "/api/v1/sessions": '{"title": %s}',
-        "/v1/chat/completions": '{"model": "m", "messages": [{"role": "user", "content": %s}]}',
-        "/v1/responses": '{"model": "graph-search", "input": %s}',
-        "/mcp": '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": %s}',
-    }
+    forms = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
     for (path, form), value in itertools.product(forms.items(), values):
         yield f"{path} {value[:9]}", posted(path, (form % value).encode()), True
     for path in forms:
