@@ -49,7 +49,6 @@ _LOOKUP_INSTRUCTION: str = _TEXTS["lookup_instruction"]
 _LAST_TURN_MESSAGE: str = _TEXTS["last_turn_message"]
 _RETRY_INSTRUCTION: str = _TEXTS["retry_instruction"]
 _MIN_RIVAL_CONFIDENCE = 0.5  # minimum confidence of a candidate worth a clarification
-MIN_CHECKED_CONFIDENCE = 0.75  # the chance of an answer that a check has chosen, at least
 _MAX_LOOKUP_CONFIDENCE = 0.6  # maximum confidence in a looked-up candidate
 _UNUSABLE_REASON = "the model's replies could not be used"
 # The most that is believed of an answer that a model declined to give.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Literal
 
 from askgraph.answers import build_plain_answer
 from askgraph.answers.verbalize import verbalize_query
@@ -21,11 +21,10 @@ from askgraph.methods.settings import load_texts
 from askgraph.methods.shared.several_graphs import QueryTrials, has_different_values
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import look_up_types
-from askgraph.methods.tools.rendering import TermWriter, render_table
+from askgraph.methods.tools.rendering import render_table
 from askgraph.search.decide import find_omitted_words
 from askgraph.search.rank.expected_answer_type import derive_expected_answer
 from askgraph.search.rank.type_mismatches import find_type_mismatches
-from askgraph.sparql.results import Row, SelectResult
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
 from askgraph.trace import Answer, record_or_replay
 
@@ -325,94 +324,3 @@ def _build_bare_answer(candidate: NumberedCandidate, chance: float) -> Answer:
             candidate.graph_candidates.proposal, run_candidate.cluster.best, is_query_shown=True
         ),
     )
-
-
-_MAX_DIFFERING_ROWS = 3  # of each side
-_MAX_DIFFERING_CELLS = 3  # of a row
-
-
-async def describe_result_difference(
-    context: Context, first: Answer, second: Answer, *, names: tuple[str, str] = ("1", "2")
-) -> str:
-    """Return how two answers on one graph differ in their answer columns; "" if they do not.
-
-    The text has some rows that only one answer has, in at most about 150 tokens; `names` name the
-    answers.
-
-    Raises:
-        ServiceError: labels are needed and the graph is down.
-    """
-    # few results are compared by their rows
-    from askgraph.sparql.comparison import compare_results, group_equal_results, select_columns
-
-    results = [
-        select_columns(first_result.result, first_result.answer_columns)
-        if first_result.boolean is None
-        else first_result.boolean
-        for first_result in (first, second)
-    ]
-    if group_equal_results(results) == [0, 0]:
-        return ""
-    first_result, second_result = results
-    difference = compare_results(_to_rows(first_result), _to_rows(second_result))
-    exclusive_rows = (difference.only_first, difference.only_second)
-    sample_rows = [
-        row[:_MAX_DIFFERING_CELLS] for rows in exclusive_rows for row in rows[:_MAX_DIFFERING_ROWS]
-    ]
-    iris = [term.value for row in sample_rows for term in row if isinstance(term, NamedNode)]
-    writer = await TermWriter.from_iris(context, iris)
-    if all(isinstance(result, bool) or _is_single_value(result) for result in results):
-        statements = [
-            f"{name} gives {_format_outcome(result, writer)}"
-            for name, result in zip(names, results, strict=True)
-        ]
-        return f"{', '.join(statements)}."
-    size_texts = [
-        f"{name} has {_format_size(result)}" for name, result in zip(names, results, strict=True)
-    ]
-    lines = [f"{', '.join(size_texts)}; {difference.common:,} in common."]
-    lines += [
-        f"Only {name}: {_format_rows(rows, writer)}"
-        for name, rows in zip(names, exclusive_rows, strict=True)
-        if rows
-    ]
-    widths = {len(result.variables) for result in results if isinstance(result, SelectResult)}
-    if not any(exclusive_rows) and len(widths) > 1:
-        lines.append("They differ in the number of columns.")
-    return "\n".join(lines)
-
-
-def _to_rows(result: SelectResult | bool) -> SelectResult:
-    return (
-        result if not isinstance(result, bool) else SelectResult(("answer",), ((Literal(result),),))
-    )
-
-
-def _is_single_value(result: SelectResult) -> bool:
-    return len(result.rows) == 1 and len(result.variables) == 1
-
-
-def _format_outcome(result: SelectResult | bool, writer: TermWriter) -> str:
-    if isinstance(result, bool):
-        return "yes" if result else "no"
-    from askgraph.sparql.comparison import has_no_value  # few results are compared by their rows
-
-    return "nothing" if has_no_value(result) else _format_rows(result.rows, writer)
-
-
-def _format_size(result: SelectResult | bool) -> str:
-    if isinstance(result, bool):
-        return "a yes or no"
-    row_count = len(set(result.rows))
-    truncation_text = "the first " if result.truncated else ""
-    distinct_text = "different " if row_count < len(result.rows) else ""
-    return f"{truncation_text}{row_count:,} {distinct_text}{'row' if row_count == 1 else 'rows'}"
-
-
-def _format_rows(rows: Sequence[Row], writer: TermWriter) -> str:
-    row_texts = []
-    for row in rows[:_MAX_DIFFERING_ROWS]:
-        cells = ", ".join(map(writer.write_term, row[:_MAX_DIFFERING_CELLS]))
-        row_texts.append(f"{cells}, …" if len(row) > _MAX_DIFFERING_CELLS else cells)
-    further_count = len(rows) - _MAX_DIFFERING_ROWS
-    return f"{'; '.join(row_texts)}{f' and {further_count:,} more' if further_count > 0 else ''}"

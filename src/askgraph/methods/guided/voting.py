@@ -2,8 +2,7 @@
 
 The weight of an opinion is the chance that it is right if no other source was asked. Sources err
 independently, so that two that agree are worth much more than one. Opinions of one source, such as
-the samples of a model, err together: all of them are worth less than two independent ones. If two
-answers are nearly as good, one check on their difference decides.
+the samples of a model, err together: all of them are worth less than two independent ones.
 """
 
 import asyncio
@@ -18,10 +17,9 @@ from typing import TypeVar
 from askgraph.errors import BudgetSpent, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.budget import BudgetAccount
-from askgraph.llm.structured import StructuredReply, parse_structured
 from askgraph.methods import Method
-from askgraph.methods.guided.panel import MIN_CHECKED_CONFIDENCE, Panel, Voice
-from askgraph.methods.guided.verdict import Verdict, describe_result_difference
+from askgraph.methods.guided.panel import Panel, Voice
+from askgraph.methods.guided.verdict import Verdict
 from askgraph.sparql.comparison import group_equal_results, has_no_value, select_columns
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import (
@@ -37,21 +35,7 @@ from askgraph.trace import (
     record_or_replay_steps,
 )
 
-_CHECK_PROMPT = """\
-Two answers are left:
-1. {first}
-2. {second}
-{apart}
-Which of them answers the question? Reply with a JSON object: "better" is 1, 2, or 0 if neither is
-better; "why" is one sentence."""
-_CHECK_SCHEMA: Mapping[str, object] = {
-    "type": "object",
-    "properties": {"better": {"type": "integer", "enum": [0, 1, 2]}, "why": {"type": "string"}},
-    "required": ["better", "why"],
-    "additionalProperties": False,
-}
 _SEARCH_METHOD = "graph-search"
-_MIN_RUNNER_UP_RATIO = 0.2  # share of the best answer's probability that counts as nearly as good
 _MIN_WEIGHT, _MAX_WEIGHT = 0.001, 0.97  # no source is worse or better
 _WRONG_ANSWER_COUNT = 8  # assumed number of wrong answers that a source may give
 _SOURCE_CORRELATION_RATIO = 0.5  # how much the opinions of one source correlate
@@ -250,23 +234,7 @@ class VotingPanel(Panel):
             search_answer = await self.judge.answer_candidate(1)
             if search_answer is not None:
                 opinions.append(Opinion(_SEARCH_METHOD, search_answer, search_answer.confidence))
-        vote = count_votes(opinions)
-        self._set_answer(vote)
-        if vote is not None and vote.runner_up is not None:
-            ask_to_check = partial(self._ask_to_check, vote, vote.runner_up)
-            turn = await record_or_replay("decided", ModelTurn | None, ask_to_check)
-            if turn is not None:
-                yield turn
-                runner_up = vote.runner_up
-                check_reply = parse_structured(turn.choice, _CHECK_SCHEMA)
-                if isinstance(check_reply, StructuredReply) and check_reply.value["better"] in (
-                    1,
-                    2,
-                ):
-                    preferred = runner_up if check_reply.value["better"] == 2 else vote.winner
-                    self.answer = preferred.answer
-                    self.confidence = max(MIN_CHECKED_CONFIDENCE, vote.chances[0])
-                    self.rivals = ((vote if preferred is runner_up else runner_up).answer,)
+        self._set_answer(count_votes(opinions))
 
     async def _gather_opinions(self, opinions: list[Opinion]) -> AsyncGenerator[Step, None]:
         """Ask all voices and methods at once, collect their opinions and update the vote."""
@@ -322,40 +290,6 @@ class VotingPanel(Panel):
         if vote is not None:
             self.answer, self.confidence = vote.answer, vote.confidence
             self.rivals = () if vote.runner_up is None else (vote.runner_up.answer,)
-
-    async def _ask_to_check(self, vote: VoteResult, runner_up: AnswerGroup) -> ModelTurn | None:
-        """Ask a model to choose between two nearly equal answers, and show their difference."""
-        first, second = vote.answer, runner_up.answer
-        is_close = (
-            vote.chances[1] >= _MIN_RUNNER_UP_RATIO * vote.chances[0]
-            and first.graph == second.graph
-        )
-        replying_voice = next(
-            (
-                first_query
-                for first_query in self.voices
-                if first_query.name in self._verdicts_by_voice
-            ),
-            None,
-        )
-        if not is_close or replying_voice is None:
-            return None
-        context = self.judge.candidates.by_graph[first.graph].linked.context
-        conversation = replying_voice.conversation
-        conversation.options = {**conversation.options, "schema": _CHECK_SCHEMA}
-        masker = self.judge.candidates.masker
-        first_query, second_query = (
-            answer.query if masker is None else masker.mask_query(answer.query)
-            for answer in (first, second)
-        )
-        message = _CHECK_PROMPT.replace("{first}", first_query).replace("{second}", second_query)
-        difference = (
-            ""
-            if masker and not masker.shows_rows
-            else await describe_result_difference(context, first, second)
-        )
-        conversation.send_text(self.mask_text(message.replace("{apart}", difference)))
-        return (await conversation.take_turn()).step
 
 
 async def consult_method(
