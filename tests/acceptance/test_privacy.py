@@ -40,7 +40,7 @@ PROVOKING: Sequence[tuple[Sequence[str], Mapping[str, Any]]] = (
     ((reply(query=ORBITS.format("<https://example.org/space/Titam>")), "No."), {}),
     ((reply(query=ORBITS.format("hidden:e1 ; ont:orbits ?moon")), "No."), {}),
     ((reply(query="SELECT ?m ?p ?o { ?m a ont:Moon ; ?p ?o }", sure=0.2), "No."), {}),
-    ((reply(choose=1, query="SELECT ?moon { ?moon a ont:Moon }", sure=0.2), "No."), {}),
+    ((reply(choose=1, query="SELECT ?m { ?m a ont:Moon MINUS { ?m a ont:Mon } }"), "No."), {}),
     ((reply(query='SELECT ?m { ?m rdfs:label "hidden:e1" }'), "No."), {"detail": "both"}),
     ((reply(query="ASK { hidden:e1 a ont:Moon }", sure=0.1), reply(choose=77)), {}),
     ((reply(choose=1), reply(choose=2), "No."), {"n": 2}),
@@ -203,9 +203,9 @@ def test_no_value_of_the_graph_is_in_the_log_of_guided(
     asked = [one["content"] for one in sent if one["role"] == "user"]
     assert leaks(space, asked, instruction) == {}
     told = "\n".join(asked)
-    for line in ("no predicate ont:circles", "has no result", "Are you sure?", "Two answers are"):
+    for line in ("no predicate ont:circles", "has no result", "Two answers are"):
         assert line in told
-    for line in ("Your query gives", "Only your query:", "1 gives hidden:v", "Rows with a change"):
+    for line in ("Your query gives", "1 gives hidden:v", "Rows with a change"):
         assert (line in told) == (sees == "masked")
 
 

@@ -19,6 +19,7 @@ from askgraph.llm import Choice, Finish, Request, ToolCall, estimate_input_token
 from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.guided import PROMPT_DETAILS, Auto, Guided, PromptDetail
+from askgraph.sparql.comparison import select_columns
 from askgraph.sparql.judge import EndpointRequest
 from askgraph.trace import (
     Answer,
@@ -49,12 +50,9 @@ EMPTY = "SELECT DISTINCT ?moon WHERE { ?moon ont:orbits space:Titan }"
 
 WRONG = "SELECT ?moon { ?moon ont:orbitz space:Jupiter }"
 PLAIN = "SELECT DISTINCT ?who { ?moon ont:orbits space:Jupiter ; ont:discoverer ?who }"
-NAUGHT = "SELECT (COUNT(DISTINCT ?m) AS ?n) { ?m ont:orbits space:Mars, space:Jupiter }"
-UNBOUND = "SELECT DISTINCT ?m ?x { ?m ont:orbits space:Jupiter OPTIONAL { ?m ont:role ?x } }"
+FAULTY = "SELECT ?who { ?who ont:orbits space:Mars MINUS { ?who a ont:Starr } }"
 YES = reply(query="ASK { space:Io ont:orbits space:Jupiter }", sure=0.5)
 CANCEL = ToolCall("1", "cancel", '{"reason": "Nothing is said of moons."}')
-UNSEEN = "You have not seen this result yet"
-APART = "(?=.*Only your query: ).*candidate 1 has"
 
 
 async def searched(graph: KnowledgeGraph, question: str, **settings: object) -> object:
@@ -72,10 +70,10 @@ async def test_choosing_the_first_candidate_gives_graph_searchs_answer_for_a_sma
 
         found = outcome(steps)
         assert isinstance(own, Answer) and isinstance(found, Answer)
-        assert (found.query, found.result.rows) == (own.query, own.result.rows)
+        assert select_columns(found.result, own.result.variables).rows == own.result.rows
         assert (found.answer_columns, found.words) == (own.answer_columns, own.words)
         assert found.evidence == own.evidence and turns(steps) == 1
-        assert estimate_input_tokens(model.requests[0]) <= 3_000
+        assert estimate_input_tokens(model.requests[0]) <= 1_300
         instructions.add(model.requests[0].messages[0])
     assert len(instructions) == 1
 
@@ -109,15 +107,11 @@ async def test_replies_that_are_no_use_end_in_graph_searchs_answer(
         ([reply(query=PLAIN, sure=0.8)], None, 1, "?who"),
         ([reply(query=WRONG), reply(choose=1)], "no predicate ont:orbitz.*ont:orbits", 2, ""),
         ([reply(query=EMPTY), reply(choose=1)], "no result.*other direction", 2, ""),
-        ([reply(query=OWN, sure=0.4), reply(query=EMPTY)], UNSEEN, 2, "?who"),
-        ([reply(query=NAUGHT, sure=0.9), "same"], "nothing to count", 2, ""),
-        ([reply(query=UNBOUND, sure=0.9), "same"], "[?]x never has a value", 2, ""),
-        ([reply(query=OWN, sure=0.9), "same"], "Candidate 1 leaves no word out, and gives", 2, ""),
-        ([reply(choose=1, query=OWN, sure=0.4), reply(query="same")], APART, 2, "?who"),
-        ([reply(choose=1, query=PLAIN, sure=0.4), "same"], UNSEEN, 2, "?who"),
+        ([reply(query=OWN, sure=0.4)], None, 1, "?who"),
+        ([reply(query=FAULTY), "same"], "Your query gives.*no instances of ont:Starr", 2, "?who"),
         (["same", reply(choose=1)], "nothing before this", 2, ""),
         ([reply(ask="Which?"), reply(choose=1)], "decide yourself", 2, ""),
-        ([f"Here it is:\n```sparql\n{PLAIN}\n```"] * 2, UNSEEN, 2, "?who"),
+        ([f"Here it is:\n```sparql\n{PLAIN}\n```"], None, 1, "?who"),
     ],
 )
 async def test_a_doubt_is_told_with_its_evidence_and_the_last_answer_with_rows_stands(
@@ -135,14 +129,6 @@ async def test_a_doubt_is_told_with_its_evidence_and_the_last_answer_with_rows_s
     assert not re.search(r"\b[Yy]our?\b|leaves|decide", "".join(step.text for step in thoughts))
     if told is not None:
         assert re.search(told, said(model, 1), re.DOTALL) and thoughts[0].sent in said(model, 1)
-        assert ("candidate 1 has" in said(model, 1)) is (told == APART)
-
-
-async def test_a_yes_or_no_that_nobody_has_seen_is_shown(space: KnowledgeGraph) -> None:
-    steps, model = await guided(space, "Does Io orbit Saturn?", [YES, "same"])
-
-    assert "Your query gives yes." in said(model, 1)
-    assert "ASK" in best_query(steps) and turns(steps) == 2
 
 
 async def test_a_query_is_mended_before_it_runs(space: KnowledgeGraph) -> None:
@@ -159,8 +145,8 @@ NONE = reply(thought="There are none.")
 @for_each(
     ("replies", "settings", "why"),
     [
-        ([NONE, NONE], {}, "There are none."),
-        ([reply(query=OWN, sure=0.5), NONE, NONE], {}, "There are none."),
+        ([NONE], {}, "There are none."),
+        (['{"choose": 0}'], {"detail": "brief"}, "No candidate answers the question."),
         ([[Choice(NONE)] * 3], {"n": 3}, "There are none."),
         ([reply(query=EMPTY)] * 2 + [Choice(calls=(CANCEL,))], {}, "Nothing is said of moons."),
     ],
@@ -173,8 +159,7 @@ async def test_a_model_that_insists_on_a_lack_is_believed(
     found = outcome(steps)
     assert isinstance(found, Refusal) and why in found.reason
     assert found.best is None or found.best.confidence <= 0.3
-    if replies[0] == NONE:
-        assert "Are you sure?" in said(model, 1)
+    assert len(model.requests) == len(replies)
 
 
 RARE = """
@@ -207,7 +192,7 @@ async def test_of_a_brief_prompt_a_small_model_chooses_a_number(
 
     got, other = outcome(steps), outcome(full)
     assert isinstance(got, Answer) and isinstance(other, Answer) and got.query == other.query
-    assert "Shapes:" not in prompt_text(steps) and estimate_input_tokens(model.requests[0]) <= 900
+    assert "Schema:" not in prompt_text(steps) and estimate_input_tokens(model.requests[0]) <= 550
 
 
 async def test_without_looks_it_is_never_asked_again(space: KnowledgeGraph) -> None:
@@ -226,6 +211,33 @@ async def test_the_model_says_which_columns_answer(space: KnowledgeGraph) -> Non
 
     assert getattr(outcome(told), "answer_columns", None) == ("year",)
     assert "year" in getattr(outcome(silent), "answer_columns", ())
+
+
+@for_each(
+    ("query", "columns"),
+    [
+        ("?moon { ?moon ont:orbits space:Mars ; ont:diameter ?d FILTER(?d > 1) }", ["d", "name"]),
+        ("?moon { ?moon ont:orbits space:Saturn } ORDER BY ?moon LIMIT 2", []),
+        ("?moon { ?moon ont:orbits space:Mars ; ont:diameter ?d } ORDER BY ?d LIMIT 1", ["d"]),
+        ("?d { ?moon ont:orbits space:Mars ; ont:diameter ?d }", ["moon", "name"]),
+        ("?p { ?m ont:orbits ?p } GROUP BY ?p ORDER BY DESC(COUNT(?m)) LIMIT 3", ["value"]),
+        ("DISTINCT ?d { ?moon ont:orbits ?planet ; ont:discoverer ?d }", ["name"]),
+    ],
+)
+async def test_the_thing_its_name_and_the_compared_value_are_context(
+    space: KnowledgeGraph, query: str, columns: Sequence[str]
+) -> None:
+    steps, _ = await guided(space, GALILEO, [reply(query=f"SELECT {query}")], looks=0, turns=0)
+    bare = await space.endpoint.select(f"SELECT {query}")
+
+    found = outcome(steps)
+    best = found if isinstance(found, Answer) else found.best
+    assert best is not None and best.answer_columns == bare.variables
+    added = [name for name in best.result.variables if name not in bare.variables]
+    assert [name.rpartition("_")[2] for name in added] == columns
+    assert sorted(map(str, select_columns(best.result, bare.variables).rows)) == sorted(
+        map(str, bare.rows)
+    )
 
 
 async def test_it_asks_back_where_it_is_unsure_and_graph_search_says_something_else(
@@ -263,7 +275,7 @@ async def test_the_model_is_not_asked_where_graph_search_is_sure(space: Knowledg
 
 async def test_where_the_budget_ends_the_best_so_far_stands(space: KnowledgeGraph) -> None:
     none, _ = await guided(space, GALILEO, [reply(choose=1)], tokens=100)
-    one, _ = await guided(space, GALILEO, [reply(query=OWN, sure=0.3)], tokens=2_500)
+    one, _ = await guided(space, GALILEO, [reply(query=FAULTY)], tokens=1_500)
 
     found = outcome(none)
     assert isinstance(found, Answer) and found.cut_short and found.usage.llm_calls == 0
@@ -321,7 +333,7 @@ async def test_by_default_the_model_is_asked_only_where_graph_search_is_unsure(
 
 
 async def test_one_that_fails_later_leaves_what_was_found(space: KnowledgeGraph) -> None:
-    steps, _ = await guided(space, GALILEO, [reply(query=OWN, sure=0.3), Overloaded("busy")])
+    steps, _ = await guided(space, GALILEO, [reply(query=FAULTY), Overloaded("busy")])
 
     found = outcome(steps)
     assert isinstance(found, Answer) and found.cut_short == "busy"
@@ -531,13 +543,6 @@ async def test_what_takes_too_long_is_shown_without_a_number(space: KnowledgeGra
     assert told.strip().startswith("- not run, as it takes long: SELECT DISTINCT ?moon")
 
 
-async def test_a_candidate_says_how_much_of_it_the_first_one_gives(space: KnowledgeGraph) -> None:
-    question = "Which moons of Saturn are larger than 1000 km?"
-    _, model = await guided(space, question, [reply(choose=1)])
-
-    assert re.search(r"^   → \d+ rows? \(\d+ also in 1\.\): ", said(model, 0), re.MULTILINE)
-
-
 async def test_no_candidate_only_adds_what_nobody_asks_for(
     space: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -625,7 +630,8 @@ async def test_a_writer_has_a_say_beside_graph_search(space: KnowledgeGraph) -> 
 
     found, alone = outcome(steps), await searched(space, asked)
     assert isinstance(found, Answer) and isinstance(alone, Answer)
-    assert found.result.rows and sorted(found.result.rows) == sorted(alone.result.rows)
+    moons = select_columns(found.result, found.answer_columns).rows
+    assert moons and sorted(moons) == sorted(alone.result.rows)
     assert found.confidence > alone.confidence
     assert len(model.requests) == 1
     told = getattr(model.requests[0].messages[-1], "text", "")
@@ -639,4 +645,5 @@ async def test_a_writer_that_fails_leaves_graph_search_s_answer(space: Knowledge
 
         found, alone = outcome(steps), await searched(space, asked)
         assert isinstance(found, Answer) and isinstance(alone, Answer)
-        assert sorted(found.result.rows) == sorted(alone.result.rows)
+        moons = select_columns(found.result, found.answer_columns).rows
+        assert sorted(moons) == sorted(alone.result.rows)

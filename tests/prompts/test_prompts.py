@@ -24,7 +24,7 @@ from askgraph.methods import Method
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
-from askgraph.methods.guided import PROMPT_DETAILS, Guided, PromptDetail
+from askgraph.methods.guided import Guided
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.tools import TOOL_SETS
 from askgraph.methods.tools.toolbox import build_schemas
@@ -123,7 +123,7 @@ PICKING = {"entities": "given", "predicates": "given"}
         ("graf-von-data-as-published", GrafVonData, IDLE, PAPER, 1, False),
         ("guided-1-graph", Guided, (CHOSEN,), {}, 1, True),
         ("guided-2-graphs", Guided, (CHOSEN,), {}, 2, True),
-        ("guided-list", Guided, (CHOSEN,), {"detail": "list"}, 1, False),
+        ("guided-list", Guided, (CHOSEN,), {"detail": "no-rows"}, 1, False),
         ("guided-brief", Guided, ('{"choose": 1}',), {"detail": "brief"}, 1, False),
         ("dfsl-plain", Dfsl, IDLE, {"variant": "plain"}, 1, True),
         ("dfsl-zero", Dfsl, IDLE, {"variant": "zero"}, 1, True),
@@ -139,7 +139,6 @@ PICKING = {"entities": "given", "predicates": "given"}
 )  # fmt: skip
 async def test_the_last_prompt_of_a_run(
     graphs: list[KnowledgeGraph],
-    monkeypatch: pytest.MonkeyPatch,
     name: str,
     plugin: Callable[..., Method],
     replies: Sequence[ScriptedReply],
@@ -147,7 +146,6 @@ async def test_the_last_prompt_of_a_run(
     number: int,
     learnt: bool,
 ) -> None:
-    monkeypatch.setitem(PROMPT_DETAILS, "list", PromptDetail(schema=("list",), values=False))
     examples = tuple(QueryExample(text, PREFIXES + query) for text, query in OWN)
     asked = [replace(graphs[0], examples=examples if learnt else ()), graphs[1]][:number]
     given: tuple[str, ...] | None = () if plugin is MultiStage else None

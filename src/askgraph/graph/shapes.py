@@ -306,7 +306,7 @@ def _count_shape(profile: Profile, arrays: GraphArrays, cls: str) -> Shape:
                 iri,
                 len(targets),
                 len(value_counts),
-                _detect_kinds(profile, arrays, ends, type_number),
+                detect_kinds(profile, arrays, ends, type_number),
                 inverse,
                 values=_list_values(arrays, ends, len(targets)),
                 max_triples=int(value_counts.max()),
@@ -401,7 +401,7 @@ def _follow_chain(arrays: GraphArrays, predicate: int, start: int) -> tuple[Term
     return tuple(_get_term(arrays, node) for node in nodes[1:])
 
 
-def _detect_kinds(profile: Profile, arrays: GraphArrays, ends: Ids, kind: int) -> tuple[str, ...]:
+def detect_kinds(profile: Profile, arrays: GraphArrays, ends: Ids, kind: int) -> tuple[str, ...]:
     """Return the classes or datatypes of most nodes, from an evenly spaced sample."""
     sample = ends[:: max(1, len(ends) // _SAMPLE_SIZE)]
     literals = [term_id for term_id in sample.tolist() if arrays.terms.is_literal(term_id)]

@@ -5,16 +5,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from tests.each import for_each
 from tests.methods.tools.exploring import SAMPLE, SPACE, explored, served
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods.guided.prompt import describe_query_difference
 from askgraph.methods.guided.verdict import describe_result_difference
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.rendering import TermWriter
-from askgraph.sparql.judge import admit_query
-from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Question
 
@@ -24,35 +19,6 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """The sample graph behind a server."""
     with served(SAMPLE, tmp_path_factory.mktemp("space"), prefixes=SPACE) as (graph, _):
         yield graph
-
-
-@for_each(
-    ("query", "told"),
-    [
-        ("SELECT ?m { ?m ont:orbits space:Saturn . ?m ont:mass ?k }", "also ont:mass"),
-        ("SELECT ?m { ?m a ont:Moon . ?m ont:orbits space:Saturn }", "also class ont:Moon"),
-        ("SELECT ?m { space:Saturn ont:orbits ?m }", "other direction of ont:orbits"),
-        (
-            "SELECT ?m { ?m ont:orbits space:Mars }",
-            "ont:orbits space:Mars instead of ont:orbits space:Saturn",
-        ),
-        ("SELECT (COUNT(?m) AS ?n) { ?m ont:orbits space:Saturn }", "COUNT instead of a list"),
-        ("ASK { ?m ont:orbits space:Saturn }", "yes or no instead of a list"),
-        (
-            "SELECT ?m { ?m ont:orbits space:Saturn FILTER NOT EXISTS { ?m ont:mass ?k } }",
-            "also not ont:mass",
-        ),
-        ("SELECT ?x { space:Titan ont:discoverer ?x }", ""),
-    ],
-)
-def test_a_candidate_says_what_it_asks_other_than_the_first(
-    space: KnowledgeGraph, query: str, told: str
-) -> None:
-    first = "SELECT ?m { ?m ont:orbits space:Saturn }"
-    prefixes = space.prefixes.namespaces
-    one, other = (parse_tree(admit_query(text, prefixes=prefixes).text) for text in (query, first))
-
-    assert describe_query_difference(one, other, TermWriter(Context(space, Question("?")))) == told
 
 
 def apart(graph: KnowledgeGraph, first: str, second: str, *, limit: int | None = None) -> str:

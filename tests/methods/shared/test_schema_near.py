@@ -202,10 +202,3 @@ async def beside(text: str, folder: Path) -> list[str]:
 
 async def test_what_is_equivalent_to_a_class_stands_behind_its_shape(tmp_path: Path) -> None:
     assert "# :Town is the same as: :Borough" in await beside("towns", tmp_path)
-
-
-async def test_all_of_a_small_class_are_told_if_a_word_names_nothing(tmp_path: Path) -> None:
-    listed = "# all :Town: :a, :b"
-
-    assert any(listed in text for text in await beside("Which towns are xyzzy?", tmp_path / ""))
-    assert not any(listed in text for text in await beside("Which towns?", tmp_path / ""))

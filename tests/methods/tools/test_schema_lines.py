@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.methods.tools.exploring import served
 from tests.temporal.asked import HERE
 
@@ -77,14 +78,31 @@ async def names_of(
     return shown.text if shown else None
 
 
+async def test_a_class_has_its_own_ranges_shares_values_and_counts(tmp_path: Path) -> None:
+    more = """:f1 a :Fort ; :within :p ; :state "open" ; :built "1200" ; rdfs:comment "Old" .
+    :f2 a :Fort ; :within :q ; :state "open" ; :built "1300" . :Keep rdfs:subClassOf :Fort .
+    :k1 a :Keep . :b a :Hamlet ; :seat :a , :d . :c a :Hamlet ; :seat :a , :d ."""
+    with served(TOWNS + more, tmp_path, prefixes={"": "http://towns.example/"}, local=True) as (
+        graph,
+        _,
+    ):
+        text = await names_of(graph)
+
+    assert text is not None and text.splitlines()[2:4] == [
+        ':Fort 2 (no name): :within → :Person, :state ("open"), rdfs:comment 50%; '
+        "numbers as text :built; kinds, not counted here: :Keep 1",
+        ":Hamlet 2: :seat* → :Town, :within → things, :mayor 50% → :Person; numbers :area",
+    ]
+
+
 async def test_a_property_stands_at_the_narrowest_class_that_has_all_of_it(tmp_path: Path) -> None:
     with served(TOWNS, tmp_path, prefixes={"": "http://towns.example/"}, local=True) as (graph, _):
         text = await names_of(graph)
 
     assert text == (
-        ":Place 4: :within → things; numbers :area; kinds: :Village 1\n"
-        ":Town 3 (a :Place): :mayor → :Person; kinds: :City 1\n"
-        ':Person 2: numbers :x1 "height"; dates :born\n'
+        ":Place 4: :within 75% → things; numbers :area; kinds: :Village 1\n"
+        ":Town 3 (a :Place): :mayor 67% → :Person; kinds: :City 1\n"
+        ':Person 2: dates :born 50%; numbers :x1 "height" 50%\n'
         "things of no class: :seat → :Town"
     )
 
@@ -117,3 +135,25 @@ def test_units_and_ages_are_told_of_where_question_and_graph_have_them(
     assert told("Which are longer than 2 miles?", graph) == converted
     assert told("Which are longer than 2 metres?", graph) == units
     assert "YEAR(?to) - YEAR(?from)" in told("How old is she?", graph)
+
+
+@for_each(
+    ("question", "name", "is_shown"),
+    [
+        ("Which towns use Postgres?", "x:PostgreSql", True),
+        ("Which towns have floor 8?", "x:floor_8", True),
+        ("Which towns were born in spring?", "x:Born", False),
+        ("Who was Born?", "x:Born", True),
+    ],
+)
+async def test_names_are_shown_where_they_help(
+    question: str, name: str, is_shown: bool, tmp_path: Path
+) -> None:
+    more = ':a :uses :PostgreSql ; :floor :floor_8 . :Born a :Person ; rdfs:label "Born" .'
+    with served(TOWNS + more, tmp_path, prefixes={"x": "http://towns.example/"}, local=True) as (
+        graph,
+        _,
+    ):
+        text = (await overview(Context(graph, Question(question)), question)).text
+
+    assert (f"\n- {name}" in text) == is_shown

@@ -33,6 +33,7 @@ from askgraph.methods.guided.panel import (
     EndConditions,
     Panel,
     Voice,
+    add_context_columns,
     decide_outcome,
     get_search_outcome,
 )
@@ -87,20 +88,20 @@ class PromptDetail:
         values: candidates have rows, and properties have example values.
     """
 
-    schema: tuple[str, ...] = ("shapes",)
-    candidates: int = 6
+    schema: tuple[str, ...] = ("list",)
+    candidates: int = 2
     shots: int = 3
     classes: int = 5
-    room: int = 830  # tokens besides the instruction
+    room: int = 590  # tokens besides the instruction
     values: bool = True
 
 
 PROMPT_DETAILS = {
     "full": PromptDetail(),
-    "brief": PromptDetail(),
+    "brief": PromptDetail(candidates=5),
     "written": PromptDetail(schema=()),
-    "list": PromptDetail(schema=("list",)),
-    "both": PromptDetail(schema=("shapes", "list")),
+    "shapes": PromptDetail(schema=("shapes",)),
+    "both": PromptDetail(schema=("list", "shapes")),
     "no-rows": PromptDetail(values=False),
     "no-candidates": PromptDetail(candidates=0),
 }
@@ -117,9 +118,9 @@ class Guided(FallbackSettings):
         model: the language model.
         ask: when the model is asked: always, unsure (if graph search is not sure) or never.
         sure_from: with unsure, the confidence from which graph search is sure, 0 to 1.
-        detail: what the prompt shows: full, brief (900 tokens, for small models), written (for a
-            model trained to write), list (the schema as a list), both (a prompt with shapes and one
-            with a list); for ablations, no-rows or no-candidates.
+        detail: what the prompt shows: full, brief (500 tokens, for small models), written (for a
+            model trained to write), shapes (the schema as shapes), both (a prompt with a list and
+            one with shapes); for ablations, no-rows or no-candidates.
         examples: a file or folder of examples, instead of the first graph's own.
         embedder: an embedding model that finds examples and classes besides words.
         looks: how often a doubtful answer is asked for again, with the evidence.
@@ -281,6 +282,10 @@ class _GuidedRun:
             )
         ending = EndConditions(thresholds, method.asks_back, problem)
         self.outcome = await decide_outcome(panel, candidates, ending)
+        if isinstance(self.outcome, Answer) and panel.answer is not None:
+            context = candidates.by_graph[self.outcome.graph].linked.context
+            extend = partial(add_context_columns, context, self.outcome)
+            self.outcome = await record_or_replay("context columns", Answer, extend)
 
     async def get_search_steps(
         self, candidates: CandidateSet

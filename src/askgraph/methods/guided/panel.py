@@ -4,18 +4,32 @@ The voice is asked again if its answer is doubtful, and may then look things up.
 and other methods beside them, see `askgraph.methods.guided.voting`.
 """
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 
+from pyoxigraph import Literal, NamedNode, Variable
+
+from askgraph.errors import QueryError, ServiceError
+from askgraph.graph.profile import PredicateProfile
 from askgraph.methods.guided.candidates import CandidateSet
 from askgraph.methods.guided.prompt import GuidedReply
 from askgraph.methods.guided.verdict import ReplyJudge, Verdict
 from askgraph.methods.settings import load_texts
 from askgraph.methods.shared import Conversation
-from askgraph.methods.tools import Toolbox
+from askgraph.methods.tools import Context, Toolbox
+from askgraph.methods.tools.hits import look_up_types
+from askgraph.methods.tools.query_run import MAX_ROWS, run_query
+from askgraph.methods.tools.rendering import fetch_labels
 from askgraph.search.decide import Thresholds, choose_options, choose_outcome
+from askgraph.search.query_pieces import list_patterns
+from askgraph.sparql import Call, Element, Filter, Group, Nested, Pattern, Query, find_variables
+from askgraph.sparql.parser import parse_tree
+from askgraph.sparql.results import Row, SelectResult
+from askgraph.sparql.serializer import render_query
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -34,7 +48,6 @@ _TEXTS = load_texts("guided")
 _LOOKUP_INSTRUCTION: str = _TEXTS["lookup_instruction"]
 _LAST_TURN_MESSAGE: str = _TEXTS["last_turn_message"]
 _RETRY_INSTRUCTION: str = _TEXTS["retry_instruction"]
-_CONFIRM_REFUSAL_MESSAGE: str = _TEXTS["confirm_refusal_message"]
 _MIN_RIVAL_CONFIDENCE = 0.5  # minimum confidence of a candidate worth a clarification
 MIN_CHECKED_CONFIDENCE = 0.75  # the chance of an answer that a check has chosen, at least
 _MAX_LOOKUP_CONFIDENCE = 0.6  # maximum confidence in a looked-up candidate
@@ -103,14 +116,9 @@ class Panel:
             self._accept(verdict)
             if verdict.answer is not None:
                 yield Draft(verdict.answer.query, verdict.confidence, verdict.answer.words)
-            chances = self.judge.chances
-            if verdict.is_refusal and chances and chances[0] >= MIN_CHECKED_CONFIDENCE:
-                doubts: Sequence[str] = (_CONFIRM_REFUSAL_MESSAGE,)
-            else:
-                doubts = verdict.doubts
-            if not doubts:
+            if not verdict.doubts:
                 break
-            message = "\n".join([*doubts, _RETRY_INSTRUCTION]) if retries_left else ""
+            message = "\n".join([*verdict.doubts, _RETRY_INSTRUCTION]) if retries_left else ""
             yield Thought(verdict.remark, sent=self.unmask_text(message))
             if message:
                 conversation.send_text(self.mask_text(message))
@@ -328,3 +336,160 @@ async def get_search_outcome(candidates: CandidateSet, *, asks_back: bool) -> Ou
     ):
         return search_outcome.best
     return search_outcome
+
+
+_IDENTIFIER = re.compile(r"(?:.*[a-z_])?(?:I[dD]|_id|[iI]dentifier)|id|ID|code")
+_MAX_COLUMNS = 8  # columns of a query that gets more
+_MAX_TYPED_THINGS = 20  # things whose class decides which predicate names them
+_MAX_LABELLED_ROWS = 200  # rows whose things get labels
+
+
+async def add_context_columns(context: Context, answer: Answer) -> Answer:
+    """Return an answer with context columns, so that a model need not write them.
+
+    These are the value that the query sorts by or compares, the thing that an answered value
+    belongs to, and the name and identifier of an answered thing. An addition that changes the rows
+    or the columns that answer is dropped.
+
+    Answers that were cut off, are empty, or read other graphs stay as they are, and so does an
+    answer whose longer query fails.
+    """
+    result = answer.result
+    if answer.boolean is not None or not result.rows or result.truncated is not None:
+        return answer
+    prefixes = context.graph.prefixes
+    tree = parse_tree(answer.query, prefixes.namespaces)
+    if not tree.columns or len(tree.columns) > _MAX_COLUMNS or "SERVICE" in answer.query.upper():
+        return answer
+    extended = answer
+    for add in (_add_values, _add_names):
+        longer = add(tree, extended, context)
+        if longer == tree:
+            continue
+        query = str(render_query(longer, prefixes, context.graph.profile.types))
+        try:
+            query_run = await run_query(context, query, rows=MAX_ROWS)
+            rows = _order_rows(query_run.result, result)
+            if rows is None:
+                continue
+            shown_rows = rows.rows[:_MAX_LABELLED_ROWS]
+            iris = {term.value for row in shown_rows for term in row if isinstance(term, NamedNode)}
+            labels = await fetch_labels(context, sorted(iris - answer.labels.keys()))
+        except (QueryError, ServiceError):
+            continue
+        tree = longer
+        extended = replace(extended, query=query, result=rows, labels={**extended.labels, **labels})
+    return extended
+
+
+def _order_rows(longer: object, result: SelectResult) -> SelectResult | None:
+    """Return a result in the order of a shorter one; None unless these are the same rows."""
+    if not isinstance(longer, SelectResult) or not {*result.variables} <= {*longer.variables}:
+        return None
+    indices = [longer.variables.index(name) for name in result.variables]
+    rows: defaultdict[Row, list[Row]] = defaultdict(list)
+    for row in longer.rows:
+        rows[tuple(row[index] for index in indices)].append(row)
+    if Counter(result.rows) != {key: len(group) for key, group in rows.items()}:
+        return None
+    return replace(longer, rows=tuple(rows[row].pop(0) for row in result.rows))
+
+
+def _add_values(tree: Query, answer: Answer, context: Context) -> Query:
+    """Return a query with the values that it sorts by or compares, and the owners of its values."""
+    selected = {variable.value for variable, _ in tree.columns}
+    columns = list(tree.columns)
+    if tree.is_aggregate or tree.group_by:
+        for key, _ in tree.order:
+            is_selected = any(expression == key for _, expression in tree.columns)
+            if isinstance(key, Call) and key.is_aggregate and not is_selected:
+                columns.append((_find_free_variable("value", tree), key))
+        return replace(tree, columns=tuple(columns))
+    compared = (element for element in tree.where.elements if isinstance(element, Filter))
+    values = [
+        variable
+        for part in (*(key for key, _ in tree.order), *(item.condition for item in compared))
+        if not _has_group(part)
+        for variable in find_variables(part)
+    ]
+    owners = [
+        pattern.subject
+        for pattern in list_patterns(tree.where)
+        if isinstance(pattern.object, Variable) and pattern.object.value in selected
+        and isinstance(pattern.subject, Variable) and not _holds_things(answer, pattern.object)
+    ]  # fmt: skip
+    bound = {*map(str, find_variables(tree.where))}
+    for variable in dict.fromkeys((*owners, *values)):
+        is_new = variable.value not in selected and not variable.value.startswith("__")
+        if is_new and str(variable) in bound:
+            columns.append((variable, None))
+    return replace(tree, columns=tuple(columns))
+
+
+def _has_group(part: object) -> bool:
+    return isinstance(part, Call) and any(isinstance(item, Group) for item in part.arguments)
+
+
+def _holds_things(answer: Answer, variable: Variable) -> bool:
+    if variable.value not in answer.result.variables:
+        return False
+    return any(isinstance(term, NamedNode) for term in answer.result.get_column(variable.value))
+
+
+def _add_names(tree: Query, answer: Answer, context: Context) -> Query:
+    """Return a query with the name and the identifier of each thing in its columns."""
+    if tree.is_aggregate or tree.group_by or tree.limit is not None:
+        return tree
+    columns, elements = list(tree.columns), list[Element](tree.where.elements)
+    used = {(str(pattern.subject), str(pattern.predicate)) for pattern in list_patterns(tree.where)}
+    for name in answer.result.variables:
+        things = [term for term in answer.result.get_column(name) if isinstance(term, NamedNode)]
+        for predicate in _list_naming_predicates(things[:_MAX_TYPED_THINGS], context):
+            if (str(Variable(name)), f"<{predicate.iri}>") in used:
+                continue
+            suffix = "name" if predicate.naming else "id"
+            value = _find_free_variable(f"{name}_{suffix}", tree)
+            pattern = Pattern(Variable(name), NamedNode(predicate.iri), value)
+            language = _choose_language(predicate, context)
+            conditions = (
+                [Filter(Call("=", (Call("LANG", (value,)), Literal(language))))] if language else []
+            )
+            elements.append(Nested("OPTIONAL", Group((pattern, *conditions))))
+            columns.append((value, None))
+    where = replace(tree.where, elements=tuple(elements))
+    return replace(tree, columns=tuple(columns), where=where)
+
+
+def _list_naming_predicates(
+    things: Iterable[NamedNode], context: Context
+) -> Iterator[PredicateProfile]:
+    """Yield the predicates that name and identify most of some things, in one way each."""
+    graph, profile = context.graph, context.graph.profile
+    classes = Counter[str]()
+    for thing in things:
+        classes.update(look_up_types(graph.arrays, str(thing)) if graph.arrays else ())
+    if not classes:
+        return
+    [(class_iri, _)] = classes.most_common(1)
+    name_predicates = [cls.name_predicate for cls in profile.classes if cls.iri == class_iri]
+    for predicate in profile.predicates:
+        if not predicate.literal or class_iri not in dict(predicate.subject_classes):
+            continue
+        local_name = re.split(r"[/#:]", predicate.iri)[-1]
+        is_identifier = predicate.functional and _IDENTIFIER.fullmatch(local_name)
+        if predicate.iri in name_predicates or is_identifier:
+            yield predicate
+
+
+def _choose_language(predicate: PredicateProfile, context: Context) -> str:
+    """Return the language in which names are added; "" if a predicate has only one."""
+    languages = [language for language, _ in predicate.languages]
+    if len(languages) < 2:
+        return ""
+    return context.language if context.language in languages else languages[0]
+
+
+def _find_free_variable(name: str, tree: Query) -> Variable:
+    """Return a variable that a query does not use."""
+    used = {variable.value for variable in find_variables(tree)}
+    return Variable(name if name not in used else f"{name}_2")

@@ -7,12 +7,9 @@ reply that is no object but contains a query counts as that query.
 """
 
 import re
-from collections import Counter
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-
-from pyoxigraph import Literal, NamedNode
 
 from askgraph.answers.verbalize import list_query_iris
 from askgraph.llm import Choice, Message, System, User, estimate_tokens
@@ -23,29 +20,17 @@ from askgraph.methods.guided.candidates import (
     NumberedCandidate,
 )
 from askgraph.methods.settings import load_texts
-from askgraph.methods.shared import TextVariants, build_columns_rule
+from askgraph.methods.shared import TextVariants
 from askgraph.methods.shared.retrieval import PromptContent, build_message
 from askgraph.methods.shared.several_graphs import ParsedQuery, QuestionGraphs, parse_query
 from askgraph.methods.tools.candidates import list_shown_iris, preview_result
 from askgraph.methods.tools.rendering import TermWriter, list_body_lines
 from askgraph.search.decide import find_omitted_words
-from askgraph.search.query_pieces import (
-    find_aggregates,
-    get_function,
-    get_predicate,
-    list_conditions,
-    list_negated_groups,
-    list_patterns,
-)
-from askgraph.sparql import Group, Query, Term
 from askgraph.sparql.serializer import render_query
-from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Question
 
 _TEXTS = load_texts("guided")
-INSTRUCTION: str = _TEXTS["instruction"].replace(
-    "{columns_rule}", build_columns_rule(column_example='{query} with answer ["sales"]')
-)
+INSTRUCTION: str = _TEXTS["instruction"].replace("{columns_rule}", _TEXTS["columns_rule"])
 
 BRIEF_INSTRUCTION: str = _TEXTS["brief_instruction"]
 
@@ -53,7 +38,7 @@ MASKED_RULE: str = _TEXTS["masked_rule"]
 
 SEVERAL_GRAPHS_RULE: str = _TEXTS["several_graphs_rule"]
 
-_MAX_BRIEF_TOKENS = 850  # tokens of a brief prompt, besides headings
+_MAX_BRIEF_TOKENS = 450  # tokens of a brief prompt, besides headings
 _ROW_COUNTS = (10, 3, 1)  # rows that are shown of a candidate that has no more
 _MAX_ROWS_OF_MORE = 4  # rows that are shown of one that has more
 _MAX_UNUSED_WORDS = 5  # words named that a candidate leaves out
@@ -71,7 +56,7 @@ async def build_guided_messages(
 ) -> list[Message]:
     """Return the messages of the first call; they wait for the results of the candidates.
 
-    A brief prompt has at most 900 tokens and asks only for a choice.
+    A brief prompt has at most 500 tokens: only candidates, among which the model chooses.
 
     Args:
         content: what to show of the graphs.
@@ -91,7 +76,7 @@ async def build_guided_messages(
             content,
             examples=0,
             classes=0,
-            named=masker is None,
+            names=masker is not None,
             room=min(content.room, tokens_left),
         )
     message = await build_message(
@@ -173,49 +158,20 @@ async def format_candidates(
             writers[candidate.graph] = await TermWriter.from_iris(candidate.context, iris)
         writer = writers[candidate.graph]
         shown_names = names_by_graph.setdefault(candidate.graph, set())
-        best = candidates[0]
         query_line = _format_candidate(
             candidate, writer, shown_names, has_several_graphs=has_several_graphs
         )
-        if candidate is not best and candidate.graph == best.graph:
-            difference = describe_query_difference(
-                candidate.run_candidate.cluster.best.query,
-                best.run_candidate.cluster.best.query,
-                writer,
-            )
-            query_line += f" # unlike {best.number}.: {difference}" if difference else ""
         if not with_results:
             variants.append(TextVariants((query_line,)))
             continue
-        shared_values = _describe_overlap(candidate, best)
         row_count = len(candidate.run_candidate.result.rows)
         lengths = (
             rows if row_count <= rows else min(rows, _MAX_ROWS_OF_MORE) for rows in _ROW_COUNTS
         )
         previews = (preview_result(candidate.run_candidate, writer, rows) for rows in lengths)
-        texts = dict.fromkeys(
-            f"{query_line}\n   → {text.replace(':', f'{shared_values}:', 1)}" for text in previews
-        )
+        texts = dict.fromkeys(f"{query_line}\n   → {text}" for text in previews)
         variants.append(TextVariants(tuple(texts)))
     return variants
-
-
-def _describe_overlap(candidate: NumberedCandidate, best: NumberedCandidate) -> str:
-    """Describe how many answer values a candidate shares with the best one; empty if none."""
-    values = []
-    for run_candidate in (candidate.run_candidate, best.run_candidate):
-        indices = [
-            run_candidate.result.variables.index(name)
-            for name in run_candidate.columns[:1]
-            if run_candidate.result.rows
-        ]
-        values.append({row[index] for row in run_candidate.result.rows for index in indices})
-    shared_count = len(values[0] & values[1])
-    if candidate is best or not shared_count or candidate.graph != best.graph:
-        return ""
-    if shared_count == len(values[0]) == len(values[1]):
-        return f" (all in {best.number}.)"
-    return f" ({shared_count} also in {best.number}.)"
 
 
 def _join_lines(query: str) -> str:
@@ -258,74 +214,6 @@ def _format_candidate(
     )
 
 
-_MAX_DIFFERENCES = 4  # patterns and conditions that distinguish candidates
-
-
-def describe_query_difference(query: Query, best_query: Query, writer: TermWriter) -> str:
-    """Return how a candidate differs from the best one; "" if the difference is too large."""
-
-    def join_parts(parts: Sequence[tuple[str, str, str]]) -> str:
-        return ", ".join(" ".join(filter(None, part)) for part in parts)
-
-    def describe_result(query: Query) -> str:
-        functions = dict.fromkeys(map(get_function, find_aggregates(query)))
-        return "yes or no" if query.form == "ASK" else " and ".join(functions) or "a list"
-
-    own_parts, best_parts = (
-        Counter(_list_conditions(parsed.where, writer)) for parsed in (query, best_query)
-    )
-    extra_parts, missing_parts, texts = [*(own_parts - best_parts)], [*(best_parts - own_parts)], []
-    if len(extra_parts) + len(missing_parts) > _MAX_DIFFERENCES or {
-        query_part[1] for query_part in own_parts
-    }.isdisjoint(query_part[1] for query_part in best_parts):
-        return ""
-    for extra_part in [*extra_parts]:
-        if twin := next(
-            (missing_part for missing_part in missing_parts if missing_part[1] == extra_part[1]),
-            None,
-        ):
-            extra_parts.remove(extra_part)
-            missing_parts.remove(twin)
-            is_reversed = extra_part == twin[::-1]
-            replacement = f"{join_parts([extra_part])} instead of {join_parts([twin])}"
-            texts.append(f"other direction of {extra_part[1]}" if is_reversed else replacement)
-    texts += [f"also {join_parts(extra_parts)}"] if extra_parts else []
-    texts += [f"without {join_parts(missing_parts)}"] if missing_parts else []
-    own_result, best_result = describe_result(query), describe_result(best_query)
-    texts += [f"{own_result} instead of {best_result}"] if own_result != best_result else []
-    texts += ["other columns"] if not texts and query.columns != best_query.columns else []
-    return "; ".join(texts) or "other order or number"
-
-
-def _list_conditions(group: Group, writer: TermWriter) -> Iterator[tuple[str, str, str]]:
-    """Yield the patterns with their constants, and the conditions, of a group."""
-    for pattern in list_patterns(group):
-        predicate = get_predicate(pattern)
-        if predicate != RDF_TYPE or isinstance(pattern.object, NamedNode):
-            label = "class" if predicate == RDF_TYPE else writer.write_short(predicate)
-            yield (
-                _format_constant(pattern.subject, writer),
-                label,
-                _format_constant(pattern.object, writer),
-            )
-    for comparison in list_conditions(group):
-        yield (
-            "",
-            comparison.operator,
-            ", ".join(_format_constant(value, writer) for value in comparison.values),
-        )
-    for negated_group in list_negated_groups(group):
-        for subject, label, object_name in _list_conditions(negated_group, writer):
-            yield subject, f"not {label}", object_name
-
-
-def _format_constant(term: Term, writer: TermWriter) -> str:
-    """Return a constant, by its name if its IRI is long; "" for a variable."""
-    if isinstance(term, Literal):
-        return writer.write_literal(term)
-    return writer.write_name(term.value) if isinstance(term, NamedNode) else ""
-
-
 REPLY_SCHEMA: Mapping[str, object] = _TEXTS["reply_schema"]
 
 CHOICE_SCHEMA: Mapping[str, object] = _TEXTS["choice_schema"]
@@ -333,6 +221,7 @@ CHOICE_SCHEMA: Mapping[str, object] = _TEXTS["choice_schema"]
 
 _TOLERANT_REPLY_SCHEMA: Mapping[str, object] = _TEXTS["tolerant_reply_schema"]
 _VARIABLE = re.compile(r"[?$]?(\w+)\Z")
+_NO_CANDIDATE_THOUGHT = "No candidate answers the question."
 _SAME_REPLY = "same"  # the reply of a model that keeps its decision
 
 
@@ -391,6 +280,8 @@ def parse_reply(choice: Choice, candidate_count: int) -> GuidedReply:
     numbers = dict.fromkeys(map(_to_integer, between if isinstance(between, list) else ()))
     names = [answer] if isinstance(answer, str) else answer if isinstance(answer, list) else []
     columns = (_VARIABLE.match(str(name).strip()) for name in names)
+    if value.keys() == {"choose"} and not value["choose"]:
+        thought = _NO_CANDIDATE_THOUGHT
     reply = GuidedReply(
         chosen=_to_integer(value.get("choose")),
         written=parse_query(text) if text else None,

@@ -4,7 +4,7 @@ No function here calls a model; doubts are put in words for the model, with the 
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -25,16 +25,12 @@ from askgraph.methods.tools.rendering import TermWriter, render_table
 from askgraph.search.decide import find_omitted_words
 from askgraph.search.rank.expected_answer_type import derive_expected_answer
 from askgraph.search.rank.type_mismatches import find_type_mismatches
-from askgraph.sparql.results import Row, SelectResult, to_plain_value
+from askgraph.sparql.results import Row, SelectResult
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
 from askgraph.trace import Answer, record_or_replay
 
 _NO_EARLIER_REPLY = "There is nothing before this that could stay the same."
 _UNCLEAR_ALTERNATIVES = "You ask back, but not between two of the candidates: decide yourself."
-_UNSEEN_RESULT = "You have not seen this result yet: look whether it is what the question asks for."
-_MIN_SURE_CONFIDENCE = 0.7  # comment of a model on a query whose result it need not see
-_MAX_USUAL_ROWS = 1_000  # fewest rows that make an unseen result suspicious
-_MIN_CONTRADICTION_CONFIDENCE = 0.9  # probability of a candidate that another result contradicts
 _MAX_RESULT_ROWS = 6  # rows of a result that is doubted
 _BIAS_WEIGHT = 0.8
 _TEXTS = load_texts("guided")
@@ -121,11 +117,10 @@ class Verdict:
         reply, signs = self.reply, self.signs
         failed = self.answer is None and bool(reply.chosen or reply.written)
         cases: Mapping[str, object] = {
-            "problem": reply.problem or reply.same, "refusal": self.is_refusal, "failed": failed,
-            "unclear": self.answer is None, "empty": signs.empty, "truncated": signs.truncated,
-            "misfit": signs.misfit, "findings": signs.findings,
+            "problem": reply.problem or reply.same, "failed": failed,
+            "unclear": self.answer is None, "empty": signs.empty,
         }  # fmt: skip
-        return _REMARKS[next((name for name, holds in cases.items() if holds), "unseen")]
+        return _REMARKS[next((name for name, holds in cases.items() if holds), "findings")]
 
 
 @dataclass(eq=False)
@@ -252,20 +247,10 @@ class ReplyJudge:
             misfit=bool(mismatches),
             revised=revised,
         )
+        problems = [f"The query has no result. {answer.why_empty or ''}".strip()]
         doubts = [
-            *self._mask_texts(
-                [*findings, *_list_result_problems(answer), *mismatches], answer.query
-            )
+            *self._mask_texts([*findings, *(problems if answer.is_empty else ())], answer.query)
         ]
-        is_seen = same_number and (
-            answer.boolean is None or reply.chosen
-        )  # many queries return yes
-        is_unseen = reply.written is not None and not is_seen and not signs.empty and bool(chances)
-        if (
-            is_unseen
-            and (oddity := await self._find_oddity(answer, reply, signs, other_number)) is not None
-        ):
-            doubts.append(f"{await self._describe_unseen_result(answer, reply.chosen)}{oddity}")
         masker = self.candidates.masker
         if doubts and not signs.empty and (masker is None or masker.shows_rows):
             context = candidates.linked.context
@@ -279,54 +264,6 @@ class ReplyJudge:
         return tuple(
             texts if masker is None else (masker.mask_explanation(query, text) for text in texts)
         )
-
-    async def _find_oddity(
-        self, answer: Answer, reply: GuidedReply, signs: Signs, other_number: int
-    ) -> str | None:
-        """Return the oddity of a result that nobody has seen; None if the result may stand.
-
-        A boolean may not stand, nor a query that the model is unsure of. The same holds for a
-        result that differs from a candidate which graph search trusts, which uses all words, and
-        which is comparable.
-        """
-        masker = self.candidates.masker
-        if oddities := "".join(f" {oddity}" for oddity in _list_oddities(answer)):
-            return oddities if masker is None or masker.shows_rows else ""
-        if answer.boolean is not None or (reply.sure or 0.0) < _MIN_SURE_CONFIDENCE:
-            return ""
-        if signs.against < _MIN_CONTRADICTION_CONFIDENCE or other_number == reply.chosen:
-            return None
-        candidate_answer = await self._answer_candidate(other_number)
-        if (
-            candidate_answer is None
-            or candidate_answer.unused_words
-            or not self.is_comparable(answer, candidate_answer)
-        ):
-            return None
-        return f" Candidate {other_number} leaves no word out, and gives something else."
-
-    async def _describe_unseen_result(self, answer: Answer, number: int) -> str:
-        """Return a note on an unseen result, and how it differs from the edited candidate.
-
-        Rows that only one of them has show the difference. It is left out if the candidate ignores
-        words or if the two are not comparable: then the question decides, not the rows.
-        """
-        masker = self.candidates.masker
-        if not number or (masker is not None and not masker.shows_rows):
-            return _UNSEEN_RESULT
-        candidate_answer = await self._answer_candidate(number)
-        if (
-            candidate_answer is None
-            or candidate_answer.unused_words
-            or not self.is_comparable(answer, candidate_answer)
-        ):
-            return _UNSEEN_RESULT
-        context = self.candidates.by_graph[answer.graph].linked.context
-        names = ("your query", f"candidate {number}")
-        difference = await describe_result_difference(
-            context, answer, candidate_answer, names=names
-        )
-        return f"{_UNSEEN_RESULT} {difference}" if difference else _UNSEEN_RESULT
 
     def is_comparable(self, answer: Answer, second: Answer) -> bool:
         """Return whether the answer columns of two answers on one graph hold comparable values.
@@ -370,19 +307,6 @@ async def _format_result(context: Context, answer: Answer) -> str:
     return (await render_table(context, answer.result)).text
 
 
-def _list_oddities(answer: Answer) -> Iterator[str]:
-    """Yield properties of a result that a right one rarely has, in words."""
-    result = answer.result
-    for name in result.variables if answer.boolean is None else ():
-        if all(term is None for term in result.get_column(name)):
-            yield f"?{name} never has a value."
-    if len(result.rows) > _MAX_USUAL_ROWS:
-        yield f"It has {len(result.rows):,} rows."
-    values = [to_plain_value(term) for row in result.rows for term in row]
-    if values == ["0"]:
-        yield "There is nothing to count or to add up."
-
-
 def _build_bare_answer(candidate: NumberedCandidate, chance: float) -> Answer:
     """Return a candidate as an answer without labels and evidence."""
     run_candidate = candidate.run_candidate
@@ -401,14 +325,6 @@ def _build_bare_answer(candidate: NumberedCandidate, chance: float) -> Answer:
             candidate.graph_candidates.proposal, run_candidate.cluster.best, is_query_shown=True
         ),
     )
-
-
-def _list_result_problems(answer: Answer) -> list[str]:
-    if answer.is_empty:
-        return [f"The query has no result. {answer.why_empty or ''}".strip()]
-    if answer.result.truncated is not None:
-        return [f"The result was cut off: {answer.result.truncated.reason}."]
-    return []
 
 
 _MAX_DIFFERING_ROWS = 3  # of each side

@@ -40,7 +40,7 @@ _MAX_NEAR_PREDICATES = 10  # predicates near the question
 _MAX_INDEXED_CLASSES = 5_000  # number of classes to index, largest first
 _MAX_INDEXED_PREDICATES = 20  # instances of a class to index by name
 _MAX_DESCRIPTION_CHARACTERS = 300  # characters of a description
-_MAX_NAMED_PREDICATES = (20, 10, 4)  # predicates of the short forms
+_MAX_NAMED_PREDICATES = (45, 30, 20, 12, 6)  # predicates of the short forms
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ async def format_schema_list(
     """
     schema_slice, context = linked.schema_slice, linked.context
     writer = await TermWriter.from_iris(context, await asyncio.to_thread(list_terms, schema_slice))
-    schema_lines = SchemaLines(schema_slice, writer, shows_values=values)
+    schema_lines = SchemaLines(schema_slice, writer, shows_values=values, only_relevant_types=True)
 
     def build_texts() -> Iterator[str]:
         yield "\n".join(schema_lines.write_lines(beside_full_schema=is_beside))
@@ -203,7 +203,6 @@ async def format_schema_list(
 
 _SHAPE_LENGTHS = (14, 10, 6, 3)  # lines of one shape
 _MAX_VALUE_CHARACTERS = 40  # characters of all values of a property
-_MIN_GOOD_LINK_SCORE = 0.9  # minimum score of a good link
 _MAX_RELATED_CLASSES = 3  # classes above, or with the same instances
 
 
@@ -286,39 +285,7 @@ async def build_shape_texts(
         shape_texts += await asyncio.to_thread(
             lambda: list(_format_definitions(classes, has_several_graphs))
         )
-        shape_texts += await _list_members(classes, has_several_graphs) if is_beside else []
     return shape_texts
-
-
-async def _list_members(
-    classes: Sequence[GraphClass], has_several_graphs: bool
-) -> list[TextVariants]:
-    """List all instances of small classes near a question with a word that names nothing well."""
-    member_texts = []
-    for linked_graph in {
-        id(graph_class.graph): graph_class.graph for graph_class in classes
-    }.values():
-        covered_positions = {
-            position
-            for link in linked_graph.linked_question.links
-            if link.score >= _MIN_GOOD_LINK_SCORE
-            for position in link.positions
-        }
-        has_open_words = any(
-            weight and position not in covered_positions
-            for position, weight in enumerate(linked_graph.linked_question.weights)
-        )
-        if has_open_words and linked_graph.context.masker is None:
-            writer = await TermWriter.from_iris(
-                linked_graph.context, await asyncio.to_thread(list_terms, linked_graph.schema_slice)
-            )
-            lines = [
-                f"# {line}"
-                for line in SchemaLines(linked_graph.schema_slice, writer).write_instances()
-            ]
-            text = linked_graph.add_heading("\n".join(lines), has_several_graphs=has_several_graphs)
-            member_texts += [TextVariants((text,))] if lines else []
-    return member_texts
 
 
 def _format_definitions(

@@ -179,6 +179,9 @@ async def build_message(
         freed_share = (shares["shapes"] - shapes_share) / 2
         shares |= {name: shares[name] + freed_share for name in ("candidates", "names")}
         shares["shapes"] = shapes_share
+    elif candidates is not None and content.listed:
+        shares |= {"shapes": shares["candidates"], "candidates": shares["shapes"] - 0.1}
+        shares["shapes"] += 0.1
     shares["near"] = 0.0
     question_text = question.text if masker is None else masker.mask_question()
     base_graphs = [graph.base for graph in graphs.graphs]
@@ -210,7 +213,9 @@ async def build_message(
     fitting_texts = fit_texts(
         ordered_kinds, shares, max_tokens=tokens_left, prefix_kinds=("candidates",)
     )
-    text = _join_texts(fitting_texts, fixed_texts, published=content.published)
+    text = _join_texts(
+        fitting_texts, fixed_texts, published=content.published, listed=content.listed
+    )
     return text if masker is None else masker.mask_text(text)
 
 
@@ -312,12 +317,16 @@ async def _build_name_texts(
 
 
 def _join_texts(
-    texts_by_kind: Mapping[str, Sequence[str]], fixed_texts: Sequence[str], *, published: bool
+    texts_by_kind: Mapping[str, Sequence[str]],
+    fixed_texts: Sequence[str],
+    *,
+    published: bool,
+    listed: bool,
 ) -> str:
     *stable_texts, question = fixed_texts
     examples = _add_heading("examples", texts_by_kind["examples"][:: 1 if published else -1])
     schema = [
-        *_add_heading("shapes", texts_by_kind["shapes"]),
+        *(texts_by_kind["shapes"] if listed else _add_heading("shapes", texts_by_kind["shapes"])),
         *_add_heading("near", texts_by_kind["near"]),
     ]
     parts = [

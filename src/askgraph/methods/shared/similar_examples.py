@@ -152,7 +152,7 @@ class _Reading:
         """All its words, between spaces."""
         return f" {' '.join(split_tokens(self.text))} "
 
-    def mentions(self, value: str) -> bool:
+    def has_text(self, value: str) -> bool:
         """Return whether a text or number is in the question, whatever its case."""
         words = " ".join(split_tokens(value))
         return value in self.numbers or (bool(words) and f" {words} " in self.folded_text)
@@ -349,8 +349,8 @@ def _adapt_example(
     classes = {cls.iri for cls in graph.profile.classes}
     iris = [iri for iri, kind in kinds.items() if kind == "entities" and iri not in classes]
     numbers = _pair_numbers(wording, reading, texts)
-    named_texts = [text for text in texts if wording.mentions(text) and text not in numbers]
-    lost = [text for text in named_texts if not reading.mentions(text)]
+    named_texts = [text for text in texts if wording.has_text(text) and text not in numbers]
+    lost = [text for text in named_texts if not reading.has_text(text)]
     names = dict[str, str]()
     if lost or iris:
         if wording.text not in known_links:
@@ -511,8 +511,10 @@ async def answer_from_similar(
     if question.before:
         return None
     started = time.perf_counter()
-    found = [(graph, item) for graph in graphs if (item := find_similar_example(question, graph))]
-    graph, similar = max(found, key=lambda pair: pair[1].chance, default=(None, None))
+    similar_examples = [
+        (graph, item) for graph in graphs if (item := find_similar_example(question, graph))
+    ]
+    graph, similar = max(similar_examples, key=lambda pair: pair[1].chance, default=(None, None))
     if graph is None or similar is None or similar.chance < _MIN_CHANCE:
         return None
     endpoint = CountingEndpoint(graph.endpoint)

@@ -473,4 +473,5 @@ def _is_node_set(candidate: QueryCandidate) -> bool:
     )
     is_cut = tree.limit is not None or tree.offset
     has_modifiers = has_filters or tree.group_by or tree.having or tree.order or is_cut
+    has_modifiers = has_modifiers or len(candidate.columns) != 1  # a blank node by its values
     return not has_modifiers and list_column_values(tree) == [candidate.root]

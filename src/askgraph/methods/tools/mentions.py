@@ -20,6 +20,7 @@ _MAX_OTHER_FORMS = 2  # and additional stored forms: a code, the origin of a peo
 _MAX_LINKS = 8
 # The score of a link to a name that the words hold, but for a small word.
 _MIN_FULL_NAME_SCORE = 0.9
+_MIN_SCHEMA_SCORE = 0.6  # minimum score of a link to a class or property that explains a word
 _MAX_SEARCHES = 3  # stretches of words that are searched
 _MAX_HITS_PER_SEARCH = 2
 _MAX_COUNTED_NAMES = 500  # names to inspect to estimate how many contain some words
@@ -75,6 +76,7 @@ async def find_mentions(context: Context, linked: LinkedQuestion) -> list[Search
     links = select_links(linked)
     if context.masker is not None:
         return [_build_mention(context, linked, link) for link in links]
+    links = [link for link in links if not _is_schema_word(linked, link)]
     first_links = {link.positions: link for link in reversed(links)}.values()
     mentions = [
         _build_mention(context, linked, link, count_names=link in first_links) for link in links
@@ -200,14 +202,34 @@ def _build_note(context: Context, words: str) -> str:
     )
 
 
+def _list_schema_words(linked: LinkedQuestion) -> set[int]:
+    """Return the words without a capital that name a class or property rather than a thing."""
+    links = linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
+    words = {at for link in links if link.score >= _MIN_SCHEMA_SCORE for at in link.positions}
+    return {at for at in words if linked.reading.tokens[at].text.islower()}
+
+
+def _is_schema_word(linked: LinkedQuestion, link: Link) -> bool:
+    """Return whether the words of a link name a class or property, and are not its exact name."""
+    is_exact = link.name == _join_words(linked, link.positions)
+    return not is_exact and set(link.positions) <= _list_schema_words(linked)
+
+
 def _find_unlinked_words(linked: LinkedQuestion) -> Iterator[tuple[int, ...]]:
-    """Yield runs of content words that no name matches well, in the order of the question."""
-    linked_tokens = {
-        at for link in linked.links if link.score >= _MIN_FULL_NAME_SCORE for at in link.positions
-    }
+    """Yield runs of content words that no name matches well, in the order of the question.
+
+    A number begins with the word before it: "floor 8".
+    """
+    linked_tokens = _list_schema_words(linked)
+    for link in linked.links:
+        is_part = link.kind is ItemKind.VALUE and len(link.positions) < len(stem_name(link.target))
+        if link.score >= _MIN_FULL_NAME_SCORE and not is_part:
+            linked_tokens.update(link.positions)
     positions: list[int] = []
     for at, weight in enumerate(linked.weights):
         if weight and at not in linked_tokens:
+            is_number = at > 0 and linked.reading.tokens[at].text.isdigit()
+            positions += [at - 1] if is_number and linked.weights[at - 1] and not positions else []
             positions.append(at)
         elif positions:
             yield tuple(positions)

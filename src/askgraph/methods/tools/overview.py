@@ -54,8 +54,8 @@ async def overview(
     cuts = f"; not everything is known: {'; '.join(profile.cuts[:2])}" if profile.cuts else ""
 
     lines = [
-        f"graph {context.graph.name}: {profile.triples:,} triples{describe_naming(context)}{cuts}",
-        *([f"{HEADING}.", full_schema.text] if full_schema else []),
+        f"graph {context.graph.name}: {profile.triples:,} triples{cuts}",
+        *([f"{HEADING}{describe_naming(context)}.", full_schema.text] if full_schema else []),
         *(["perhaps named in the question:"] if mentions.lines else []),
         *mentions.lines,
         *schema,

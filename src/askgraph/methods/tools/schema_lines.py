@@ -5,6 +5,7 @@ appear only if the question needs them and the graph has them.
 """
 
 import asyncio
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.measures import Unit, detect_unit, find_temporal_predicates, match_unit
 from askgraph.graph.names import is_informative_label
-from askgraph.graph.profile import ClassProfile, PredicateProfile
-from askgraph.graph.shapes import get_end_kinds
+from askgraph.graph.profile import ClassProfile, Partition, PredicateProfile, Profile
+from askgraph.graph.shapes import detect_kinds, get_end_kinds, select_common
 from askgraph.index.names import ItemKind
 from askgraph.llm import estimate_tokens
 from askgraph.methods.tools import Context
@@ -41,8 +42,6 @@ _MAX_NEAR_PREDICATES = 45  # predicates to list with their ends
 _MIN_NEAR_PREDICATES = 15  # number of those if words match fewer
 _MAX_TYPED_PREDICATES = 12  # number of those with type and values
 _MAX_FAR_PREDICATES = 40  # further predicates, by name
-_MAX_SMALL_CLASS_INSTANCES = 8  # list all instances of classes up to this size
-_MAX_LISTED_INSTANCES = 20  # of all small classes together
 _MIN_NAME_SCORE = 0.9  # minimum score of a good link to a class or property
 _USUAL_PREDICATES = (v.RDF_TYPE, *v.LABEL_PREDICATES)
 
@@ -75,7 +74,7 @@ class SchemaSlice:
     @cached_property
     def variants(self) -> dict[str, tuple[str, ...]]:
         """Other predicates that are the same property, by the predicate that is shown."""
-        informative_iris = (p.iri for p in self.graph.profile.predicates if _is_informative(p.iri))
+        informative_iris = (p.iri for p in self.graph.profile.predicates if _is_informative(p))
         return {
             first: tuple(further_iris)
             for first, *further_iris in self._property_variants.group(informative_iris)
@@ -93,40 +92,6 @@ class SchemaSlice:
             return cls.iri not in self._named_classes, cls.iri not in ends, -cls.instances
 
         return sorted(profile_classes, key=get_sort_key)[:_MAX_CLASSES]
-
-    @cached_property
-    def instances(self) -> dict[str, tuple[str, ...]]:
-        """All instances of small classes that words name or that relevant predicates lead to."""
-        arrays = self.graph.arrays
-        kind = arrays.get_predicate_number(v.RDF_TYPE) if arrays else None
-        if arrays is None or kind is None:
-            return {}
-        relevant_predicates = (p for p in self.near if self.is_relevant(p.iri))
-        target_classes = {
-            iri
-            for p in relevant_predicates
-            for iri in get_end_kinds(p, self.graph.profile, inverse=False)
-        }
-        classes = self.linked_question.get_links(ItemKind.CLASS)
-        target_classes |= {link.target for link in classes if link.score >= _MIN_NAME_SCORE}
-        instances_by_class: dict[str, tuple[str, ...]] = {}
-        slots_left = _MAX_LISTED_INSTANCES
-        for cls in self.classes:
-            at = arrays.terms.find_iri(cls.iri)
-            if (
-                cls.iri not in target_classes
-                or not 1 < cls.instances <= min(_MAX_SMALL_CLASS_INSTANCES, slots_left)
-                or at is None
-            ):
-                continue
-            ids = arrays.step(np.array([at], dtype=np.int32), kind, inverse=True).tolist()
-            instances_by_class[cls.iri] = tuple(
-                arrays.terms.get_value(instance)
-                for instance in ids
-                if arrays.terms.is_iri(instance)
-            )
-            slots_left -= len(ids)
-        return instances_by_class
 
     @cached_property
     def _property_variants(self) -> PropertyVariants:
@@ -148,7 +113,10 @@ class SchemaSlice:
             p.iri: self._name_scores.get(p.iri, 0.0) * 1.5
             + (
                 0.8 * (p.iri in self._adjacent_predicates)
-                + 0.5 * (not self._named_classes.isdisjoint(_list_end_classes(p)))
+                + 0.5 * any(iri in self._named_classes for iri in _list_end_classes(p))
+                + 0.3 * any(iri in self.focus_classes for iri, _ in p.subject_classes)
+                + 0.2 * any(iri in self.focus_classes for iri, _ in p.object_classes)
+                + 0.3 * (p.iri in self._dated_predicates)
             )
             + 2.0 * (p.iri in self.used_iris)
             for p in predicates
@@ -220,6 +188,38 @@ class SchemaSlice:
         return named_classes
 
     @cached_property
+    def focus_classes(self) -> set[str]:
+        """Named classes, and those at both ends of predicates that candidates or words use."""
+        profile = self.graph.profile
+        ends = {
+            iri
+            for p in profile.predicates
+            if p.iri in self.used_iris or self._name_scores.get(p.iri, 0.0) >= _MIN_NAME_SCORE
+            for inverse in (True, False)
+            for iri in get_end_kinds(p, profile, inverse=inverse)
+        }
+        return self._named_classes | ends | set(self.used_iris)
+
+    @cached_property
+    def _dated_predicates(self) -> set[str]:
+        """For a question with a date: the dates of focus classes and of classes one step away."""
+        if all(q.days is None for q in self.linked_question.reading.quantities):
+            return set()
+        predicates, focus = self.graph.profile.predicates, self.focus_classes
+        neighbours = {
+            iri
+            for p in predicates
+            if focus & set(_list_end_classes(p))
+            for iri in _list_end_classes(p)
+        }
+        dated = [p for p in predicates if not DATE_DATATYPES.isdisjoint(dict(p.datatypes))]
+        dated = [p for p in dated if any(iri in neighbours for iri, _ in p.subject_classes)]
+        sources = {iri for p in dated for iri, _ in p.subject_classes}
+        steps = [p for p in predicates if any(iri in sources for iri, _ in p.object_classes)]
+        leading = {p.iri for p in steps if any(iri in focus for iri, _ in p.subject_classes)}
+        return leading | {p.iri for p in dated}
+
+    @cached_property
     def _adjacent_predicates(self) -> set[str]:
         """Predicates at named entities and values of a local graph, in both directions."""
         arrays = self.graph.arrays
@@ -244,14 +244,16 @@ def _list_end_classes(p: PredicateProfile) -> Iterator[str]:
     yield from (iri for iri, _ in (*p.subject_classes, *p.object_classes))
 
 
-def _is_informative(iri: str) -> bool:
-    return iri not in _USUAL_PREDICATES and not iri.startswith(SCHEMA_NAMESPACES)
+def _is_informative(p: PredicateProfile, usual: Sequence[str] = _USUAL_PREDICATES) -> bool:
+    """Return whether a predicate is content: none of a schema's, unless instances have it."""
+    is_of_instances = any(not iri.startswith(SCHEMA_NAMESPACES) for iri, _ in p.subject_classes)
+    return p.iri not in usual and (is_of_instances or not p.iri.startswith(SCHEMA_NAMESPACES))
 
 
-_MAX_LISTED_VALUES, _MIN_USES_PER_VALUE = (
-    6,
-    3,
-)  # show all values up to this number if each has at least this many uses
+_MAX_LISTED_VALUES = 8  # show all values up to this number
+_MIN_USES_PER_VALUE = 2  # and if they have this many uses on average
+_MAX_LISTED_CHARACTERS = 120  # characters of all values of a property
+_TEXT_SAMPLE_SIZE = 20  # texts to inspect for numbers and dates
 _VALUES_CACHE: WeakKeyDictionary[GraphArrays, dict[str, tuple[str, ...]]] = WeakKeyDictionary()
 _TIME_OPERATORS = ("now", "past", "during", "ongoing", "before", "after")
 _MAX_SPANS = 4
@@ -261,50 +263,46 @@ _MAX_UNITS = 6
 def list_terms(schema_slice: SchemaSlice) -> list[str]:
     """Return all IRIs that the lines of a slice show with labels."""
     predicates = (p.iri for p in (*schema_slice.near, *schema_slice.far))
-    instances = (
-        iri for instances_of_class in schema_slice.instances.values() for iri in instances_of_class
-    )
-    return [*predicates, *(cls.iri for cls in schema_slice.classes), *instances]
+    return [*predicates, *(cls.iri for cls in schema_slice.classes)]
 
 
 @dataclass(frozen=True, eq=False)
 class SchemaLines:
     """Writes the classes and predicates of a slice.
 
-    Without `shows_values` no example values are written. With a masker, neither values nor
-    instances of classes are.
+    Without `shows_values` no example values are written. With a masker, they are not either.
+    With `only_relevant_types`, types and values are those of properties that words name or
+    candidates use.
     """
 
     schema_slice: SchemaSlice
     writer: TermWriter
     shows_values: bool = True
+    only_relevant_types: bool = False
 
     def write_lines(self, *, beside_full_schema: bool = False) -> Iterator[str]:
         """Yield all lines, names first; beside the full schema, only the lines that it lacks."""
         if not beside_full_schema:
             yield from self.write_names()
-        yield from self.write_instances()
         literal_predicates = (p for p in self.schema_slice.near if p.literal)
+        if self.only_relevant_types:
+            is_relevant = self.schema_slice.is_relevant
+            literal_predicates = (p for p in literal_predicates if is_relevant(p.iri))
         if line := self.write_value_types(islice(literal_predicates, _MAX_TYPED_PREDICATES)):
             yield line
         yield from self.write_times()
-
-    def write_instances(self) -> Iterator[str]:
-        """Yield all instances of small classes; none with a masker."""
-        instances = self.schema_slice.instances if self.writer.context.masker is None else {}
-        for cls, instances_of_class in instances.items():
-            yield (
-                f"all {self.writer.write_short(cls)}: "
-                f"{', '.join(map(self.writer.write_iri, instances_of_class))}"
-            )
 
     def write_names(
         self, max_predicates: int = _MAX_NEAR_PREDICATES + _MAX_FAR_PREDICATES
     ) -> Iterator[str]:
         """Yield classes and predicates by name."""
         predicates = [*self.schema_slice.near, *self.schema_slice.far][:max_predicates]
-        if lines := [*write_schema_names(self.writer, predicates, self.schema_slice.classes)]:
-            yield from (f"{HEADING}.", *lines)
+        classes = self.schema_slice.classes
+        if max_predicates <= _MIN_NEAR_PREDICATES:
+            classes = [cls for cls in classes if cls.iri in self.schema_slice.focus_classes]
+        lines = write_schema_names(self.writer, predicates, classes, shows_values=self.shows_values)
+        if class_lines := [*lines]:
+            yield from (f"{HEADING}{describe_naming(self.writer.context)}.", *class_lines)
 
     def write_times(self) -> Iterator[str]:
         """Yield how the graph expresses times and units, as far as the question needs it."""
@@ -346,9 +344,9 @@ def find_frequent_values(arrays: GraphArrays | None, p: PredicateProfile) -> tup
         _, objects = arrays.get_edges(arrays.get_ends(number), number)
         values, counts = np.unique(objects, return_counts=True)
         order = np.argsort(-counts, kind="stable")
-        is_enumeration = len(
-            values
-        ) <= _MAX_LISTED_VALUES and counts.sum() >= _MIN_USES_PER_VALUE * len(values)
+        is_enumeration = len(values) <= _MAX_LISTED_VALUES and len(
+            objects
+        ) >= _MIN_USES_PER_VALUE * len(values)
         value_ids = values[order[: _MAX_LISTED_VALUES if is_enumeration else 1]].tolist()
         cached_values[p.iri] = tuple(map(arrays.terms.get_text, value_ids))
     return cached_values[p.iri]
@@ -453,7 +451,10 @@ def _format_unit(unit: Unit) -> str:
     return f"{unit.scale:g} {unit.name}" if unit.scale != 1.0 else unit.name
 
 
-HEADING = "Schema: each class with its number of instances: its properties, → class of the object"
+HEADING = (
+    "Schema: each class with its number of instances: its properties (share of instances if not "
+    "all, * several values) → class of the object"
+)
 _MAX_TERMS = 200  # maximum classes and properties of a graph to list in full
 _MAX_SUBJECT_CLASSES = 3  # classes to list for a single predicate
 _MAX_VARIANTS = 3  # other predicates shown that are the same property
@@ -466,7 +467,7 @@ async def render_full_schema(context: Context, *, max_tokens: int) -> RenderedTe
         return None
     terms = [*(c.iri for c in profile.classes), *(p.iri for p in profile.predicates)]
     writer = await TermWriter.from_iris(context, terms)
-    names = SchemaNames(writer, profile.classes, profile.predicates)
+    names = SchemaNames(writer, profile.classes, profile.predicates, shows_values=True)
     text = "\n".join(await asyncio.to_thread(lambda: list(names.write_lines())))
     return (
         RenderedText(text, tuple(writer.written_iris))
@@ -476,13 +477,17 @@ async def render_full_schema(context: Context, *, max_tokens: int) -> RenderedTe
 
 
 def write_schema_names(
-    writer: TermWriter, predicates: Sequence[PredicateProfile], classes: Sequence[ClassProfile] = ()
+    writer: TermWriter,
+    predicates: Sequence[PredicateProfile],
+    classes: Sequence[ClassProfile] = (),
+    *,
+    shows_values: bool = False,
 ) -> Iterator[str]:
     """Yield the lines of some predicates with their classes, and of further classes."""
     ends = {iri for p in predicates for iri, _ in p.subject_classes[:_MAX_SUBJECT_CLASSES]}
     ends |= {cls.iri for cls in classes}
     shown_classes = [cls for cls in writer.context.graph.profile.classes if cls.iri in ends]
-    return SchemaNames(writer, shown_classes, predicates).write_lines()
+    return SchemaNames(writer, shown_classes, predicates, shows_values).write_lines()
 
 
 def describe_naming(context: Context) -> str:
@@ -498,10 +503,17 @@ def describe_naming(context: Context) -> str:
     main_predicates = [
         p for p in naming_predicates if p.iri in label_predicates or p.iri in USUAL_PREDICATES
     ] or naming_predicates
-    entries = [
-        f"{context.graph.prefixes.shorten(p.iri)}{_format_languages(p.languages)}"
-        for p in main_predicates[:4]
-    ]
+    classes_by_predicate: dict[str, list[str]] = defaultdict(list)
+    for c in profile.classes:
+        if c.name_predicate is not None and not c.iri.startswith(SCHEMA_NAMESPACES):
+            classes_by_predicate[c.name_predicate].append(c.iri)
+    main = max(classes_by_predicate, key=lambda iri: len(classes_by_predicate[iri]), default="")
+    shorten = context.graph.prefixes.shorten
+    entries = []
+    for p in main_predicates[:4]:
+        classes = classes_by_predicate[p.iri][: 0 if p.iri == main else _MAX_SUBJECT_CLASSES]
+        owners = f" of {'|'.join(map(shorten, classes))}" if classes else ""
+        entries.append(f"{shorten(p.iri)}{_format_languages(p.languages)}{owners}")
     other_languages = dict(pair for p in predicates if not p.naming for pair in p.languages)
     naming_text = f"; names by {', '.join(entries)}" if entries else ""
     return f"{naming_text}" + (
@@ -523,23 +535,28 @@ def format_variants(writer: TermWriter, iri: str, variants: Sequence[str]) -> st
 
 @dataclass(frozen=True, eq=False)
 class SchemaNames:
-    """Writes classes and predicates of a graph by name."""
+    """Writes classes and predicates of a graph by name; classes with equal properties share a line.
+
+    With `shows_values`, properties with few values show all of them.
+    """
 
     writer: TermWriter
     classes: Sequence[ClassProfile]
     predicates: Sequence[PredicateProfile]
+    shows_values: bool = False
 
     def write_lines(self) -> Iterator[str]:
-        """Yield a line for each class with properties, the largest first, then untyped entities."""
+        """Yield the lines of classes, the largest first, then that of untyped entities."""
         properties = self._properties_by_class
+        heads_by_text: dict[str, list[str]] = {}
         for cls in self._classes_by_iri.values():
             if cls.iri in properties or self._parents[cls.iri] is None:
-                property_text = self._format_properties(properties.get(cls.iri, ()))
+                property_text = self._format_properties(properties.get(cls.iri, ()), cls)
                 kinds = self._format_subclasses(cls)
-                yield (
-                    f"{self._format_class(cls)}{property_text and f': {property_text}'}"
-                    f"{kinds and f'; kinds: {kinds}'}"
-                )
+                text = f"{property_text and f': {property_text}'}{kinds and f'; {kinds}'}"
+                heads_by_text.setdefault(text, []).append(self._format_class(cls))
+        for text, heads in heads_by_text.items():
+            yield f"{', '.join(heads)}{text}"
         if "" in properties:
             yield f"things of no class: {self._format_properties(properties[''])}"
 
@@ -562,10 +579,16 @@ class SchemaNames:
     @cached_property
     def _variants(self) -> Mapping[str, Sequence[str]]:
         """Other predicates that are the same property, by the predicate that is shown."""
-        usable_iris = (p.iri for p in self.predicates if p.iri not in USUAL_PREDICATES)
-        domain_iris = (iri for iri in usable_iris if not iri.startswith(SCHEMA_NAMESPACES))
+        domain_iris = (p.iri for p in self.predicates if _is_informative(p, USUAL_PREDICATES))
         grouped = PropertyVariants(self.writer.context.graph.profile).group(domain_iris)
         return {first: variant_iris for first, *variant_iris in grouped}
+
+    @cached_property
+    def _partitions(self) -> Mapping[tuple[str, str], Partition]:
+        """What the profile of a remote graph has of each property of each class."""
+        graph = self.writer.context.graph
+        partitions = graph.profile.partitions if graph.arrays is None else ()
+        return {(item.cls, item.predicate): item for item in partitions}
 
     def _find_subject_classes(self, p: PredicateProfile) -> list[str]:
         """Return the narrowest classes that a predicate leads from; `` for untyped entities."""
@@ -618,30 +641,48 @@ class SchemaNames:
     def _format_subclasses(self, parent: ClassProfile) -> str:
         subclasses = self._subclasses.get(parent.iri, ())
         without_properties = [cls for cls in subclasses if cls.iri not in self._properties_by_class]
-        inner = (
-            (self._format_class(cls), self._format_subclasses(cls)) for cls in without_properties
-        )
-        return ", ".join(f"{name} ({kinds})" if kinds else name for name, kinds in inner)
+        kinds: dict[bool, list[str]] = {}
+        for cls in without_properties:
+            inner = self._format_subclasses(cls)
+            text = f"{self._format_class(cls)}{inner and f' ({inner})'}"
+            kinds.setdefault(self._is_counted(cls.iri, parent.iri), []).append(text)
+        headings = {True: "kinds", False: "kinds, not counted here"}
+        return "; ".join(f"{headings[key]}: {', '.join(texts)}" for key, texts in kinds.items())
 
     def _format_class(self, c: ClassProfile) -> str:
         superclass = self._parents[c.iri] if c.iri in self._properties_by_class else None
-        parent = f" (a {self.writer.write_short(superclass)})" if superclass else ""
+        parent = ""
+        if superclass:
+            is_counted = self._is_counted(c.iri, superclass)
+            not_counted = "" if is_counted else ", not counted there"
+            parent = f" (a {self.writer.write_short(superclass)}{not_counted})"
         nameless = c.nary or (c.name_predicate is None and c.instances > 1)
-        note = " (without label)" if nameless else ""
+        note = " (no name)" if nameless else ""
         count = f" {c.instances:,}" if self.writer.context.can_show_counts else ""
         return f"{self.writer.write_iri(c.iri)}{count}{parent}{note}"
 
-    def _format_properties(self, predicates: Sequence[PredicateProfile]) -> str:
+    def _is_counted(self, cls: str, superclass: str) -> bool:
+        """Return whether the instances of a class count as instances of its superclass too."""
+        arrays = self.writer.context.graph.arrays
+        if arrays is None or not self.writer.context.can_show_counts:
+            return True
+        instances, super_instances = (_find_instances(arrays, iri) for iri in (cls, superclass))
+        return not len(instances) or bool(np.isin(instances[:1], super_instances)[0])
+
+    def _format_properties(
+        self, predicates: Sequence[PredicateProfile], cls: ClassProfile | None = None
+    ) -> str:
         """Return properties, those with numbers or dates after the others."""
-        names_by_kind: dict[str, list[str]] = {"": [], "numbers ": [], "dates ": []}
+        context, names_by_kind = self.writer.context, defaultdict[str, list[str]](list)
         for p in predicates:
+            partition = self._partitions.get((cls.iri, p.iri)) if cls is not None else None
+            use = measure_use(context.graph, p, cls, partition)
             main_datatype = p.datatypes[0][0] if p.literal else ""
-            numbers, dates = main_datatype in NUMERIC_DATATYPES, main_datatype in DATE_DATATYPES
+            kind = "numbers" if main_datatype in NUMERIC_DATATYPES else ""
+            kind = "dates" if main_datatype in DATE_DATATYPES else kind
+            kind = kind or (find_text_kind(context.graph.arrays, p) if p.literal else "")
             # A property, its label if that adds information, and the classes of its objects.
-            ends = get_end_kinds(p, self.writer.context.graph.profile, inverse=False)
-            object_classes = [
-                iri for iri in ends if p.object_classes and not iri.startswith(SCHEMA_NAMESPACES)
-            ]
+            object_classes = [iri for iri in use.kinds if not iri.startswith(SCHEMA_NAMESPACES)]
             label = self.writer.labels.get(p.iri, "")
             shows_label = is_informative_label(
                 label, (p.iri, *object_classes, *(iri for iri, _ in p.subject_classes))
@@ -650,10 +691,113 @@ class SchemaNames:
             name += format_variants(self.writer, p.iri, self._variants[p.iri]) + (
                 "+" if p.transitive else ""
             )
+            name += "*" * use.has_several
+            if use.share < _COMPLETE_SHARE and context.can_show_counts:
+                name += f" {max(1, round(100 * use.share))}%"
             target = "|".join(map(self.writer.write_short, object_classes)) or "things"
-            names_by_kind["numbers " if numbers else "dates " if dates else ""].append(
-                name if p.literal else f"{name} → {target}"
-            )
+            values = self._format_values(p) if p.literal and not kind else ""
+            names_by_kind[kind].append(f"{name}{values}" if p.literal else f"{name} → {target}")
+        ordered_kinds = sorted(names_by_kind, key=lambda kind: (bool(kind), kind))
         return "; ".join(
-            f"{kind}{', '.join(names)}" for kind, names in names_by_kind.items() if names
+            f"{kind}{kind and ' '}{', '.join(names_by_kind[kind])}" for kind in ordered_kinds
         )
+
+    def _format_values(self, p: PredicateProfile) -> str:
+        """Return all values of a property if they are few and short; none with a masker."""
+        if not self.shows_values or self.writer.context.masker is not None:
+            return ""
+        values = find_frequent_values(self.writer.context.graph.arrays, p)
+        texts = list(map(self.writer.write_stored_literal, values))
+        is_closed = (
+            len(values) == p.objects < p.triples and sum(map(len, texts)) <= _MAX_LISTED_CHARACTERS
+        )
+        return f" ({'|'.join(texts)})" if is_closed else ""
+
+
+_COMPLETE_SHARE = 0.9  # share of a class's instances from which on a property is at all of them
+
+
+@dataclass(frozen=True)
+class PropertyUse:
+    """How the instances of a class use a property.
+
+    Attributes:
+        share: The share of instances that have it.
+        has_several: Whether an instance has several values.
+        kinds: The classes of its objects.
+    """
+
+    share: float
+    has_several: bool
+    kinds: tuple[str, ...]
+
+
+_USE_CACHE: WeakKeyDictionary[GraphArrays, dict[tuple[str, str], PropertyUse]] = WeakKeyDictionary()
+
+
+def measure_use(
+    graph: KnowledgeGraph,
+    p: PredicateProfile,
+    cls: ClassProfile | None,
+    partition: Partition | None = None,
+) -> PropertyUse:
+    """Count how a class uses a property, and cache it; of a remote graph by its partition, if any.
+
+    Without a class, return the use of the whole graph.
+    """
+    kinds = get_end_kinds(p, graph.profile, inverse=False) if p.object_classes else ()
+    if partition is not None and partition.subjects and cls is not None:
+        if partition.targets:
+            kinds = select_common(partition.targets, partition.triples, graph.profile)
+        share = min(1.0, partition.subjects / max(1, cls.instances))
+        return PropertyUse(share, partition.triples > partition.subjects * 1.02, kinds)
+    if graph.arrays is None or cls is None:
+        return PropertyUse(1.0, not p.functional, kinds)
+    uses, key = _USE_CACHE.setdefault(graph.arrays, {}), (cls.iri, p.iri)
+    if key not in uses:
+        uses[key] = _count_use(graph.arrays, graph.profile, p, cls)
+    return uses[key]
+
+
+def _count_use(
+    arrays: GraphArrays, profile: Profile, p: PredicateProfile, cls: ClassProfile
+) -> PropertyUse:
+    number, nodes = arrays.get_predicate_number(p.iri), _find_instances(arrays, cls.iri)
+    type_number = arrays.get_predicate_number(v.RDF_TYPE)
+    if number is None or type_number is None or not len(nodes):  # a virtual property
+        return PropertyUse(1.0, not p.functional, get_end_kinds(p, profile, inverse=False))
+    sources, targets = arrays.get_edges(nodes, number)
+    having, ends = len(np.unique(sources)), np.unique(targets)
+    kinds = () if p.literal else detect_kinds(profile, arrays, ends, type_number)
+    return PropertyUse(min(1.0, having / len(nodes)), len(sources) > having * 1.02, kinds)
+
+
+def _find_instances(arrays: GraphArrays, cls: str) -> np.ndarray:
+    number, at = arrays.get_predicate_number(v.RDF_TYPE), arrays.terms.find_iri(cls)
+    if number is None or at is None:
+        return np.array([], dtype=np.int32)
+    return np.sort(arrays.step(np.array([at], dtype=np.int32), number, inverse=True))
+
+
+_TEXT_KINDS = {
+    "numbers as text": re.compile(r'"[-+]?[0-9]+(?:\.[0-9]+)?"'),
+    "dates as text": re.compile(r'"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?\b'),
+}
+_TEXT_KIND_CACHE: WeakKeyDictionary[GraphArrays, dict[str, str]] = WeakKeyDictionary()
+
+
+def find_text_kind(arrays: GraphArrays | None, p: PredicateProfile) -> str:
+    """Return which kind of value a property keeps as text; empty if none, or unknown."""
+    number = arrays.get_predicate_number(p.iri) if arrays is not None else None
+    if arrays is None or number is None:
+        return ""
+    kinds = _TEXT_KIND_CACHE.setdefault(arrays, {})
+    if p.iri not in kinds:
+        ends = arrays.get_ends(number, inverse=True)
+        texts = [
+            arrays.terms.get_text(at)
+            for at in ends[:: max(1, len(ends) // _TEXT_SAMPLE_SIZE)].tolist()
+        ]
+        matching = (kind for kind, pattern in _TEXT_KINDS.items() if all(map(pattern.match, texts)))
+        kinds[p.iri] = next(matching, "")
+    return kinds[p.iri]
