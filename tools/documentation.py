@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
@@ -80,13 +81,9 @@ BUILD = ROOT / "build"
 PAGES = "documentation"
 SITE = "site"
 
-ELSEWHERE = {
-    "README.md": "index.md",
-    "CONTRIBUTING.md": "contributing.md",
-    "CHANGELOG.md": "changelog.md",
-    "docs/decisions": "decisions/index.md",
-    "docs/decisions/": "decisions/index.md",
-}
+ELSEWHERE: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))[
+    "elsewhere"
+]
 """Where pages of the repository that do not lie in docs/ are on the site."""
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")

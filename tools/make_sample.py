@@ -25,16 +25,7 @@ def answered(questions: str, graph: str) -> str:
     examples, store = ox.Store(), ox.Store()
     examples.load(questions.encode(), format=ox.RdfFormat.TURTLE)
     store.load(graph.encode(), format=ox.RdfFormat.TURTLE)
-    found = examples.query(
-        """PREFIX sh: <http://www.w3.org/ns/shacl#>
-        PREFIX schema: <https://schema.org/>
-        PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
-        SELECT ?id ?question ?query (GROUP_CONCAT(?tag; separator="|") AS ?tags) WHERE {
-          ?id a sh:SPARQLExecutable ; rdfs:comment ?question .
-          ?id schema:keywords ?tag .
-          OPTIONAL { ?id sh:select|sh:ask ?query }
-        } GROUP BY ?id ?question ?query ORDER BY ?id"""
-    )
+    found = examples.query(Path(__file__).with_suffix(".rq").read_text("utf-8"))
     assert isinstance(found, ox.QuerySolutions)
     return "".join(json.dumps(record(row, store), ensure_ascii=False) + "\n" for row in found)
 

@@ -24,16 +24,14 @@ from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
 _COLUMNS = 100
-_COMMANDS = """# askgraph --help
-
-What each command says of itself. With examples, and what comes out:
-[the command line](../command-line.md).
-"""
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 def commands_page() -> str:
     """Return one page with a section for each command, groups before what is in them."""
-    return "\n".join([_COMMANDS, *_sections(typer.main.get_command(app), "askgraph", None)])
+    return "\n".join(
+        [_TABLES["commands"], *_sections(typer.main.get_command(app), "askgraph", None)]
+    )
 
 
 def _sections(command: object, name: str, parent: typer.Context | None) -> Iterator[str]:
@@ -90,11 +88,6 @@ def _words(body: Sequence[ast.stmt], at: int) -> str:
     return ""
 
 
-_REST = """# REST
-
-What the server says of itself at `/api/v1/openapi.json`. With examples and the streams of events:
-[the server](../server.md).
-"""
 _VERBS = ("get", "post", "put", "patch", "delete")
 
 Part = Mapping[str, Any]
@@ -109,7 +102,7 @@ def rest_page(description: Part) -> str:
             operation = operations[verb]
             tag = (operation.get("tags") or ["other"])[0]
             by_tag.setdefault(tag, []).append(_operation(verb, path, operation))
-    blocks = [_REST]
+    blocks = [_TABLES["rest"]]
     for tag, texts in by_tag.items():
         blocks += [f"## {tag}", *texts]
     if schemas := description.get("components", {}).get("schemas", {}):
@@ -185,7 +178,6 @@ def _table(heads: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> str:
 
 PACKAGE = Path(__file__).parents[1] / "src" / "askgraph"
 
-_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 SETTINGS, METHODS = _TABLES["settings"], _TABLES["methods"]
 """Tables of `askgraph.toml`, and methods: where each is, and the page that explains it."""
 

@@ -231,11 +231,8 @@ class Campaign:
 
 
 DOORS: dict[str, Callable[[Campaign], Iterator[Tried]]] = {
-    "adding": Campaign.adding,
-    "queries": Campaign.queries,
-    "settings": Campaign.settings,
-    "redirects": Campaign.redirects,
-    "names": Campaign.names,
+    name: getattr(Campaign, name)
+    for name in ("adding", "queries", "settings", "redirects", "names")
 }
 
 

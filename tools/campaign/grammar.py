@@ -38,15 +38,12 @@ from askgraph.workspace import Workspace
 
 DEPTH = 16
 NOBODY = "http://127.0.0.1:9/"
-SMALL = """
-@prefix e: <https://e.org/> . e:a a e:C ; e:p e:b, 1 ; e:q "x"@en . e:b e:p e:c ; e:q "y", 2.5 .
-e:c a e:C ; e:q true ; e:p e:a . _:n e:p e:a .
-"""
 PREFIXES = PrefixMap({"e": "https://e.org/", "": "https://e.org/a/", "é-1.x": "https://e.org/#"})
 RANDOM = re.compile(r"RAND|NOW|UUID|BNODE|SAMPLE|GROUP_CONCAT|LIMIT|OFFSET|_:|REDUCED", re.I)
 SECONDS = (0.3, 1 / 10_000)  # of the processor: for any query, and for each character
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 BROKEN: Sequence[str] = _WORDS["broken"]
+SMALL: str = _WORDS["small"]
 DRAWN: Mapping[str, Sequence[str]] = _WORDS["drawn"]
 """What the words in capitals are, {n} being a new number each time."""
 

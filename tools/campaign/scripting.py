@@ -53,21 +53,10 @@ COMES = Path(__file__).with_suffix(".js").read_text("utf-8").partition("\n")[2]
 
 def turtle() -> str:
     """Return the graph: for each text a thing, a class and a predicate of that label."""
-    lines = [
-        "@prefix e: <https://e.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .",
-        "@prefix geo: <http://www.opengis.net/ont/geosparql#> .",
-        "@prefix foaf: <http://xmlns.com/foaf/0.1/> .",
-        'e:Thing a rdfs:Class ; rdfs:label "thing" .',
-    ]
+    lines = [_PAYLOADS["graph"]]
     for at, text in enumerate((*SAID, *RUN)):
         said, iri = json.dumps(text), IRIS[at % len(IRIS)].replace("//evil", "https://evil")
-        lines.append(
-            f"e:t{at} a e:Thing, e:C{at} ; rdfs:label {said} ; rdfs:comment {said} ; e:size {at} ;"
-            f" e:remark {said} ; e:p{at} {said} ; e:home <{iri}> ; foaf:depiction <{iri}> ;"
-            f' e:place "POINT({at} {at})"^^geo:wktLiteral .'
-            f" e:C{at} a rdfs:Class ; rdfs:label {said} . e:p{at} rdfs:label {said} ."
-            f" <{iri}> rdfs:label {said} ."
-        )
+        lines.append(_PAYLOADS["thing"].format(at=at, said=said, iri=iri))
     return "\n".join(lines)
 
 

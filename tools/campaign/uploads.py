@@ -16,6 +16,7 @@ import random
 import sys
 import tarfile
 import time
+import tomllib
 import zipfile
 from argparse import Namespace
 from collections.abc import Callable, Iterator
@@ -48,14 +49,8 @@ _PACKERS: dict[str, Callable[[bytes], bytes]]
 _PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 _TRIPLE = "<http://e/a> <http://e/b> {} .\n"
 _RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/">{}</rdf:RDF>'
-_SMALL = {
-    "ttl": "@prefix e: <http://e/> . e:a e:b 'Ä', e:c ; e:d 1 .\n",
-    "nt": _TRIPLE.format('"Ä"') * 3,
-    "nq": _TRIPLE.format('"Ä" <http://e/g>') * 3,
-    "trig": "@prefix e: <http://e/> . e:g { e:a e:b 'Ä' . }\n",
-    "rdf": _RDF.format('<rdf:Description rdf:about="http://e/a"><e:b>Ä</e:b></rdf:Description>'),
-    "jsonld": json.dumps({"@id": "http://e/a", "http://e/b": "Ä", "@type": "http://e/C"}),
-}
+_FILES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_SMALL: dict[str, str] = _FILES["small"]
 
 
 def broken(format: str) -> Iterator[File]:
@@ -119,15 +114,10 @@ def reaching(url: str) -> Iterator[File]:
     laughs = '<!ENTITY a "ha">' + "".join(
         f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(25)
     )
-    types = {
-        "a billion laughs": laughs,
-        "a long entity": f'<!ENTITY z "{"x" * 1_000_000}">',
-        "an entity of a file": '<!ENTITY z SYSTEM "file:///etc/passwd">',
-        "an entity from elsewhere": f'<!ENTITY z SYSTEM "{url}/z">',
-        "a parameter from elsewhere": f'<!ENTITY % p SYSTEM "{url}/p"> %p;',
-        "an entity of itself": '<!ENTITY z "&z;">',
-    }
-    for what, inside in types.items():
+    made = {"LAUGHS": laughs, "LONG": "x" * 1_000_000, "URL": url}
+    for what, inside in _FILES["types"].items():
+        for name, text in made.items():
+            inside = inside.replace(name, text)
         repeat = 200 if what == "a long entity" else 1
         document = f"<!DOCTYPE rdf:RDF [{inside}]>" + _RDF.format(body * repeat)
         yield what, "odd.rdf", document.encode()
@@ -135,16 +125,9 @@ def reaching(url: str) -> Iterator[File]:
     yield "a definition from elsewhere", "odd.rdf", outer.encode()
     include = f'<i:include xmlns:i="http://www.w3.org/2001/XInclude" href="{url}/i"/>'
     yield "an inclusion", "odd.rdf", _RDF.format(body.replace("&z;", include)).encode()
-    contexts: dict[str, object] = {
-        "a context from elsewhere": f"{url}/c",
-        "contexts from elsewhere": ["https://schema.org/", f"{url}/c", {"b": "http://e/b"}],
-        "an imported context": {"@version": 1.1, "@import": f"{url}/c"},
-        "a context of a term": {"b": {"@id": "http://e/b", "@context": f"{url}/c"}},
-        "a context of a file": "file:///etc/passwd",
-    }
-    for what, context in contexts.items():
+    for what, context in _FILES["contexts"].items():
         document = json.dumps({"@context": context, "@id": "http://e/a", "b": {"b": "x"}})
-        yield what, "odd.jsonld", document.encode()
+        yield what, "odd.jsonld", document.replace("URL", url).encode()
     yield "a base elsewhere", "odd.ttl", f"@base <{url}/> . <a> <b> <c> .".encode()
 
 
