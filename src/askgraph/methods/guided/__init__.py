@@ -92,7 +92,7 @@ class PromptDetail:
     candidates: int = 2
     shots: int = 3
     classes: int = 5
-    room: int = 590  # tokens besides the instruction
+    room: int = 570  # tokens besides the instruction
     values: bool = True
 
 

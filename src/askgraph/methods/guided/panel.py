@@ -442,8 +442,8 @@ def _add_names(tree: Query, answer: Answer, context: Context) -> Query:
     columns, elements = list(tree.columns), list[Element](tree.where.elements)
     used = {(str(pattern.subject), str(pattern.predicate)) for pattern in list_patterns(tree.where)}
     for name in answer.result.variables:
-        things = [term for term in answer.result.get_column(name) if isinstance(term, NamedNode)]
-        for predicate in _list_naming_predicates(things[:_MAX_TYPED_THINGS], context):
+        terms = [term for term in answer.result.get_column(name) if isinstance(term, NamedNode)]
+        for predicate in _list_naming_predicates(terms[:_MAX_TYPED_THINGS], context):
             if (str(Variable(name)), f"<{predicate.iri}>") in used:
                 continue
             suffix = "name" if predicate.naming else "id"
@@ -460,13 +460,13 @@ def _add_names(tree: Query, answer: Answer, context: Context) -> Query:
 
 
 def _list_naming_predicates(
-    things: Iterable[NamedNode], context: Context
+    terms: Iterable[NamedNode], context: Context
 ) -> Iterator[PredicateProfile]:
-    """Yield the predicates that name and identify most of some things, in one way each."""
+    """Yield the predicates that name and identify most of the terms, in one way each."""
     graph, profile = context.graph, context.graph.profile
     classes = Counter[str]()
-    for thing in things:
-        classes.update(look_up_types(graph.arrays, str(thing)) if graph.arrays else ())
+    for term in terms:
+        classes.update(look_up_types(graph.arrays, str(term)) if graph.arrays else ())
     if not classes:
         return
     [(class_iri, _)] = classes.most_common(1)

@@ -38,7 +38,7 @@ MASKED_RULE: str = _TEXTS["masked_rule"]
 
 SEVERAL_GRAPHS_RULE: str = _TEXTS["several_graphs_rule"]
 
-_MAX_BRIEF_TOKENS = 450  # tokens of a brief prompt, besides headings
+_MAX_BRIEF_TOKENS = 438  # tokens of a brief prompt, besides headings
 _ROW_COUNTS = (10, 3, 1)  # rows that are shown of a candidate that has no more
 _MAX_ROWS_OF_MORE = 4  # rows that are shown of one that has more
 _MAX_UNUSED_WORDS = 5  # words named that a candidate leaves out
