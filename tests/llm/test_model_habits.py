@@ -215,14 +215,14 @@ async def test_what_is_too_long_is_sent_once_more_with_shorter_results(
 ) -> None:
     llm_server.knows = lambda asked: (
         refused(400, "the maximum context length is 9 tokens")
-        if len(str(asked["messages"])) > 30_000
+        if len(str(asked["messages"])) > 15_000
         else [Turn("The Moon.")]
     )
     turns: list[llm.Message] = [User("Who?")]
     for id in ("a", "b"):
         turns += [
             llm.Assistant(calls=(llm.ToolCall(id, "search", "{}"),)),
-            llm.ToolResult(id, "search", "the Moon\n" * 2_000),
+            llm.ToolResult(id, "search", "the Moon\n" * 1_200),
         ]
     talk = Conversation(model, BudgetAccount(ModelBudget()), turns, (SEARCH,))
 

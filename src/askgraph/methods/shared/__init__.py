@@ -413,7 +413,7 @@ def format_earlier_questions(question: Question, *, queries: bool = True) -> str
 _TEXTS = load_texts("shared")
 INTERPRETATION_INSTRUCTION: str = _TEXTS["interpretation_instruction"]
 _PREVIEW_LIMITS = ToolLimits(rows=5, columns=4, clip=30)
-_MAX_QUESTION_CHARACTERS, _MAX_WORDS_CHARACTERS, _MAX_ROWS_CHARACTERS = 240, 160, 400  # characters
+_MAX_QUESTION_CHARACTERS, _MAX_WORDS_CHARACTERS, _MAX_ROWS_CHARACTERS = 240, 160, 380  # characters
 
 
 async def verbalize_answer(
