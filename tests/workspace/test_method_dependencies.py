@@ -311,5 +311,5 @@ def test_all_who_are_consulted_are_asked_and_what_they_cost_is_told(
 
     assert sorted({body["model"] for body in llm_server.bodies}) == ["m", "other"]
     answer = result.json()
-    assert [row[0] for row in answer["rows"]] == ["http://example.org/Phobos"]
+    assert [row[0] for row in answer["rows"]] == ["http://example.org/Phobos"]  # type: ignore[attr-defined]
     assert answer["usage"]["llm_calls"] == len(llm_server.requests)  # type: ignore[index]
