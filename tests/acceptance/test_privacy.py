@@ -203,9 +203,9 @@ def test_no_value_of_the_graph_is_in_the_log_of_guided(
     asked = [one["content"] for one in sent if one["role"] == "user"]
     assert leaks(space, asked, instruction) == {}
     told = "\n".join(asked)
-    for line in ("no predicate ont:circles", "has no result", "Two answers are"):
+    for line in ("no predicate ont:circles", "has no result"):
         assert line in told
-    for line in ("Your query gives", "1 gives hidden:v", "Rows with a change"):
+    for line in ("Your query gives", "Rows with a change"):
         assert (line in told) == (sees == "masked")
 
 

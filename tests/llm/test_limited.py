@@ -53,7 +53,7 @@ async def test_no_period_has_more_tokens_than_allowed(clock: Clock) -> None:
 
     def note(request: Request) -> str:
         moments.append(clock.now)
-        return "x" * 160  # 40 tokens, and some 10 for the question
+        return "Moon " * 40  # 40 tokens, and some 10 for the question
 
     model = LimitedModel(ScriptedModel(note), tokens=55, period=0.2)
     for _ in range(3):

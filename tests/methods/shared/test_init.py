@@ -69,7 +69,7 @@ SHARES = {"a": 0.5, "b": 0.5}
 
 
 def piece(*lengths: int) -> TextVariants:
-    return TextVariants(tuple("x" * 4 * length for length in lengths))
+    return TextVariants(tuple("x" * 8 * length for length in lengths))
 
 
 def tokens(texts: list[str]) -> list[int]:
