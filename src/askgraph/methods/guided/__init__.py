@@ -281,10 +281,13 @@ class _GuidedRun:
                 f"{WITHOUT_MODEL_PREFIX}{service_error}" if has_no_reply else str(service_error)
             )
         ending = EndConditions(thresholds, method.asks_back, problem)
-        self.outcome = await decide_outcome(panel, candidates, ending)
-        if isinstance(self.outcome, Answer) and panel.answer is not None:
-            context = candidates.by_graph[self.outcome.graph].linked.context
-            extend = partial(add_context_columns, context, self.outcome)
+        self.outcome = outcome = await decide_outcome(panel, candidates, ending)
+        if isinstance(outcome, Answer) and panel.answer is not None:
+            context = candidates.by_graph[outcome.graph].linked.context
+
+            async def extend() -> Answer:
+                return await add_context_columns(context, outcome)
+
             self.outcome = await record_or_replay("context columns", Answer, extend)
 
     async def get_search_steps(
