@@ -61,8 +61,8 @@ class ConfirmedAnswerMethod:
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> AsyncIterator[Step]:
         """Yield the confirmed answer, run again on the graph, or else the steps of the method."""
-        steps = self.method.answer(question, graphs)
-        if any(graph.examples or graph.glossary for graph in graphs):
+        has_examples = any(graph.examples or graph.glossary for graph in graphs)
+        if has_examples:
             # Imported late: most graphs have neither.
             from askgraph.methods.shared import confirmed_answers, similar_examples
 
@@ -73,8 +73,9 @@ class ConfirmedAnswerMethod:
                     yield step
                     if isinstance(step, Answer):
                         return
-            if getattr(self.method, "learns", False):
-                steps = similar_examples.prefer_examples(question, graphs, steps)
+        steps = self.method.answer(question, graphs)
+        if has_examples and getattr(self.method, "learns", False):
+            steps = similar_examples.prefer_examples(question, graphs, steps)
         try:
             async for method_step in steps:
                 yield method_step
