@@ -979,7 +979,7 @@ def test_methods_are_compared_and_a_link_shows_it_without_asking_anew(watch: Wat
         if box.is_enabled():
             box.set_checked(False)
     for method in ("Graph search", "Multi stage"):
-        page.get_by_role("checkbox", name=method).check()
+        page.get_by_role("checkbox", name=re.compile(f"^{method}")).check()
     page.locator(".compare-button").click()
     expect(page.locator(".entry .numbers")).to_have_count(2)
     expect(page.locator(".summary")).to_contain_text(re.compile("methods? "))
