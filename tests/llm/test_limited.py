@@ -2,6 +2,7 @@
 
 import asyncio
 from itertools import pairwise
+from threading import get_ident
 
 import pytest
 
@@ -18,11 +19,15 @@ class Clock:
 
     now = 0.0
 
+    def __init__(self) -> None:
+        self.thread = get_ident()
+
     def monotonic(self) -> float:
         return self.now
 
     async def sleep(self, seconds: float) -> None:
-        self.now += seconds
+        if get_ident() == self.thread:  # and not what an earlier test has left in another one
+            self.now += seconds
 
 
 @pytest.fixture
