@@ -222,7 +222,7 @@ def methods_page() -> str:
     """Return the settings of each method: the fields of its dataclass."""
     sections = []
     for name, kind, page in METHODS:
-        folder = PACKAGE / "methods" / name
+        folder = PACKAGE / "methods" / ("guided" if name == "auto" else name)
         file = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
         table = f"\n\n{fields_table(file, kind)}"
         sections.append(_section(name.replace("_", "-"), page, table))

@@ -27,9 +27,8 @@ from askgraph.methods.tools.rendering import fetch_labels
 from askgraph.search.decide import Thresholds, choose_options, choose_outcome
 from askgraph.search.query_pieces import list_patterns
 from askgraph.sparql import Call, Element, Filter, Group, Nested, Pattern, Query, find_variables
-from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.results import Row, SelectResult
-from askgraph.sparql.serializer import render_query
+from askgraph.sparql.serializer import render_query, to_tree
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -357,7 +356,7 @@ async def add_context_columns(context: Context, answer: Answer) -> Answer:
     if answer.boolean is not None or not result.rows or result.truncated is not None:
         return answer
     prefixes = context.graph.prefixes
-    tree = parse_tree(answer.query, prefixes.namespaces)
+    tree = to_tree(answer.query)
     if not tree.columns or len(tree.columns) > _MAX_COLUMNS or "SERVICE" in answer.query.upper():
         return answer
     extended = answer
@@ -365,7 +364,7 @@ async def add_context_columns(context: Context, answer: Answer) -> Answer:
         longer = add(tree, extended, context)
         if longer == tree:
             continue
-        query = str(render_query(longer, prefixes, context.graph.profile.types))
+        query = render_query(longer, prefixes, context.graph.profile.types)
         try:
             query_run = await run_query(context, query, rows=MAX_ROWS)
             rows = _order_rows(query_run.result, result)
