@@ -252,7 +252,7 @@ class SearchRun:
             result,
             columns=candidate.columns,
             confidence=round(confidence * DOUBTFUL_ORDER_FACTOR, 4) if doubt else confidence,
-            ordered=bool(candidate.tree.order),
+            ordered=bool(candidate.tree_with_things.order),
             labels=labels,
         )
         names = proposal.linked.merged

@@ -124,6 +124,7 @@ async def answer_over_two_graphs(searched: Sequence[SearchedGraph]) -> Answer | 
                     run, proposal, candidate, frozenset(find_omitted_words(proposal, candidate))
                 )
                 for candidate in proposal.candidates[:_MAX_CANDIDATES]
+                if candidate.window is None
             ]
             for run, proposal in searched
         ]

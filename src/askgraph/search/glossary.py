@@ -210,7 +210,8 @@ def restore_classes(
         return node
 
     for item in candidates:
-        yield replace(item, tree=transform(item.tree, replace_virtual_class))
+        tree, window = transform((item.tree, item.window), replace_virtual_class)
+        yield replace(item, tree=tree, window=window)
 
 
 def _build_type_pattern(subject: Term, cls: str, schema: Schema) -> Pattern:

@@ -37,6 +37,7 @@ from askgraph.graph.arrays import GraphArrays
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.serializer import to_tree
 from askgraph.sparql.vocabulary import RDF_TYPE
+from askgraph.sparql.windows import Window, parse_window
 from askgraph.trace import Answerer, Outcome, Usage
 
 __all__ = [
@@ -227,6 +228,8 @@ class Sentence(Grouping):
     def write_select_query(self) -> str:
         """Return a SELECT query in words."""
         self.names.count_replacement()
+        if window := parse_window(self.query):
+            return self.write_window(window)
         if self.is_wrapper():
             return self.add_order(self.write_group_count() or self.write_wrapped(), None)
         for write in (self.write_described, self.write_picked, self.write_crowned, self.write_few):
@@ -245,6 +248,22 @@ class Sentence(Grouping):
         for condition in () if self.having_done else self.query.having:
             text = self.say("having", text, self.write_expression(condition))
         return self.add_order(text, root)
+
+    def write_window(self, window: Window) -> str:
+        """Return what a query computes from the rows of each group: `the median mass`."""
+        columns = tuple(pair for pair in window.base.columns if pair[0] not in window.keys)
+        inner = Sentence(replace(window.base, columns=columns), self.names)
+        if window.kind == "top":
+            nouns = [self.writer.find_noun(key) for key in window.keys]
+            return self.say("each", self.join_list(nouns), inner.write_select_query())
+        if window.total is not None:
+            root, outer = inner.find_root(), Sentence(window.total, self.names)
+            outer.name_keys(outer.find_root())
+            keys = self.join_list(inner.name_keys(root))
+            shares = inner.write_aggregates(root), outer.write_aggregates(outer.find_root())
+            return self.say("each", keys, self.say("percent", *shares))
+        inner.window = window
+        return inner.write_select_query()
 
     def write_described(self) -> str | None:
         """Describe one thing by some properties, one row per value; None for other queries."""
@@ -385,7 +404,10 @@ class Sentence(Grouping):
                 if is_cut or (number, None) in select.columns:
                     return ""
                 over = self.join_list(inner.name_keys(root))
-                return self.say("average of each", over, inner.write_aggregates(root))
+                texts = over, inner.write_aggregates(root)
+                if self.window is not None:
+                    return self.say_percentile(" of each", *texts)
+                return self.say("average of each", *texts)
         return ""
 
     def write_select(self, select: sparql.Query, column: str) -> str:

@@ -29,9 +29,11 @@ from askgraph.sparql import (
     walk,
 )
 from askgraph.sparql.vocabulary import RDF_TYPE
+from askgraph.sparql.windows import Window
 
 _AGGREGATE_PHRASES = {"SUM": "sum", "AVG": "avg", "MIN": "min", "MAX": "max", "SAMPLE": "sample"}
 _HUNDRED = Literal(100)
+_MEDIAN_PERCENT = "50"
 _SYMBOLS = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"])
 _COUNTED = frozenset(["=", "<", ">", "<=", ">="])
 
@@ -56,6 +58,7 @@ class Listing(ABC):
         self.writer = ClauseWriter(
             self.scope, names, silent=self.find_silent(), write_select=self.write_select
         )
+        self.window: Window | None = None  # what the numbers of the groups are made into
         self.is_single = False  # one row, told in the singular
         self.names_many = False  # the values of several things, in the plural
         self.shows_measure = False  # the rows come with the measure that sorts them
@@ -227,9 +230,18 @@ class Listing(ABC):
             return self.say("the", self.say(key, self.phrases.pluralize(noun)))
         if name == "GROUP_CONCAT":
             return self.say("group_concat", self.phrases.pluralize(noun))
+        if name == "AVG" and self.window is not None and self.window.percent:
+            return self.say_percentile("", noun)
         dated = name in ("MIN", "MAX") and is_date(noun)
         key = {"MIN": "first", "MAX": "last"}[name] if dated else _AGGREGATE_PHRASES[name]
         return self.say(key, noun)
+
+    def say_percentile(self, suffix: str, *parts: str) -> str:
+        """Return `the median mass`, `the 90th percentile of the mass`."""
+        percent = self.window.percent if self.window is not None else ""
+        if percent == _MEDIAN_PERCENT:
+            return self.say("median" + suffix, *parts)
+        return self.say("nth percentile" + suffix, *parts, percent)
 
     def name_result(self, name: str) -> str:
         """Return the noun of a column of the result, without its article."""
@@ -730,7 +742,9 @@ class Grouping(Listing):
             texts.insert(0, self.write_node(listed, root))
         elif nouns:
             texts.insert(0, self.add_root(listed, self.write_root(root), root))
-        return self.join_list(texts)
+        text = self.join_list(texts)
+        is_wrapped = self.window is not None and self.phrases.has_phrase(self.window.kind)
+        return self.say(self.window.kind, text) if self.window and is_wrapped else text
 
     def count_linked(self, value: Expression, root: Term | None) -> str:
         """Return `the number of different cities that customers live in`; empty for nouns."""

@@ -21,7 +21,6 @@ from askgraph.search.expand.beam_search import BeamSearch, Expansion
 from askgraph.search.expand.schema import get_truth_terms, is_asking_flag
 from askgraph.search.link import DescriptionRequest, Link
 from askgraph.search.operators import aggregates, conditions, extremes, shared_value, times
-from askgraph.search.operators.class_counts import build_class_counts
 from askgraph.search.operators.columns import (
     build_label_key,
     find_asked_value,
@@ -32,7 +31,7 @@ from askgraph.search.operators.columns import (
 from askgraph.search.operators.extremes_with_ties import keep_ties
 from askgraph.search.operators.labels import build_label_queries
 from askgraph.search.operators.mentions import find_mentions, require_mentions
-from askgraph.search.operators.pairs import compare_pairs
+from askgraph.search.operators.pairs import build_class_counts, compare_pairs
 from askgraph.search.operators.query_builder import (
     DATE_SORTS,
     NUMERIC_SORTS,
@@ -102,6 +101,8 @@ OPERATOR_RULES: Mapping[str, OperatorRule] = {
     "average": OperatorRule(partial(aggregates.apply_aggregate, function="AVG"), can_shorten=True),
     "sum": OperatorRule(partial(aggregates.apply_aggregate, function="SUM"), can_shorten=True),
     "share": OperatorRule(aggregates.apply_share),
+    "running": OperatorRule(aggregates.apply_series),
+    "change": OperatorRule(aggregates.apply_series),
     "minimum": OperatorRule(
         partial(extremes.apply_extreme_value, is_maximum=False), can_shorten=True
     ),
@@ -224,7 +225,7 @@ class QueryCompleter:
                 times.convert_shown_numbers(query)
             filter_statement_ranks(query)
             choose_columns(query)
-            if query.draft.limit == 1:
+            if query.draft.limit is not None:
                 keep_ties(query)
             if self._make_consistent(query):
                 yield from _finalize_candidates(query)
@@ -746,6 +747,9 @@ def _finalize_candidates(query: QueryBuilder) -> Iterator[QueryCandidate]:
         or query.operators.average_of_counts is not None
     ):
         candidate = aggregates.apply_calculation(query, candidate)
+    candidate = aggregates.compute_window(query, candidate)
+    if candidate is None:
+        return
     if not query.draft.having:
         yield candidate
         return

@@ -1,7 +1,7 @@
 """Aggregate operators: counts, sums, averages, shares, and conditions on groups."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
@@ -18,6 +18,7 @@ from askgraph.search.expand import (
     GainWeight,
     Node,
     PartialMatch,
+    Penalty,
     find_named_words,
 )
 from askgraph.search.expand.schema import MIXED_NUMBER_SORTS, get_truth_terms, is_asking_flag
@@ -67,13 +68,15 @@ from askgraph.sparql import (
     transform,
 )
 from askgraph.sparql.elapsed import build_elapsed_time
+from askgraph.sparql.windows import build_change, build_percentile, build_running_total
 
 AGGREGATE_FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
 """Aggregate functions that groups are compared by."""
 
 
-_FULL_PERCENT = 100.0  # all, in percent
+_FULL_PERCENT, _HALF_PERCENT = 100.0, 50.0  # all, in percent
 BY_SHOWN_NOTE = "by_shown"  # notes that rows are grouped by the shown columns
+
 FEW_NOTE = "few"  # notes that groups have at most, or fewer than, a number of something
 
 
@@ -82,7 +85,7 @@ def order_groups(query: QueryBuilder, operator: Operator, *, descending: bool) -
     aggregate_operators = [
         aggregate_operator
         for aggregate_operator in query.operators.get_operators("average", "sum")
-        if 0 < aggregate_operator.first - operator.last <= 2
+        if 0 < aggregate_operator.first - operator.last <= 2 and aggregate_operator.percent is None
     ]
     if not aggregate_operators or operator.mask & query.used:
         return False
@@ -97,7 +100,8 @@ def order_groups(query: QueryBuilder, operator: Operator, *, descending: bool) -
 def bound_groups(query: QueryBuilder, operator: Operator) -> bool:
     """Add a condition on an aggregate of each group: "whose average X is above 5"."""
     comparison_and_sign = _find_comparison_after(query, operator)
-    if comparison_and_sign is None or query.operators.get_operators("each"):
+    is_each = bool(query.operators.get_operators("each"))
+    if comparison_and_sign is None or operator.percent is not None or is_each:
         return False
     comparison, sign = comparison_and_sign
     quantity = query.operators.get_quantity_after(comparison)
@@ -495,7 +499,9 @@ def apply_yearly(query: QueryBuilder, operator: Operator) -> bool:
         period = cast_value(query, date)
     elif sort in (ValueKind.DATE, ValueKind.TEXT_DATE):
         period = Call("YEAR", (date,))
-    elif operator.name != "yearly" and sort is ValueKind.YEAR:
+    elif sort is ValueKind.YEAR and (
+        operator.name != "yearly" or query.operators.get_operators("running", "change")
+    ):
         period = build_cast(INTEGER, date)  # a gYear is no number
     if operator.name == "decadal":
         ten = to_number_term(10)
@@ -532,9 +538,9 @@ def _find_date(query: QueryBuilder, operator: Operator) -> Attachment | None:
 def _is_date_named(attachment: Attachment, operator: Operator) -> bool:
     """Return whether a date is named by more than the word "year" of "per year"."""
     further_positions = [at for at in attachment.link.positions if at not in operator.positions]
-    return (
-        bool(further_positions)
-        or attachment.link.score * attachment.link.quality >= _MIN_DATE_SCORE
+    is_one_word = len(attachment.link.positions) == 1  # but the "from date" of "from year to year"
+    return bool(further_positions) or (
+        is_one_word and attachment.link.score * attachment.link.quality >= _MIN_DATE_SCORE
     )
 
 
@@ -866,6 +872,12 @@ def apply_aggregate(query: QueryBuilder, operator: Operator, function: str) -> b
         return False
     for variable in variables:
         query.draft.columns.append(build_cast_aggregate(query, function, variable))
+    if operator.percent is not None:
+        query.notes.append("percentile")
+    for (term, number, inverse), value in query.draft.edge_variables.items():
+        is_of_one = function == "AVG" and value in variables and not isinstance(term, Variable)
+        if is_of_one and query.schema.is_functional(number, inverse=inverse):
+            query.unknown += Penalty.STEP  # one number has no average
     _group_by_listed_values(query, operator)
     return True
 
@@ -1051,7 +1063,97 @@ def _compute_count_average(
     return _replace_result(query, operator, candidate, outer, (number,))
 
 
+_MAX_COMPARED_VALUES = 2_000  # with more values of a number, no percentile is computed
+
+
+def apply_series(query: QueryBuilder, operator: Operator) -> bool:
+    """Prepare a running total or a change: of what is counted or aggregated, else of a number."""
+    if query.operators.get_operators(*_MEASURING_OPERATORS):
+        return True
+    slot, vertex = query.find_next_slot(operator.last), query.find_next_vertex(operator.last)
+    attachment = query.find_attachment(slot, sorts=NUMERIC_SORTS)
+    is_number = slot is not None and (vertex is None or not _is_named_before_slot(vertex, slot))
+    if attachment is not None and is_number:
+        variable = query.attach_and_consume(attachment)
+        query.draft.columns.append(build_cast_aggregate(query, "SUM", variable))
+    else:
+        query.notes.append("rate")
+    return True
+
+
+def compute_window(query: QueryBuilder, candidate: QueryCandidate) -> QueryCandidate | None:
+    """Return a candidate with the percentile, running total or change that words ask for.
+
+    None if the candidate has no single number, or too many values for it.
+    """
+    average, tree = query.operators.average_of_counts, candidate.tree
+    notes = [*query.notes, "percentile"] if average and average.percent else query.notes
+    computes = [compute for name, compute in WINDOWS.items() if name in notes]
+    if not computes:
+        return candidate
+    keys = [key for key, _ in tree.group_by]
+    calls = [column for column in candidate.shown if isinstance(column, Call)]
+    is_cut = tree.having or tree.limit is not None or any(key not in keys for key, _ in tree.order)
+    is_single = not is_cut and len(calls) == len(computes) == 1
+    result = computes[0](query, tree, calls[0]) if is_single else None
+    if result is None:
+        return None
+    window, number = result
+    values = dict(window.columns)
+    names = [get_alias(number) if value is not None else name for name, value in tree.columns]
+    window = replace(window, columns=tuple((name, values[name]) for name in names))
+    return replace(candidate, window=window, hints=query.draft.hints)
+
+
+def _compute_percentile(query: QueryBuilder, tree: Query, call: Call) -> tuple[Query, Value] | None:
+    averages, variable = query.operators.get_operators("average"), get_value_variable(call)
+    percent, owner = averages[0].percent, _find_owner(query, variable)
+    if percent is None or len(averages) > 1 or get_function(call) != "AVG":
+        return None
+    term: object = owner.term
+    match tree.where.elements:
+        case (Query(group_by=((key, _), *_)),):  # the median of counts
+            term = key
+        case _ if len(query.get_vertex_ids(owner)) > _MAX_COMPARED_VALUES:
+            return None
+    name = "median" if percent == _HALF_PERCENT else f"percentile {percent:g}"
+    result = query.draft.create_variable(f"{name} {query.draft.hints.get(variable, 'number')}")
+    rename = query.build_renamer([key for key, _ in tree.group_by if isinstance(key, Variable)])
+    variable_owner = term if isinstance(term, Variable) else None
+    return build_percentile(tree, percent, variable_owner, rename, result), result
+
+
+def _compute_series(query: QueryBuilder, tree: Query, call: Call) -> tuple[Query, Value] | None:
+    """Return the running total, or the change, of the number of each period."""
+    bound = {element.variable for element in tree.where.elements if isinstance(element, Bind)}
+    numbers = {
+        value
+        for (_, predicate, _), value in query.draft.edge_variables.items()
+        if query.schema.get_sort(predicate) is ValueKind.NUMBER
+    }
+    all_keys = [key for key, _ in tree.group_by if isinstance(key, Variable)]
+    periods = [key for key in all_keys if key in bound | numbers]
+    keys = [key for key in all_keys if key not in periods]
+    if len(periods) != 1:
+        return None
+    if "running" in query.notes:
+        is_sum = get_function(call) in ("COUNT", "SUM")
+        rename = query.build_renamer(keys, "{0} so far")
+        return build_running_total(tree, periods[0], rename) if is_sum else None
+    years = 10 if query.operators.get_operators("decadal") else 1
+    change = query.draft.create_variable("change")
+    return build_change(tree, periods[0], years, lambda: query.build_renamer(keys), change)
+
+
+WINDOWS: Mapping[str, Callable[[QueryBuilder, Query, Call], tuple[Query, Value] | None]] = {
+    "percentile": _compute_percentile,
+    "running": _compute_series,
+    "change": _compute_series,
+}
+"""How to compute what compares the rows of a group; see `askgraph.sparql.windows`."""
+
 _MIN_CLASS_SCORE = 0.6  # words name a class so well
+_MAX_TIED_DIFFERENCE = 0.01  # scores that differ by no more are equal
 
 ApplyOperators = Callable[[QueryBuilder, tuple[Operator, ...]], None]
 """Function that lets some operators use their words."""
@@ -1108,7 +1210,9 @@ def _find_whole_class(query: QueryBuilder, operator: Operator) -> Link | None:
         if 0 < link.positions[0] - operator.last <= MAX_TOKENS_BESIDE
         and link.score >= _MIN_CLASS_SCORE
     ]
-    best_links = [link for link in nearby_links if link.score >= nearby_links[0].score]
+    min_score = nearby_links[0].score - _MAX_TIED_DIFFERENCE if nearby_links else 0.0
+    best_links = [link for link in nearby_links if link.score >= min_score]
+    best_links.sort(key=lambda link: link.positions[0])  # "of the boats are rafts"
     return next(
         (link for link in best_links if query.schema.has_only_instances(ids, link.target)), None
     )
@@ -1168,6 +1272,10 @@ def build_share(
         else build_aggregate("COUNT", get_value_variable(root), distinct=True)
     )
     whole_query = _build_whole_query(query, operator, part_value, apply_operators)
+    if aggregates and keys:  # "the share of large ships per year" is of the ships of each year
+        totals = _build_whole_query(query, operator, part_value, apply_operators, is_grouped=True)
+        if totals is not None and not _get_shape(tree.where) <= _get_shape(totals.where):
+            return _build_share_of_groups(query, candidate, part_value, totals)
     if whole_query is None or (
         _get_shape(tree.where) <= _get_shape(whole_query.where) and not (aggregates and keys)
     ):
@@ -1190,6 +1298,22 @@ def build_share(
         shown=shown_columns,
         hints=draft.hints,
     )
+
+
+def _build_share_of_groups(
+    query: QueryBuilder, candidate: QueryCandidate, part_value: Call, total: Query
+) -> QueryCandidate:
+    """Return the share of a part in each group; 0 in groups without it."""
+    draft, alias = query.draft, get_alias(part_value)
+    columns = ((alias, part_value), *total.columns[1:])
+    part = replace(candidate.tree, columns=columns, distinct=False, order=())
+    value = draft.create_variable("percentage of " + draft.hints[get_value_variable(part_value)])
+    count = Call("COALESCE", (alias, to_number_term(0)))
+    percent = Call("/", (Call("*", (to_number_term(100), count)), total.columns[0][0]))
+    answers = tuple(value if column == part_value else column for column in candidate.shown)
+    where = Group((total, Nested("OPTIONAL", Group((part,))), Bind(percent, value)))
+    tree = Query("SELECT", where, columns=tuple((get_alias(column), None) for column in answers))
+    return replace(candidate, tree=tree, shown=answers, hints=draft.hints)
 
 
 def _find_owner(query: QueryBuilder, value: Variable) -> Vertex:
@@ -1220,9 +1344,20 @@ def _get_shape(group: Group) -> frozenset[object]:
 
 
 def _build_whole_query(
-    query: QueryBuilder, operator: Operator, counted: Call, apply_operators: ApplyOperators
+    query: QueryBuilder,
+    operator: Operator,
+    counted: Call,
+    apply_operators: ApplyOperators,
+    *,
+    is_grouped: bool = False,
 ) -> Query | None:
     builder = _build_whole(query, operator, counted, apply_operators)
+    keys: list[Variable] = []
+    if is_grouped:
+        apply_operators(builder, query.operators.get_operators("each", *_PERIOD_NAMES))
+        keys = list(dict.fromkeys(query.draft.group_keys))
+        if len(keys) != len(builder.draft.group_keys):
+            return None
     variable, is_sum = builder.root.term, counted.name != "COUNT DISTINCT"
     if is_sum:
         attachment = builder.find_attachment(
@@ -1241,7 +1376,7 @@ def _build_whole_query(
         if is_sum
         else build_aggregate("COUNT", variable, distinct=True)
     )
-    fresh_variables: dict[Variable, Variable] = {}
+    fresh_variables = dict(zip(builder.draft.group_keys, keys, strict=True)) if keys else {}
 
     def rename_variable(node: object) -> object:
         if not isinstance(node, Variable) or node not in builder.draft.hints:
@@ -1252,7 +1387,9 @@ def _build_whole_query(
 
     where = transform(builder.draft.to_query().where, rename_variable)
     renamed_call: Call = transform(call, rename_variable)
-    return Query("SELECT", where, columns=((get_alias(renamed_call), renamed_call),))
+    columns = ((get_alias(renamed_call), renamed_call), *((key, None) for key in keys))
+    group_by = tuple((key, None) for key in keys)
+    return Query("SELECT", where, columns=columns, group_by=group_by)
 
 
 def _build_whole(

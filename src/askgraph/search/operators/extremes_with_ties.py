@@ -4,7 +4,8 @@ An order with a limit of 1 keeps only one of several ties. Therefore the extreme
 sub-query and compared with each value. If the graph has no ties, the order stays.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -15,7 +16,7 @@ from askgraph.graph.arrays import Ids, deduplicate, intersect
 from askgraph.search.expand import Edge, Penalty
 from askgraph.search.expand.schema import is_mirrored
 from askgraph.search.operators.aggregates import BY_SHOWN_NOTE, has_many_between
-from askgraph.search.operators.query_builder import QueryBuilder, Vertex
+from askgraph.search.operators.query_builder import TOP_NOTE, QueryBuilder, Vertex
 from askgraph.search.query_pieces import (
     build_aggregate,
     build_aggregate_query,
@@ -23,9 +24,11 @@ from askgraph.search.query_pieces import (
     get_alias,
     get_function,
     get_value_variable,
+    to_number_term,
 )
 from askgraph.search.tokenize import to_bit_mask
 from askgraph.sparql import Call, Element, Expression, Filter, Group, Query, transform
+from askgraph.sparql.windows import build_ranks
 
 _MAX_VALUES = 20_000  # with more values, ties for the highest are not checked
 
@@ -41,8 +44,10 @@ def keep_ties(query: QueryBuilder) -> None:
     (key, descending), *further_keys = draft.order
     if draft.having or further_keys not in ([], [(key, not descending)]):
         return
+    if draft.limit != 1 and ("each" not in query.notes or further_keys or not query.is_grouped):
+        return
     if isinstance(key, Call) and key.is_aggregate:
-        if not further_keys:
+        if not further_keys and draft.limit == 1:
             _keep_largest_groups(query, key, descending=descending)
     elif not any(map(_is_aggregate, draft.columns)):
         # "the largest and the smallest".
@@ -59,13 +64,18 @@ def keep_ties(query: QueryBuilder) -> None:
                 (vertex for vertex in query.draft.vertices if vertex.term in owner_terms), None
             )
             is_group_key = value in draft.group_keys  # one value in each group
+            if "each" in query.notes and owner is not None and owner.term in draft.group_keys:
+                query.unknown += Penalty.WRONG_CLASS  # nothing in a group is the first of it
             if (
                 "each" in query.notes
                 and owner is not None
                 and not (is_group_key or owner.term in draft.group_keys)
             ):
                 groups = list(dict.fromkeys(draft.group_keys))
-                _compare_with_extremes(query, value, key, directions, groups)
+                if draft.limit == 1:
+                    _compare_with_extremes(query, value, key, directions, groups)
+                else:
+                    _keep_first_of_groups(query, key, owner, groups, descending=descending)
                 _show_owner(query, owner)
                 group_vertices = [vertex for vertex in draft.vertices if vertex.term in groups]
                 query.shown_words |= to_bit_mask(
@@ -89,7 +99,7 @@ def _compare_with_extremes(
     cast = key.name if isinstance(key, Call) else ""
     conditions: list[Expression] = []
     for descending in directions:
-        rename = _build_renamer(query, groups)
+        rename = query.build_renamer(groups)
         inner, inner_value = transform(elements, rename), rename(value)
         assert isinstance(inner_value, Variable)
         function = "MAX" if descending else "MIN"
@@ -102,6 +112,26 @@ def _compare_with_extremes(
     draft.order, draft.limit = [], None
 
 
+def _keep_first_of_groups(
+    query: QueryBuilder,
+    key: Expression,
+    owner: Vertex,
+    groups: list[Variable],
+    *,
+    descending: bool,
+) -> None:
+    """Require that fewer things of the group than the limit have a higher, or a lower, value."""
+    draft, term = query.draft, owner.term if isinstance(owner.term, Variable) else None
+    rows, rename = Group(_collect_elements(query)), query.build_renamer(groups)
+    ranks, lower, higher, _ = build_ranks(rows, tuple(groups), key, term, rename)
+    bound = Call("<", (higher if descending else lower, to_number_term(draft.limit or 1)))
+    draft.subqueries.append(replace(ranks, having=(bound,)))
+    columns = [column for column in draft.columns if isinstance(column, Variable)]
+    draft.order = [*((column, False) for column in columns), (key, descending)]
+    draft.limit = None
+    query.notes.append(TOP_NOTE)
+
+
 def _collect_elements(query: QueryBuilder) -> tuple[Element, ...]:
     draft = query.draft
     return (
@@ -112,22 +142,6 @@ def _collect_elements(query: QueryBuilder) -> tuple[Element, ...]:
         *dict.fromkeys(draft.filters),
         *draft.negations,
     )
-
-
-def _build_renamer(
-    query: QueryBuilder, kept_variables: Collection[Variable]
-) -> Callable[[object], object]:
-    """Return a function that consistently replaces all variables but the kept ones."""
-    fresh_variables: dict[Variable, Variable] = {}
-
-    def rename(node: object) -> object:
-        if not isinstance(node, Variable) or node in kept_variables:
-            return node
-        if node not in fresh_variables:
-            fresh_variables[node] = query.draft.create_variable("other " + query.draft.hints[node])
-        return fresh_variables[node]
-
-    return rename
 
 
 def _show_owner(query: QueryBuilder, owner: Vertex) -> None:
@@ -252,7 +266,7 @@ def _build_counts(
     *,
     kept_variables: tuple[Variable, ...] = (),
 ) -> Query:
-    rename = _build_renamer(query, kept_variables)
+    rename = query.build_renamer(kept_variables)
     group, counted_variable = rename(group_and_counted[0]), rename(group_and_counted[1])
     assert isinstance(group, Variable) and isinstance(counted_variable, Variable)
     call = build_aggregate("COUNT", counted_variable, distinct=True)

@@ -1,18 +1,20 @@
-"""Compare two things that a question names, or calculate with them.
+"""Compare two things that a question names, or count or calculate with them.
 
-"Which is larger, X or Y", "how much larger is X than Y", "the ratio of the mass of X to that of Y".
+"Which is larger, X or Y", "how much larger is X than Y", "the ratio of the mass of X to that of Y",
+"number of ships and number of ports".
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Literal
 
 import numpy as np
+from pyoxigraph import NamedNode
 
 from askgraph.graph.arrays import intersect
 from askgraph.graph.literals import ValueKind
-from askgraph.index.names import ItemKind
+from askgraph.index.names import ItemKind, split_tokens
 from askgraph.search.expand import GainWeight, Node, PartialMatch, Penalty
 from askgraph.search.expand.beam_search import BeamSearch
 from askgraph.search.link import Link
@@ -25,13 +27,17 @@ from askgraph.search.operators.query_builder import (
     QueryDraft,
 )
 from askgraph.search.operators.times import is_time_value
+from askgraph.search.query_pieces import build_aggregate, build_filter, build_pattern, get_alias
 from askgraph.search.tokenize import to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.search.tokenize.word_lists import Measure
-from askgraph.sparql import Call, Expression, Term, Values
+from askgraph.sparql import Call, Expression, Group, Query, Term, Values
 from askgraph.sparql.elapsed import build_elapsed_time
+from askgraph.sparql.vocabulary import RDF_TYPE
 
 _MIN_LINK_SCORE = 0.45  # words name a thing so well, or a class
+_MIN_COUNTED_CLASS_SCORE = 0.9  # words name a counted class so well that nothing else is meant
+_MIN_CALCULATED_CLASS_SCORE = 0.85  # words name a class so well whose number is divided
 _MAX_WORDS_BETWEEN = 9  # maximum words between the two
 _MAX_SPANS = 6  # names in a question, the most telling ones, to find two among
 _MAX_READINGS = 2  # readings of a name to try, and properties
@@ -368,3 +374,104 @@ def _add_calculation(
 
 
 _HINTS = {"-": "difference in", "/": "ratio of", "+": "total"}
+
+
+def build_class_counts(
+    search: BeamSearch, operators: QuestionOperators
+) -> Iterator[QueryCandidate]:
+    """Yield the query for the number of things of each class, if a question asks for only that.
+
+    Or for the ratio of two such numbers, or their difference.
+    """
+    counts = operators.get_operators("count")
+    for operator in operators.get_operators("ratio", "difference")[:1]:
+        yield from _calculate_with_counts(search, operators, operator)
+        return
+    links = _find_counted_classes(search, operators)
+    if not counts or len(links) < 2:
+        return
+    used = to_bit_mask(at for link in links for at in link.positions)
+    for operator in (*counts, *operators.get_operators("and")):
+        used |= operator.mask
+    starts = {count.first for count in counts}
+    unused = [
+        at for at, weight in enumerate(search.linked.weights) if weight and not used >> at & 1
+    ]
+    if any(at + 1 not in starts for at in unused):
+        return  # "number of ships versus number of ports": only a word between counts joins them
+    used |= to_bit_mask(unused)
+    schema = search.schema
+    ids = np.unique(np.concatenate([schema.get_instances(link.target) for link in links]))
+    draft, node = QueryDraft(schema), Node(ids, cls_link=links[0])
+    thing, kind = draft.create_variable("thing"), draft.create_variable("class")
+    draft.patterns.append(build_pattern(thing, RDF_TYPE, kind))
+    draft.filters.append(build_filter(kind, "IN", *(NamedNode(link.target) for link in links)))
+    total = build_aggregate("COUNT", thing, distinct=True)
+    draft.columns, draft.group_keys = [kind, total], [kind]
+    gain = search.sum_weights(used) + GainWeight.OPERATOR * len(counts)
+    state = PartialMatch(node, used, gain, patterns=1, anchored=True)
+    shown = to_bit_mask(at for link in links for at in link.positions)
+    values = (draft.to_query(), (kind, total), draft.hints, state, thing, ids)
+    yield QueryCandidate(*values, used, gain, 0.0, 1, ("count",), shown, links)
+
+
+def _find_counted_classes(search: BeamSearch, operators: QuestionOperators) -> tuple[Link, ...]:
+    """Return the best class for each noun that follows a count or a conjunction."""
+    reading = operators.reading
+    starts = [item.last for item in operators.get_operators("count")]
+    if not starts:
+        return ()
+    joints = {*starts, *(item.last for item in operators.get_operators("and"))}
+    links: dict[int, Link] = {}
+    for link in sorted(
+        search.linked.get_links(ItemKind.CLASS),
+        key=lambda link: (link.positions[0], -len(link.positions), -link.score),
+    ):
+        before = link.positions[0] - 1
+        while before > starts[0] and reading.is_stop(before) and before not in joints:
+            before -= 1
+        is_counted = before in starts or (links and before in joints)
+        if link.score >= _MIN_COUNTED_CLASS_SCORE and is_counted:
+            links.setdefault(link.positions[0], link)
+    return tuple({link.target: link for link in links.values()}.values())
+
+
+def _calculate_with_counts(
+    search: BeamSearch, operators: QuestionOperators, operator: Operator
+) -> Iterator[QueryCandidate]:
+    """Yield the query for the ratio of the numbers of two classes: "ratio of ships to ports".
+
+    A difference needs a word for the number. The first class may leave out the noun of the second:
+    "of large to small ships".
+    """
+    counts, schema = operators.get_operators("count"), search.schema
+    words = sum(item.mask for item in (operator, *counts, *operators.get_operators("and")))
+    classes = [link for link in search.linked.get_links(ItemKind.CLASS) if not link.mask & words]
+    content = to_bit_mask(at for at, weight in enumerate(search.linked.weights) if weight)
+    for first, second in permutations(classes, 2) if counts or operator.name == "ratio" else ():
+        noun, used = split_tokens(second.name)[-1], first.mask | second.mask | words
+        is_named = first.score >= _MIN_CALCULATED_CLASS_SCORE or (
+            first.quality >= _MIN_CALCULATED_CLASS_SCORE and noun in split_tokens(first.name)
+        )
+        second_positions = {*second.positions} - {*first.positions} or {0}
+        is_pair = operator.last < first.positions[0] < min(second_positions)
+        if not (is_pair and is_named) or content & ~used or first.target == second.target:
+            continue
+        if second.score < _MIN_CALCULATED_CLASS_SCORE:
+            continue
+        draft = QueryDraft(schema)
+        for link in (first, second):
+            member = draft.create_variable(schema.get_name_hint(link.target))
+            count = build_aggregate("COUNT", member, distinct=True)
+            where = Group((draft.build_type_pattern(member, link.target),))
+            draft.subqueries.append(Query("SELECT", where, columns=((get_alias(count), count),)))
+        numbers = tuple(map(get_alias, draft.subqueries))
+        result = draft.bind_expression(operator.name, Call(_CALCULATIONS[operator.name], numbers))
+        tree = Query("SELECT", Group((*draft.subqueries, *draft.bindings)), ((result, None),))
+        ids = schema.get_instances(first.target)
+        gain = search.sum_weights(used) + GainWeight.OPERATOR * (1 + len(counts))
+        state = PartialMatch(Node(ids, cls_link=first), used, gain, patterns=2, anchored=True)
+        values = (tree, (result,), draft.hints, state, result, ids, used, gain, 0.0, 2)
+        notes = (operator.name, PAIRED_NOTE)
+        yield QueryCandidate(*values, notes, first.mask | second.mask, (first, second))
+        return

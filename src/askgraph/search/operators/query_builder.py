@@ -6,7 +6,7 @@ variable, add nothing.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import cached_property
@@ -850,6 +850,7 @@ _COMPARATORS = {
 }
 
 PAIRED_NOTE = "paired"  # the note that two things are compared or reckoned with
+TOP_NOTE = "top_of_each"  # the note that each group has its first rows
 LISTED_NOTE = "listed"
 """Note of one row for each value that words list, or of a count beside an aggregate."""
 
@@ -879,6 +880,8 @@ class QueryCandidate:
         values: Patterns of the values of each shown blank node, which `query` shows beside it.
         score: Score of the ranking.
         features: Features of the ranking by name.
+        window: Query that compares the rows of each group of `tree`, with the same columns; it is
+            asked in its place.
     """
 
     tree: Query
@@ -898,6 +901,7 @@ class QueryCandidate:
     values: Mapping[Variable, tuple[Pattern, ...]] = field(default_factory=dict)
     score: float = 0.0
     features: dict[str, float] = field(default_factory=dict)
+    window: Query | None = None
 
     @property
     def is_ask(self) -> bool:
@@ -907,6 +911,8 @@ class QueryCandidate:
     @cached_property
     def tree_with_things(self) -> Query:
         """The tree with optional names beside things, and optional values beside blank nodes."""
+        if self.window is not None:
+            return self.window
         tree = make_names_optional(self.tree, self.names) if self.names else self.tree
         return add_node_values(tree, self.values) if self.values else tree
 
@@ -920,7 +926,8 @@ class QueryCandidate:
         """Names of the columns that answer the question; empty for yes or no."""
         if self.is_ask:
             return ()
-        pairs = zip(self.tree_with_things.columns, self.query.columns, strict=True)
+        columns = self.tree.columns if self.window is not None else self.tree_with_things.columns
+        pairs = zip(columns, self.query.columns, strict=True)
         names = {alias: name.value for (alias, _), (name, _) in pairs}
         values: dict[Value, list[Value]] = {
             node: [p.object for p in patterns if isinstance(p.object, Variable)]
@@ -1251,6 +1258,27 @@ class QueryBuilder:
                 == self.question.tokens[link.positions[-1]].stem
             ):
                 yield position
+
+    def build_renamer(
+        self, kept_variables: Collection[Variable], hint: str = "other {0}"
+    ) -> Callable[[object], object]:
+        """Return a function that consistently replaces all variables but the kept ones.
+
+        New variables are named by the hint; that of an aggregate, by the variable at its end.
+        """
+        fresh_variables: dict[str, Variable] = {}
+
+        def rename(node: object) -> object:
+            if not isinstance(node, Variable) or node in kept_variables:
+                return node
+            prefix, mark, number = node.value.rpartition("v")
+            name = mark + number
+            if name not in fresh_variables:
+                words = hint.format(self.draft.hints[Variable(name)])
+                fresh_variables[name] = self.draft.create_variable(words)
+            return Variable(prefix + fresh_variables[name].value)
+
+        return rename
 
     def group_by(self, vertex: Vertex) -> None:
         """Group the rows by the things at a vertex."""

@@ -135,7 +135,7 @@ def rank_candidates(
     best: dict[object, QueryCandidate] = {}
     for negated_score, _, candidate in sorted(scored, key=lambda entry: entry[:2]):
         if -negated_score >= min_score:
-            best.setdefault((candidate.tree, candidate.shown), candidate)
+            best.setdefault((candidate.tree_with_things, candidate.shown), candidate)
     return list(best.values())
 
 
@@ -256,7 +256,10 @@ class FeatureExtractor:
     def first_content_position(self) -> int | None:
         """Position of the first content word: "planet" in "the largest planet"."""
         skipped_words = sum(
-            operator.mask for operator in self.operators.get_operators("superlative", "distinct")
+            operator.mask
+            for operator in self.operators.get_operators(
+                "superlative", "distinct", "running", "change"
+            )
         )
         weights = enumerate(self.linked.weights)
         return next(

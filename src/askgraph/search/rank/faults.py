@@ -17,7 +17,7 @@ from askgraph.index.names import ItemKind, stem_name
 from askgraph.search.expand import FULL_NAME_SHARE, MAX_TOKENS_BESIDE
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
-from askgraph.search.operators.query_builder import PAIRED_NOTE, QueryCandidate
+from askgraph.search.operators.query_builder import PAIRED_NOTE, TOP_NOTE, QueryCandidate
 from askgraph.search.query_pieces import (
     Value,
     ValueCondition,
@@ -444,10 +444,12 @@ def _number_missing(context: FaultContext) -> bool:
     A number that is not in the question (as after the conversion of a unit) makes up for a missing
     one.
     """
+    averages = context.operators.get_operators("average")
     quantities = [
         quantity
         for quantity in context.proposal.question.quantities
         if quantity.value is not None and quantity.value != 1
+        if not any(item.percent and quantity.first in item.positions for item in averages)
     ]
     if context.tree.limit is not None:  # a percentage of all is a number of rows
         quantities = [
@@ -584,9 +586,9 @@ def _count_extremes(context: FaultContext) -> int:
         value for subquery in list_subqueries(context.tree.where) for _, value in subquery.columns
     ]
     values = (*context.shown_values, *inner)
-    return sum(
-        isinstance(expression, Call) and expression.name in ("MIN", "MAX") for expression in values
-    )
+    calls = (value for value in values if isinstance(value, Call))
+    extremes = sum(call.name in ("MIN", "MAX") for call in calls)
+    return extremes + (TOP_NOTE in context.candidate.notes)
 
 
 def _iterate_extremes(context: FaultContext) -> Iterator[Operator]:

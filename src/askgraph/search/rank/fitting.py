@@ -30,6 +30,7 @@ from askgraph.search.operators.query_builder import (
     NUMERIC_SORTS,
     PAIRED_NOTE,
     TEMPORAL_SORTS,
+    TOP_NOTE,
     QueryCandidate,
 )
 from askgraph.search.query_pieces import (
@@ -64,7 +65,7 @@ _POSSIBLE_COLUMN_SCORE = 0.5  # a column that a noun may ask for
 _MAX_END_CLASSES = 3  # classes that describe the ends of a predicate
 _MAX_FEW_ROWS, _FEW_ROWS_PENALTY = 3, 0.5  # a few rows instead of one are half a mismatch
 _SINGLE_ROW_PENALTY = 0.3  # one row instead of several counts less: there may be only one
-_OWN_COLUMN_NOTES = frozenset((LISTED_NOTE, PAIRED_NOTE, "share", "describe"))
+_OWN_COLUMN_NOTES = frozenset((LISTED_NOTE, PAIRED_NOTE, TOP_NOTE, "share", "describe"))
 """Notes of candidates with columns that no noun of the question names."""
 _AGGREGATE_FUNCTIONS = {"average": "AVG", "sum": "SUM", "minimum": "MIN", "maximum": "MAX"}
 

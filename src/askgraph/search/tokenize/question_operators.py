@@ -4,6 +4,7 @@ Zones separate the parts that ask from the parts that restrict. Some operators m
 name: "contains" alone may be any relation, but before a quotation or "the letter" it matches text.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -30,12 +31,18 @@ COMPARISON_SIGNS = {
 
 @dataclass(frozen=True)
 class Operator:
-    """An operator at tokens `first` to `last`; `measure` if it is an adjective of measure."""
+    """An operator at tokens `first` to `last`.
+
+    Attributes:
+        measure: its adjective of measure, if it is one.
+        percent: the percentage of a percentile, an "average" operator; 50 for a median.
+    """
 
     name: str
     first: int
     last: int
     measure: Measure | None = None
+    percent: float | None = None
 
     @property
     def positions(self) -> range:
@@ -240,7 +247,7 @@ def detect_operators(
         else:
             operators.append(_interpret_distinct(operator, operators, reading))
             at = operator.last + 1
-    operators = _interpret_sorting(reading, operators)
+    operators = _interpret_sorting(reading, [*_interpret_windows(reading, operators)])
     operators += list(_find_listed_counts(reading, operators))
     if _has_verb_first(reading) and not any(item.name == "exists" for item in operators):
         operators.append(Operator("exists", 0, -1))
@@ -297,6 +304,36 @@ def _is_kind_after_each(
     return is_kind and any(
         before.name == "each" and before.last == operator.first - 1 for before in operators
     )
+
+
+def _interpret_windows(
+    reading: TokenizedQuestion, operators: Sequence[Operator]
+) -> Iterator[Operator]:
+    """Read a median as an average with a percentage; drop totals and changes without a period."""
+    has_period = any(operator.name in _PERIOD_OPERATORS for operator in operators)
+    for operator in operators:
+        if operator.name in ("running", "change"):
+            if has_period:
+                yield operator
+        elif operator.name == "median":
+            yield replace(operator, name="average", percent=_MEDIAN_PERCENT)
+        elif operator.name == "percentile":
+            near = range(operator.first - 1, min(operator.last + 3, len(reading.tokens)))
+            for at in near:  # "90th percentile", "percentil 90"
+                number = (
+                    _NUMBER_WITH_ENDING.fullmatch(reading.folded_words[at]) if at >= 0 else None
+                )
+                if number is not None and 0 < float(number[1]) < _ALL_PERCENT:
+                    first, last = min(at, operator.first), max(at, operator.last)
+                    yield Operator("average", first, last, percent=float(number[1]))
+                    break
+        else:
+            yield operator
+
+
+_MEDIAN_PERCENT, _ALL_PERCENT = 50.0, 100.0
+_NUMBER_WITH_ENDING = re.compile(r"(\d{1,2}(?:\.\d+)?)[a-z.]{0,4}")
+_PERIOD_OPERATORS = ("yearly", "decadal", "centennial")
 
 
 def _interpret_sorting(reading: TokenizedQuestion, operators: Sequence[Operator]) -> list[Operator]:
