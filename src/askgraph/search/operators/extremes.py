@@ -195,8 +195,9 @@ def _find_measure(
     query: QueryBuilder, operator: Operator, measure: Measure | None
 ) -> tuple[Variable, bool] | None:
     """Return the number or date that an adjective measures, and whether it is a date."""
-    is_length = measure is not None and "duration" in measure.property_names  # no date is long
-    value_sorts = MEASURED_SORTS + (() if is_length else TEMPORAL_SORTS)
+    # A date is late or high, but not long or heavy.
+    is_for_dates = measure is None or measure.date_names or "level" in measure.property_names
+    value_sorts = MEASURED_SORTS + (TEMPORAL_SORTS if is_for_dates else ())
     slot = query.find_next_slot(operator.last, MAX_TOKENS_APART)
     after, question = operator.last + 1, query.question  # "which costs the most?"
     ends_clause = after == len(question.tokens) or question.is_stop(after)
