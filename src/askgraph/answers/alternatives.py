@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from askgraph import sparql as ast
 from askgraph.answers.query_parts import ReplaceableTerm
 from askgraph.answers.resource import list_classes
 from askgraph.answers.verbalize import fetch_term_descriptions, fetch_term_labels
@@ -16,18 +17,6 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import ItemKind, stem_name
-from askgraph.sparql import (
-    Call,
-    Group,
-    Nested,
-    Path,
-    Pattern,
-    Query,
-    Union,
-    get_children,
-    transform,
-    walk,
-)
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.prefixes import split_local_name
@@ -56,7 +45,7 @@ class Alternative:
 
 
 async def find_alternatives(
-    query: Query | str,
+    query: ast.Query | str,
     parts: Sequence[ReplaceableTerm],
     graph: KnowledgeGraph,
     languages: Sequence[str],
@@ -79,7 +68,9 @@ async def find_alternatives(
         other_meanings: other IRIs that the words of an IRI may mean.
     """
     try:
-        tree = query if isinstance(query, Query) else parse_tree(query, graph.prefixes.namespaces)
+        tree = (
+            query if isinstance(query, ast.Query) else parse_tree(query, graph.prefixes.namespaces)
+        )
     except QuerySyntaxError:
         return ((),) * len(parts)
     terms_by_part = await _AlternativeFinder(
@@ -110,7 +101,7 @@ async def find_alternatives(
 class _AlternativeFinder:
     """Finds terms that could replace the parts of one query."""
 
-    tree: Query
+    tree: ast.Query
     graph: KnowledgeGraph
     languages: Sequence[str]
     limit: int
@@ -214,7 +205,7 @@ class _AlternativeFinder:
         return dict.fromkeys(pattern_counts, 0) if group else pattern_counts
 
     async def count_bindings(
-        self, part: ReplaceableTerm, group: Group | None
+        self, part: ReplaceableTerm, group: ast.Group | None
     ) -> dict[NamedNode | Literal, int]:
         if group is None:
             return {}
@@ -252,22 +243,22 @@ _UNINFORMATIVE_PREDICATES = frozenset(
 """Predicates that are never alternatives: names, descriptions, types."""
 
 
-def _replace_by_variable(term: NamedNode | Literal, group: Group) -> Group | None:
+def _replace_by_variable(term: NamedNode | Literal, group: ast.Group) -> ast.Group | None:
     """Return the group with a variable in place of a term; None if it would stay unbound.
 
     The variable is bound if the term occurs in a pattern itself, not only within a path.
     """
     if not any(term in (p.subject, p.predicate, p.object) for p in _iterate_patterns(group)):
         return None
-    replaced: Group = transform(
+    replaced: ast.Group = ast.transform(
         group,
         lambda node: _TERM if node == term else node,
-        enter=lambda node: not isinstance(node, Path),
+        enter=lambda node: not isinstance(node, ast.Path),
     )
     return replaced
 
 
-def _build_open_pattern(term: NamedNode | Literal, group: Group) -> Group | None:
+def _build_open_pattern(term: NamedNode | Literal, group: ast.Group) -> ast.Group | None:
     """Return the first pattern with a term, with only its predicate fixed.
 
     None if the term is the predicate, or the pattern has no fixed predicate.
@@ -275,22 +266,22 @@ def _build_open_pattern(term: NamedNode | Literal, group: Group) -> Group | None
     for pattern in _iterate_patterns(group):
         if term in (pattern.subject, pattern.object) and isinstance(pattern.predicate, NamedNode):
             ends = (_TERM, _ENDS[1]) if pattern.subject == term else (_ENDS[0], _TERM)
-            return Group((Pattern(ends[0], pattern.predicate, ends[1]),))
+            return ast.Group((ast.Pattern(ends[0], pattern.predicate, ends[1]),))
     return None
 
 
 async def _count_terms(
-    where: Group, endpoint: Endpoint, *, limit: int, timeout: float
+    where: ast.Group, endpoint: Endpoint, *, limit: int, timeout: float
 ) -> dict[NamedNode | Literal, int]:
     """Return the bindings of the variable with numbers of solutions, most first.
 
     Empty if the endpoint does not answer in time.
     """
     max_rows = limit + 1 + len(_UNINFORMATIVE_PREDICATES)
-    query = Query(
+    query = ast.Query(
         "SELECT",
         where,
-        ((_TERM, None), (_ROW_COUNT, Call("COUNT"))),
+        ((_TERM, None), (_ROW_COUNT, ast.Call("COUNT"))),
         group_by=((_TERM, None),),
         order=((_ROW_COUNT, True), (_TERM, False)),
         limit=max_rows,
@@ -309,15 +300,17 @@ async def _count_terms(
     return counts
 
 
-def _iterate_patterns(group: Group) -> Iterator[Pattern]:
-    return (node for node in walk(group, into=_list_visible_parts) if isinstance(node, Pattern))
+def _iterate_patterns(group: ast.Group) -> Iterator[ast.Pattern]:
+    return (
+        node for node in ast.walk(group, into=_list_visible_parts) if isinstance(node, ast.Pattern)
+    )
 
 
 def _list_visible_parts(node: object) -> tuple[object, ...]:
     match node:
-        case Group() | Union():
-            return get_children(node)
-        case Nested(word="" | "OPTIONAL" | "GRAPH", group=inner):
+        case ast.Group() | ast.Union():
+            return ast.get_children(node)
+        case ast.Nested(word="" | "OPTIONAL" | "GRAPH", group=inner):
             return (inner,)
         case _:
             return ()

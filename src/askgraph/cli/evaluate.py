@@ -9,16 +9,7 @@ from pathlib import Path
 import typer
 
 from askgraph import plugins
-from askgraph.cli import DebugOption
-from askgraph.cli.figures import (
-    OutputFormat,
-    ReadOptions,
-    SelectOptions,
-    WorkerOptions,
-    create_judge,
-    run_and_close,
-    write_atomically,
-)
+from askgraph.cli import DebugOption, figures
 from askgraph.cli.output import (
     AskOptions,
     CommonOptions,
@@ -63,9 +54,9 @@ from askgraph.workspace.selection import get_benchmark_name, resolve_graph, sele
 
 def evaluate(
     common: CommonOptions,
-    select: SelectOptions,
-    workers: WorkerOptions,
-    form: OutputFormat,
+    select: figures.SelectOptions,
+    workers: figures.WorkerOptions,
+    form: figures.OutputFormat,
     benchmarks: list[str],
     method: list[str] | None = None,
     setting: list[str] | None = None,
@@ -95,7 +86,7 @@ def evaluate(
     """
     workspace = common.workspace
     models = Models(workspace.folder)
-    judge_model = create_judge(models, judge, base_url)
+    judge_model = figures.create_judge(models, judge, base_url)
     log_settings = [f"sent={sent.absolute()}"] if sent else []
     selection = select.to_selection(
         sample=sample, seed=seed, folds=folds, leave_out=leave_out, gold=gold, with_rows=with_rows
@@ -135,7 +126,7 @@ def evaluate(
             judge=judge_model,
         )  # fmt: skip
         try:
-            run = run_coroutine(run_and_close(models, evaluation))
+            run = run_coroutine(figures.run_and_close(models, evaluation))
         except ServiceError:
             if out is not None:
                 typer.echo(
@@ -169,8 +160,8 @@ def _create_score_reporter(metric: str, report: Progress) -> Callable[[Record, i
 
 def score(
     common: CommonOptions,
-    form: OutputFormat,
-    reading: ReadOptions,
+    form: figures.OutputFormat,
+    reading: figures.ReadOptions,
     predictions: Path,
     benchmark: Path,
     graph: str | None = None,
@@ -191,7 +182,7 @@ def score(
     """
     workspace = common.workspace
     models = Models(workspace.folder)
-    judge_model = create_judge(models, judge, base_url)
+    judge_model = figures.create_judge(models, judge, base_url)
     prediction_list = read_predictions(predictions)
     name, contents = reading.read_contents(benchmark)
     questions = contents.questions if graph is None else filter_by_graph(contents.questions, graph)
@@ -223,7 +214,7 @@ def score(
             concurrency=concurrency,
             progress=lambda record, done, total: report("scoring", done, total), judge=judge_model,
         )  # fmt: skip
-        run = run_coroutine(run_and_close(models, scoring))
+        run = run_coroutine(figures.run_and_close(models, scoring))
     form.write(
         lambda: build_report_sheets([run], metric=metric),
         lambda: to_report_object([run], metric=metric),
@@ -246,7 +237,7 @@ class ReportGrouping(StrEnum):
 
 def report(
     runs: list[Path],
-    form: OutputFormat,
+    form: figures.OutputFormat,
     metric: str = "best_column",
     by: ReportGrouping | None = None,
     html: Path | None = None,
@@ -270,7 +261,7 @@ def report(
         if out is None:
             typer.echo("".join(texts), nl=False)
         else:
-            write_atomically(out, "".join(texts))
+            figures.write_atomically(out, "".join(texts))
         return
     if by is not None:
         sheet = build_slice_sheet(run_list, by, metric=metric)
@@ -282,7 +273,9 @@ def report(
             out=out,
         )
     if html is not None:
-        write_atomically(html, build_html_page(run_list, metric=metric, with_times=not no_times))
+        figures.write_atomically(
+            html, build_html_page(run_list, metric=metric, with_times=not no_times)
+        )
         typer.echo(f"wrote {html}", err=True)
 
 
@@ -316,7 +309,7 @@ def _name_runs(folders: Sequence[Path], runs: Sequence[EvaluationRun]) -> list[E
 def compare(
     a: str,
     b: str,
-    form: OutputFormat,
+    form: figures.OutputFormat,
     metric: str = "best_column",
     limit: int = 10,
     out: Path | None = None,
