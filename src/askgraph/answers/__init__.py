@@ -62,11 +62,7 @@ def build_plain_answer(
     confidence: float = 0.0,
     labels: Mapping[str, str] | None = None,
 ) -> Answer:
-    """Build an answer without evidence and without requests.
-
-    Args:
-        columns: the answer columns; None means all columns of the result.
-    """
+    """Build an answer without evidence or requests; `columns` None means all of the result."""
     boolean = raw_result if isinstance(raw_result, bool) else None
     result = raw_result if isinstance(raw_result, SelectResult) else SelectResult((), ())
     return Answer(

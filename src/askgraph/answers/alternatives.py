@@ -99,8 +99,6 @@ async def find_alternatives(
 
 @dataclass(frozen=True)
 class _AlternativeFinder:
-    """Finds terms that could replace the parts of one query."""
-
     tree: ast.Query
     graph: KnowledgeGraph
     languages: Sequence[str]

@@ -109,7 +109,6 @@ async def _run_changed_query(
 async def _build_changed_queries(
     tree: Query, change: ResultChange, before: SelectResult, graph: KnowledgeGraph, language: str
 ) -> list[Query]:
-    """Return the changed queries, one for each interpretation, best first."""
     if change.is_count:
         return [_build_count_query(tree)]
     if change.is_map:

@@ -215,8 +215,6 @@ def _list_joined(node: object) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class _RowBinding:
-    """The terms that a row assigns to variables of the query."""
-
     terms: Mapping[str, NamedNode | Literal]
     counted: int | None = None
 
@@ -248,8 +246,6 @@ def _find_column_variable(expression: ast.Expression) -> Variable | None:
 
 
 def _fill_pattern(pattern: ast.Pattern, terms: Mapping[str, Term]) -> ast.Pattern:
-    """Replace the variables of a pattern by the terms of a solution."""
-
     def fill_term(part: Term | Variable) -> NamedNode | BlankNode | Literal | Variable:
         value = terms.get(part.value, part) if isinstance(part, Variable) else part
         if isinstance(value, NamedNode | BlankNode | Literal | Variable):

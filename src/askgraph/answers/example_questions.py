@@ -285,8 +285,6 @@ def _list_central_classes(
 
 @dataclass(frozen=True)
 class _ClassSubject:
-    """Asks questions about the instances of a class, by kind."""
-
     cls: ClassProfile
     predicates: Sequence[tuple[int, PredicateProfile]]
     leading: int

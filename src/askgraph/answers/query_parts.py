@@ -171,7 +171,6 @@ def _iterate_call_parts(call: Call) -> Iterator[ReplaceableTerm]:
 
 
 def _iterate_predicates(predicate: object) -> Iterator[ReplaceableTerm]:
-    """Yield the predicates of a pattern, including those of a path."""
     match predicate:
         case NamedNode(value=iri) if iri != RDF_TYPE:
             yield ReplaceableTerm("predicate", predicate)

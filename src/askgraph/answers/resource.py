@@ -170,8 +170,6 @@ def _read_local_facts(
 
 @dataclass(frozen=True)
 class _RemoteFactReader:
-    """Fetches the facts of a resource from a remote graph."""
-
     iri: str
     graph: KnowledgeGraph
     predicate: str | None

@@ -412,7 +412,6 @@ def _build_unsure_refusal_text(proposal: RankedCandidates) -> str:
 
 
 def _quote_words(words: Sequence[str], phrases: Phrases) -> str:
-    """Return words of the question in the quotation marks of the language."""
     if phrases.language == "en":
         return repr(", ".join(words))
     return ", ".join(map(phrases.quote, words))

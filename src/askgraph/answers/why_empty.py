@@ -409,7 +409,6 @@ class _CulpritSearch:
 
 
 def _insert_value(lookup: ValueLookup, value: NamedNode | Literal) -> tuple[ast.Element, ...]:
-    """Return the elements of a lookup with its variable replaced by a value."""
     if not lookup.elements:
         return (ast.Filter(ast.Call("=", (lookup.variable, value))),)
     if not isinstance(value, NamedNode):

@@ -167,7 +167,6 @@ def _print_csv(outcome: Outcome, limit: int | None, *, context: bool) -> bool:
 def _print_following(
     outcome: Outcome, following: Sequence[str], limit: int | None, *, json: bool
 ) -> None:
-    """Print the follow-up questions; as JSON, with the outcome."""
     if json:
         from askgraph.answers.codec import to_json_object
 

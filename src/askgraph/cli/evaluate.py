@@ -291,11 +291,7 @@ def _format_stories(runs: Sequence[EvaluationRun], metric: str) -> Iterator[str]
 
 
 def _name_runs(folders: Sequence[Path], runs: Sequence[EvaluationRun]) -> list[EvaluationRun]:
-    """Return the runs, named by their full paths if two folders have the same name.
-
-    Raises:
-        SetupError: a folder is given twice.
-    """
+    """Return the runs, named by their full paths if two folders have the same name."""
     resolved_folders = [folder.resolve() for folder in folders]
     for position, folder in enumerate(folders):
         if resolved_folders[position] in resolved_folders[:position]:

@@ -239,7 +239,6 @@ def _extend_example(example: QueryExample, also: list[str], keywords: list[str])
 
 
 def _to_example_object(graph: str, example: StoredExample) -> dict[str, object]:
-    """Return an example with its graph, id and file."""
     content = asdict(example.example)
     return {
         "graph": graph,
@@ -284,6 +283,5 @@ def _format_result(example: QueryExample) -> tuple[str, str]:
 
 
 def _format_counts(checked_examples: list[ExampleCheck]) -> str:
-    """Return the number of examples with each verdict."""
     counts = Counter(example.status for example in checked_examples)
     return ", ".join(f"{count} {status}" for status, count in counts.items()) or "nothing to check"

@@ -130,7 +130,6 @@ def _to_key_object(key: "KeyRow") -> dict[str, object]:
 
 
 def _format_row(key: "KeyRow") -> tuple[str, ...]:
-    """Return a key as the cells of a row under `_HEADERS`."""
     return (
         key.id, key.name, str(_to_key_object(key)["state"]), " ".join(sorted(key.scopes)),
         "all" if key.graphs is None else " ".join(sorted(key.graphs)), _format_limits(key) or "-",

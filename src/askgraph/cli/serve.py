@@ -59,7 +59,6 @@ def serve(
 
 
 def _print_start(address: str, settings: "ServeSettings", graphs: Sequence[str]) -> None:
-    """Print the address of the page, and who may use it."""
     from askgraph.server.page import get_start_note
 
     typer.echo(f"askgraph is at {address}", err=True)
@@ -85,11 +84,7 @@ def _open_browser(address: str) -> None:
 def _add_missing_graphs(
     workspace: Workspace, sources: Sequence[Path], *, sample: bool
 ) -> tuple[str, ...]:
-    """Add the graphs that do not exist yet, so that the same command can start again.
-
-    Returns:
-        The names of all given graphs.
-    """
+    """Add the graphs that do not exist yet; return the names of all given graphs."""
     source_by_name = {source.resolve().stem.partition(".")[0]: source for source in sources}
     examples: dict[str, dict[str, object]] = {}
     if len(source_by_name) < len(sources):

@@ -47,7 +47,6 @@ class Advice:
     """One suggested addition.
 
     Attributes:
-        kind: Kind of the addition.
         about: IRIs of the terms concerned.
         why: Reason, with numbers.
         definition: The addition as a definition, if it can be generated.
@@ -275,6 +274,5 @@ class _Advisor:
         return DefinedProperty(build_virtual_iri(label), path, label, unnamed=unnamed)
 
     def _get_label(self, iri: str) -> str:
-        """Return the label of a term in the graph, or an empty string."""
         names = () if self.arrays is None else get_names(self.arrays, iri)
         return choose_label(names, ["en"]) or ""

@@ -460,7 +460,6 @@ def build_arrays(
     Triples with triple terms are skipped.
 
     Args:
-        triples: The triples or quads.
         progress: Called with the number of triples read, every 50,000.
         complete: Whether these are all triples of the graph.
         as_stored: Normalize literals to the form in which our store returns them.

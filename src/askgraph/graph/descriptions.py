@@ -52,11 +52,7 @@ class DatasetDescription:
 
 
 def parse_descriptions(text: str) -> tuple[DatasetDescription, ...]:
-    """Return the descriptions of a JSON-LD document or an HTML page; datasets first.
-
-    Raises:
-        SetupError: The text is neither, or its JSON is invalid.
-    """
+    """Return the descriptions in JSON-LD or HTML, datasets first; raise `SetupError` for others."""
     if text.lstrip()[:1] in ("{", "["):
         blocks = [text]
     else:
@@ -108,8 +104,6 @@ def format_json_ld(descriptions: Iterable[DatasetDescription]) -> str:
 
 
 class _ScriptCollector(HTMLParser):
-    """Collects the JSON-LD blocks of a page."""
-
     def __init__(self) -> None:
         super().__init__()
         self.blocks: list[str] = []
@@ -184,5 +178,4 @@ def _to_texts(value: Any) -> list[str]:
 
 
 def _strip_markup(text: str) -> str:
-    """Return a text without markup, on one line."""
     return " ".join(unescape(re.sub(r"<[^<>]{1,500}>", " ", text)).split())

@@ -54,8 +54,6 @@ def build_profile(
     """Profile a complete graph; time grows with its triples, not with classes times predicates.
 
     Args:
-        graph: The triples.
-        source: Where the graph comes from.
         vocabulary_files: Vocabularies besides those in the package.
     """
     instances = _collect_instances(graph)
@@ -280,11 +278,7 @@ def build_partitions(graph: GraphArrays) -> tuple[Partition, ...]:
 
 @dataclass(frozen=True)
 class _ClassGroups:
-    """Nodes grouped by their set of classes.
-
-    Attributes:
-        numbers: Group of each node; 0 for nodes without a class.
-    """
+    """Nodes grouped by their set of classes; the group of a node without classes is 0."""
 
     numbers: NDArray[np.int64]
     classes: tuple[tuple[str, ...], ...]

@@ -327,8 +327,6 @@ def score_name_predicate(predicate: str, cls: str, coverage: float, distinct: fl
     that share a word with the class or have no other word ("name").
 
     Args:
-        predicate: IRI of the predicate.
-        cls: IRI of the class.
         coverage: Share of the instances with a value.
         distinct: Share of distinct values.
     """
@@ -394,7 +392,6 @@ def build_inverse_label(predicate: PredicateProfile) -> str:
 
 
 def _strip_leading_verb(label: str) -> str:
-    """Return a label without a leading verb."""
     lowercase = label.lower()
     return next(
         (label[len(word) :] for word in _LEADING_VERBS if lowercase.startswith(word)), label

@@ -299,7 +299,6 @@ class NeighbourDescriber:
     """Describes nameless nodes by their neighbours.
 
     Attributes:
-        graph: The graph.
         labels: Id of the literal that names each term; -1 for none.
         is_followed: Whether neighbours by each predicate count.
     """

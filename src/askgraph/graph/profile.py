@@ -31,7 +31,6 @@ class ClassProfile:
     """Statistics of a class.
 
     Attributes:
-        instances: Number of instances.
         names: (text, language) pairs.
         parents: Direct superclasses.
         name_predicate: Predicate with the names of its instances, if most have one.
@@ -53,7 +52,6 @@ class PredicateProfile:
     """Statistics of a predicate; (name, number) pairs are sorted by descending number.
 
     Attributes:
-        triples: Number of triples.
         subjects: Number of distinct subjects.
         objects: Number of distinct objects.
         names: (text, language) pairs.
@@ -151,7 +149,6 @@ class Profile:
     """Statistics of a complete graph, as far as they are known.
 
     Attributes:
-        triples: Number of triples.
         classes: Classes, largest first.
         predicates: Predicates, most frequent first.
         languages: Language tags with their numbers of literals.

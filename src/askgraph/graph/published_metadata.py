@@ -70,7 +70,6 @@ async def read_published_void(
     """Read the VoID of an endpoint from its store, its service description and its host.
 
     Args:
-        url: Its address.
         seconds: Time limit of each source.
         guard: Decides which addresses may be fetched.
 

@@ -278,12 +278,6 @@ class _NeighbourhoodFetcher:
     """Decides what to request around the seeds.
 
     Attributes:
-        requests: Sends the requests.
-        seeds: The terms of the question.
-        counts: Known statistics of predicates.
-        naming: Predicates of names.
-        links: Predicates between resources.
-        type_predicate: Predicate from instances to classes.
         reached: Relevance of each node reached.
         has_blanks: Whether any blank node was reached.
     """

@@ -58,7 +58,6 @@ def format_shex(
     """Format a shape as ShEx without prefix declarations.
 
     Args:
-        prefixes: Prefixes for IRIs.
         labels: Labels of classes, predicates and example values by IRI.
         max_lines: Maximum number of complete lines; the others are listed by name.
     """
@@ -145,7 +144,6 @@ def _get_informative_label(line: ShapeLine, cls: str, labels: Mapping[str, str])
 
 
 def _format_value(line: ShapeLine, prefixes: PrefixMap) -> str:
-    """Return the constraint on the other end."""
     datatypes = [kind for kind in line.kinds if kind.startswith(_DATATYPE_NAMESPACES)]
     general_kinds = (*datatypes, v.RDFS_RESOURCE, v.RDFS_LITERAL)
     classes = [prefixes.shorten(kind) for kind in line.kinds if kind not in general_kinds]

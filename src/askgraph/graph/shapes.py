@@ -355,7 +355,6 @@ def _list_values(arrays: GraphArrays, ends: Ids, triples: int) -> tuple[Term, ..
 
 
 def _find_subproperties(arrays: GraphArrays) -> dict[str, tuple[str, ...]]:
-    """Return the declared sub-properties of each property."""
     number = arrays.get_predicate_number(v.RDFS_SUB_PROPERTY_OF)
     if number is None:
         return {}

@@ -254,7 +254,6 @@ def _iterate_property_partitions(
 
 
 def _read_sizes(statements: RdfStatements, part: Node) -> tuple[int, int, int]:
-    """Return the numbers of triples, subjects and objects."""
     sizes = (v.VOID_TRIPLES, v.VOID_DISTINCT_SUBJECTS, v.VOID_DISTINCT_OBJECTS)
     triples, subjects, objects = (statements.get_number(part, size) or 0 for size in sizes)
     return triples, subjects, objects

@@ -31,8 +31,6 @@ def serialize_void(profile: parts.Profile, *, dataset: str = "urn:askgraph:datas
 
 
 class _VoidWriter:
-    """Builds the triples, grouped by subject."""
-
     def __init__(self, dataset: str) -> None:
         self._base = dataset
         self._dataset = NamedNode(dataset)

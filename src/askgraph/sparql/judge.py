@@ -324,11 +324,7 @@ def _check_no_update(text: str) -> None:
 
 
 def list_datasets(text: str) -> tuple[str, ...]:
-    """Return the IRIs in FROM and FROM NAMED.
-
-    Raises:
-        QuerySyntaxError: the query cannot be parsed, or has a FROM in a sub-select.
-    """
+    """Return the IRIs in FROM (NAMED); raise `QuerySyntaxError` if broken or in a sub-select."""
     if isinstance(text, SerializedQuery):
         return tuple(clause.rpartition(" ")[2][1:-1] for clause in text.tree.datasets)
     if not _FROM_PATTERN.search(text):
@@ -369,11 +365,7 @@ def get_star_variables(text: str) -> tuple[str, ...] | None:
 
 
 def limit_to_deadline(seconds: float) -> float:
-    """Return the seconds that a request may take, bounded by the time left for the question.
-
-    Raises:
-        TimedOut: no time is left; nothing is sent then.
-    """
+    """Return the seconds for a request before the deadline; raise `TimedOut` if none are left."""
     remaining = clamp_timeout(seconds)
     if not remaining:
         raise TimedOut(describe_expiry() or "the request has no time left")
@@ -390,11 +382,7 @@ class EndpointRequest:
     limit: int | None = None
 
     def check(self, prefixes: Mapping[str, str], services: Collection[str] = ()) -> CheckedQuery:
-        """Return the query ready to run.
-
-        Raises:
-            QueryError: the query has another form.
-        """
+        """Return the query ready to run; raise `QueryError` if it has another form."""
         checked_query = admit_query(self.query, allowed_services=services, prefixes=prefixes)
         if checked_query.form != self.form:
             raise QueryError(f"expected {self.form}, but the query is {checked_query.form}")

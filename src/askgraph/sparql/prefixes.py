@@ -101,11 +101,7 @@ class PrefixMap:
         return f"<{iri}>"
 
     def expand(self, name: str) -> str:
-        """Return the IRI of a prefixed name or of `<iri>`.
-
-        Raises:
-            KeyError: the prefix is unknown.
-        """
+        """Return the IRI of a prefixed name or of `<iri>`; raise `KeyError` if it is unknown."""
         if name.startswith("<") and name.endswith(">"):
             return name[1:-1]
         prefix, _, local = name.partition(":")

@@ -52,11 +52,7 @@ class TrainSettings:
     dtype: str = "float32"
 
     def __post_init__(self) -> None:
-        """Validate the values.
-
-        Raises:
-            SetupError: A value is out of range.
-        """
+        """Validate the values; raise `SetupError` if one is out of range."""
         for name in ("length", "epochs", "batch", "gather", "rate", "rank", "alpha", "evaluations"):
             if not getattr(self, name) > 0:
                 raise SetupError(f"{name} must be more than 0, not {getattr(self, name)}")
@@ -74,11 +70,7 @@ PRESETS = {
 
 
 def build_settings(name: str, **changes: Any) -> TrainSettings:
-    """Return a preset with changes; None leaves a setting as it is.
-
-    Raises:
-        SetupError: The preset or a setting is unknown.
-    """
+    """Return a preset with changes (None keeps a setting); raise `SetupError` for unknown names."""
     if name not in PRESETS:
         raise SetupError(f"no preset {name!r}; available: {', '.join(PRESETS)}")
     overrides = {key: value for key, value in changes.items() if value is not None}
@@ -91,11 +83,7 @@ _CHECKPOINT_FILES = ("optimizer.pt", "scheduler.pt")
 
 
 def load_result(folder: Path, plan: Mapping[str, object]) -> Mapping[str, Any] | None:
-    """Return the result of a training with this plan; None if it has not finished.
-
-    Raises:
-        SetupError: The folder holds another training, or other files.
-    """
+    """Return a finished result of this plan, else None; raise `SetupError` for other folders."""
     file = folder / "training.json"
     if not file.exists():
         # Other processes may see its unfinished files.

@@ -215,8 +215,6 @@ async def propose_pair(
     The reply is the best right query; if none is right, gold, whose terms are added.
 
     Args:
-        query: The gold query.
-        gold: The result of the gold query.
         graph: A graph with arrays.
         names: Names of resources; a resource counts where gold has one of its names.
     """
@@ -245,11 +243,7 @@ async def propose_pair(
 
 
 def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> int:
-    """Write pairs as lines of JSON, replacing the file; return their number.
-
-    Raises:
-        SetupError: There are no pairs; the file is left unchanged.
-    """
+    """Write pairs as lines of JSON; return their number; raise `SetupError` if there are none."""
     count = 0
     with replace_file(path) as file:
         for pair in pairs:
@@ -267,11 +261,7 @@ def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> int:
 
 
 def read_pairs(paths: Sequence[Path]) -> tuple[tuple[TrainingPair, ...], str]:
-    """Read files of pairs; return them, and the SHA-256 of the files in their order.
-
-    Raises:
-        SetupError: A file is missing, empty or invalid.
-    """
+    """Read files of pairs; return them and their SHA-256; raise `SetupError` if one is invalid."""
     digest = hashlib.sha256()
     pairs: list[TrainingPair] = []
     for path in paths:

@@ -439,7 +439,6 @@ async def _find_candidates(
 async def _fetch_facts(
     graph: KnowledgeGraph, iris: Sequence[str], progress: Progress
 ) -> FactsBySubject:
-    """Fetch the triples with these subjects."""
     facts = defaultdict[str, list[tuple[str, Term]]](list)
     for at in range(0, len(iris), _MAX_QUERY_SUBJECTS):
         values = " ".join(str(NamedNode(iri)) for iri in iris[at : at + _MAX_QUERY_SUBJECTS])

@@ -168,7 +168,6 @@ def _save_profile_data(
     vocabulary_files: Sequence[Path],
     progress: Progress,
 ) -> Profile:
-    """Save the arrays and names of a graph, and return its profile."""
     (folder / "arrays").mkdir()
     arrays.save(folder / "arrays")
     progress("profiling", 0, None)

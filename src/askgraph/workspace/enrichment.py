@@ -82,7 +82,6 @@ def draft_missing_comments(
 
     Args:
         model: a model name; None means the workspace's model.
-        server: `base_url` and `provider` of the model.
 
     Raises:
         SetupError: the model is not available.

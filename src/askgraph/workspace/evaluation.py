@@ -81,8 +81,6 @@ async def evaluate_benchmarks(
     """Answer the benchmarks with the methods and score the answers; keep the run in `folder`.
 
     Args:
-        progress: receives each record.
-        index_progress: receives the progress of index building.
         judge: a model that also scores each record; a run has one judge.
 
     Raises:

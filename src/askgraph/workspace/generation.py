@@ -359,7 +359,6 @@ class _ExampleGenerator:
             await self._write_batch()
 
     async def _write_batch(self) -> None:
-        """Write the waiting examples, rephrased if there is a rephraser."""
         batch = [draft_reading.example for draft_reading in self.waiting]
         if self.rephraser is not None and batch:
             self.progress(f"wording {len(batch)} questions", len(self.stored), self.number)

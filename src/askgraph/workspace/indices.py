@@ -184,11 +184,7 @@ def _choose_source(context: IndexContext, key: str) -> IndexSource:
 
 
 def _check_current(context: IndexContext, key: str) -> str:
-    """Return the kind of an index that matches the settings.
-
-    Raises:
-        SetupError: the index is missing, or the graph, settings or source files have changed.
-    """
+    """Return the kind of an index that matches the settings; raise `SetupError` otherwise."""
     record = load_record(context.data, key)
     if record is None or not get_index_folder(context.data, key).is_dir():
         raise SetupError(f"the index {key!r} of graph {context.name!r} has not been built")
@@ -308,7 +304,6 @@ def _build_locked(
 
 
 def _add_comment(resource: Resource) -> Resource:
-    """Add the label with the descriptions of a resource as another name."""
     if not resource.infos:
         return resource
     comment = f"{resource.label}: {'; '.join(resource.infos)}"
@@ -323,7 +318,6 @@ def _check_unchanged(context: IndexContext) -> None:
 
 
 def _build_embedding_options(spec: IndexSpec) -> dict[str, Any]:
-    """Return the arguments on embeddings for `build` of an index kind."""
     if spec.embeddings is None:
         return {}
     if spec.kind not in (*EMBEDDING_KINDS, *KIND_BY_SCHEME.values()):

@@ -192,14 +192,7 @@ def load_source_profile(workspace: Workspace, source: str | None, *, progress: P
 def _fetch_descriptions(
     source: str, *, seconds: float = 20.0, guard: AddressGuard | None = None
 ) -> tuple[DatasetDescription, ...]:
-    """Return the schema.org descriptions in a page or file.
-
-    `guard` limits the addresses of a page.
-
-    Raises:
-        SetupError: a file cannot be read, or holds neither JSON-LD nor HTML.
-        ServiceError: a page cannot be fetched.
-    """
+    """Return the schema.org descriptions in a page or file; `guard` limits the addresses."""
     if not graph_data.is_url(source):
         return read_descriptions(Path(source))
 

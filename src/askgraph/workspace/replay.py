@@ -183,7 +183,6 @@ def _create_model(trace: Trace, identity: Mapping[str, Any]) -> ReplayedModel:
 
 
 def _normalize_step(step: Step) -> object:
-    """Return a step without time and cost."""
     match step:
         case ModelTurn():
             return step.choice

@@ -391,7 +391,6 @@ def shorten_iri(iri: str, text: str, prefixes: PrefixMap) -> str:
 
 @lru_cache(maxsize=16)
 def _find_variables(text: str) -> Mapping[str, int]:
-    """Return the first position of each variable."""
     starts: dict[str, int] = {}
     for token in tokenize(text).all_tokens:
         if token.kind == "variable":

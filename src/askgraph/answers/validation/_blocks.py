@@ -569,7 +569,6 @@ def _iterate_summaries(block: Block) -> Iterator[VariableSorts]:
 
 
 def _unite_branches(branches: Sequence[VariableSorts], knowledge: Knowledge) -> VariableSorts:
-    """Return the sorts of variables that all branches bind: those of any branch."""
     first, *other_branches = branches
     shared = [name for name in first if all(name in branch for branch in other_branches)]
     either = {

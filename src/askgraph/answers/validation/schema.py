@@ -337,7 +337,6 @@ def _check_class(
     knowledge: Knowledge,
     text: str,
 ) -> Iterator[Finding]:
-    """Yield a finding on a class that the graph lacks, or that does not fit the patterns."""
     claims = _collect_term_sorts(constraint.subject, block, outer_sorts, knowledge)
     hint = _get_variable_words(constraint.subject)
     wrong = constraint.cls

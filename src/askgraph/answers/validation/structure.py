@@ -340,8 +340,6 @@ Reason = tuple[str, tuple[Literal, ...]]
 
 @dataclass(frozen=True)
 class _ConditionChecker:
-    """Checks conditions against the known values of a block's variables."""
-
     block: Block
     variable_sorts: VariableSorts
     knowledge: Knowledge

@@ -191,7 +191,6 @@ def make_entry(
 
 
 def _apply_wording(entry: LexicalEntry, wording: TermWording) -> LexicalEntry:
-    """Return an entry with what a glossary prescribes."""
     return replace(
         entry,
         plural=wording.plural or entry.plural,
@@ -361,12 +360,7 @@ def split_unit(noun: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Head:
-    """The noun that a clause hangs on.
-
-    Attributes:
-        is_many: Whether it is in the plural.
-        is_vague: Whether it is only "thing".
-    """
+    """The noun of a clause; `is_many` if it is plural, `is_vague` if it is only "thing"."""
 
     is_many: bool = True
     is_person: bool = False

@@ -89,11 +89,7 @@ class Names:
         self._replacements = 0
 
     def count_replacement(self) -> None:
-        """Count a variable that its definition replaces; the definition may repeat others.
-
-        Raises:
-            QuerySyntaxError: There are too many for a readable text.
-        """
+        """Count a variable that its definition replaces; raise `QuerySyntaxError` for too many."""
         self._replacements += 1
         if self._replacements > _MAX_REPLACEMENTS:
             raise QuerySyntaxError(

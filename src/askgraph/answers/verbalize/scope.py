@@ -230,7 +230,6 @@ class Conditions:
 
     Attributes:
         words: Puts the other side of a comparison into words.
-        phrases: The phrases of the language.
     """
 
     words: Callable[[ast.Expression], str]

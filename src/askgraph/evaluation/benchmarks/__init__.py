@@ -15,12 +15,7 @@ from askgraph.evaluation.questions import GoldQuestion
 
 @dataclass(frozen=True)
 class UnreadableItem:
-    """An item that cannot be asked or scored.
-
-    Attributes:
-        place: Where the item is: file and line or number.
-        reason: Why it cannot be used.
-    """
+    """An item that cannot be asked or scored; `place` is its file and line or number."""
 
     location: str
     reason: str
@@ -44,12 +39,7 @@ class BenchmarkContents:
 
 
 class Benchmark(Protocol):
-    """A benchmark format.
-
-    Attributes:
-        title: Name for display.
-        splits: Names of the usual splits.
-    """
+    """A benchmark format, with its title for display and the names of its usual splits."""
 
     title: ClassVar[str]
     splits: ClassVar[tuple[str, ...]]

@@ -40,7 +40,6 @@ class GoldFinding:
     """A problem of one question.
 
     Attributes:
-        id: Id of the question.
         kind: A key of `FINDING_KINDS`.
         seen: Details of the problem.
         benchmark: The file, if several were checked.

@@ -59,12 +59,10 @@ async def audit_gold(
     """Check the gold of each question; without an endpoint, queries are parsed but not run.
 
     Args:
-        questions: The questions of a benchmark.
         endpoint: Where gold queries run, or None.
         prefixes: Prefixes that gold queries may use without declaring them.
         timeout: Limit in seconds per query.
         concurrency: Number of queries that run at once.
-        progress: Called after each question.
 
     Raises:
         Unreachable: The endpoint is down, so gold cannot be judged.

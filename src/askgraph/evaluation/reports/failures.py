@@ -78,11 +78,7 @@ class QueryParts:
 
 
 def extract_parts(query: str, prefixes: Mapping[str, str] | None = None) -> QueryParts:
-    """Return the parts of a query, which may use `prefixes` without declaring them.
-
-    Raises:
-        QuerySyntaxError: The query cannot be parsed.
-    """
+    """Return the parts of a query that may use `prefixes`; raise `QuerySyntaxError` if invalid."""
     missing = (prefixes or {}).keys() - tokenize(query).declared_prefixes.keys()
     header = "".join(
         f"PREFIX {prefix}: <{(prefixes or {})[prefix]}>\n" for prefix in sorted(missing)

@@ -32,7 +32,6 @@ def compute_digests(
     that do, and so on: colour refinement (Weisfeiler and Leman, 1968), a fixed number of rounds.
 
     Args:
-        patterns: The triple patterns.
         marked_variables: Variables to distinguish from all others.
         is_directed: Whether subject and object of a pattern differ.
     """

@@ -258,12 +258,10 @@ def _count_status(records: Iterable[Record], status: str) -> int:
 
 
 def _to_interval_object(interval: Interval, name: str) -> Json:
-    """Return an interval as JSON, its mean under a name."""
     return {name: interval.mean, "low": interval.low, "high": interval.high}
 
 
 def _round_values(value: object) -> object:
-    """Return a JSON value with its numbers rounded to six decimal digits."""
     match value:
         case float():
             return round(value, 6)
@@ -290,8 +288,6 @@ class MethodsOracle:
     """The mean of the best of several methods on each question: an oracle, not a system.
 
     Attributes:
-        benchmark: Name of the benchmark.
-        methods: The methods to choose from.
         n: Questions that all methods were asked.
         mean: Mean of the best scores.
         best_single: Mean of the best single method on the same questions.
@@ -307,11 +303,7 @@ class MethodsOracle:
 def group_runs(
     runs: Sequence[EvaluationRun], *, metric: str = DEFAULT_METRIC
 ) -> tuple[RunGroup, ...]:
-    """Return a group for each run, benchmark and method, in this order, each sorted by name.
-
-    Raises:
-        SetupError: A record lacks the metric.
-    """
+    """Return a sorted group per run, benchmark, method; raise `SetupError` without the metric."""
     for run in runs:
         missing_count = sum(metric not in record.scores for record in run.records)
         if missing_count:
@@ -378,7 +370,6 @@ def _compute_oracle(benchmark: str, groups: Sequence[RunGroup]) -> MethodsOracle
 
 
 def _index_by_gold(report: Report) -> Mapping[tuple[str, str | None], float]:
-    """Return the score of each question, keyed by question and gold query."""
     gold = {f"{record.benchmark}\t{record.id}": record.gold_sparql for record in report.answerable}
     return {(key, gold[key]): score for key, score in report.score_by_question().items()}
 

@@ -230,7 +230,6 @@ def _build_confidence_sheet(runs: Sequence[EvaluationRun], groups: Sequence[RunG
 
 
 def _build_judge_sheet(groups: Sequence[RunGroup]) -> Sheet:
-    """Build the table of the agreement between the judge and the F1."""
     rows: list[Row] = []
     for group in groups:
         report = group.report
@@ -341,11 +340,7 @@ COVERAGE_SHARES = tuple(tenth / 10 for tenth in range(1, 11))
 def build_slice_sheet(
     runs: Sequence[EvaluationRun], slicing: str, *, metric: str = DEFAULT_METRIC
 ) -> Sheet:
-    """Build the table of figures by slice; `slicing` is a key of `SHEET_BUILDERS`.
-
-    Raises:
-        SetupError: A record lacks the metric.
-    """
+    """Build the table by a key of `SHEET_BUILDERS`; raise `SetupError` without the metric."""
     return SHEET_BUILDERS[slicing](runs, metric)
 
 
@@ -528,7 +523,6 @@ def indent_query(query: str) -> str:
 
 
 def _format_findings(detail: QuestionDetail) -> list[str]:
-    """Return the links of words as lines."""
     lines: list[str] = []
     for step in (step for step in detail.steps if step["step"] == "findings"):
         lines += [

@@ -286,7 +286,6 @@ def wrap_text(text: str, width: int) -> str:
 
 
 def _measure_columns(sheet: Sheet) -> list[tuple[int, int]]:
-    """Return the minimum and the natural width of each column."""
     rows = sheet.format_rows()
     sizes = []
     for index, column in enumerate(sheet.columns):

@@ -34,20 +34,13 @@ class Record:
     """The outcome of one question with one method.
 
     Attributes:
-        id: Id of the question.
         status: `answer`, `clarification`, `refusal` or `error`.
         confidence: Confidence of the best attempt, 0 to 1.
         scores: Scores by metric. For an unanswerable question all are 1 if it was refused or asked
             back. A failure scores 0, unless gold failed and a gold answer is stored.
         seconds: Seconds over all attempts.
         sparql: Query of the best attempt.
-        gold_sparql: The gold query.
-        benchmark: Name of the benchmark.
-        graph: Name of the graph.
-        method: Label of the method.
         repeat: Number of the repetition, from 0.
-        language: Language code of the question.
-        tags: Labels of the benchmark.
         form: Form of the gold query (`SELECT`, `ASK`, …).
         patterns: Number of triple patterns in the gold query.
         unanswerable: Whether the graph holds no answer.
@@ -123,11 +116,7 @@ class Record:
 
     @classmethod
     def from_json(cls, line: Mapping[str, object]) -> "Record":
-        """Build a record from the JSON object of a line; ignores unknown fields.
-
-        Raises:
-            TypeError: The object is not a record.
-        """
+        """Build a record from a JSON object without unknown fields; raise `TypeError` if wrong."""
         values = {field.name: line[field.name] for field in fields(cls) if field.name in line}
         scores, tags, drafts = values.get("scores"), values.get("tags", ()), values.get("drafts")
         usage = values.get("usage") or {}
@@ -165,7 +154,6 @@ class QuestionDetail:
     """The trace and results of one question, to find out why it failed.
 
     Attributes:
-        key: Key of the record.
         steps: Steps of the method as JSON objects; `step` names their kind.
         predicted: Head of the predicted result: `columns`, `rows` (at most 20, plain values) and
             `n`, the number of all rows; None without a result.
@@ -194,11 +182,7 @@ class QuestionDetail:
 
     @classmethod
     def from_json(cls, line: Mapping[str, object]) -> "QuestionDetail":
-        """Build a detail from the JSON object of a line.
-
-        Raises:
-            TypeError: The object is not a detail.
-        """
+        """Build a detail from the JSON object of a line; raise `TypeError` if it is none."""
         values = {name: line.get(name) for name in ("key", "predicted", "gold")}
         missing, extra = (tuple(map(tuple, _get_list(line, name))) for name in ("missing", "extra"))
         return cls(**values, steps=tuple(_get_list(line, "steps")), missing=missing, extra=extra)  # type: ignore[arg-type]
@@ -250,14 +234,11 @@ class Task:
     """One question for one method.
 
     Attributes:
-        benchmark: Name of the benchmark.
         graph: Name or path by which a workspace finds the graph.
-        method: Label of the method in this run.
         repeat: Number of the repetition, from 0.
         examples: File of questions with queries that the method may learn from.
         gold_links: Whether the method is given the entities and relations of the gold query.
         prefixes: Prefixes that queries may use without declaring them.
-        options: How to ask and score.
         snapshot: State of the graph when the run was planned.
         fingerprint: Hash of question, gold, method, graph and options.
     """
@@ -337,11 +318,7 @@ class EvaluationRun:
 
 
 def read_run(folder: Path) -> EvaluationRun:
-    """Read a run, complete or not, from its folder.
-
-    Raises:
-        SetupError: The folder holds no run.
-    """
+    """Read a run, complete or not, from its folder; raise `SetupError` if it holds none."""
     settings = read_settings(folder)
     records: dict[str, Record] = {}
     for line in (
@@ -358,11 +335,7 @@ def read_run(folder: Path) -> EvaluationRun:
 
 
 def read_settings(folder: Path) -> Mapping[str, object]:
-    """Read the settings of a run from its folder.
-
-    Raises:
-        SetupError: The folder holds no run.
-    """
+    """Read the settings of a run from its folder; raise `SetupError` if it holds no run."""
     try:
         text = (folder / SETTINGS_FILE).read_text(encoding="utf-8")
     except OSError as error:

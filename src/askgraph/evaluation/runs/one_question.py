@@ -52,9 +52,7 @@ async def asked(
     """Ask the question of a task and score the answer; gold runs on the same endpoint.
 
     Args:
-        ask: Answers the question.
         endpoint: Where gold queries and answers run.
-        graph: Name of the graph, for the record.
         prefixes: Prefixes that queries may use without declaring them.
 
     Raises:
@@ -93,13 +91,7 @@ def asker(method: Method, graphs: Sequence[KnowledgeGraph]) -> Asker:
 async def trace_of(
     question: trace.Question, *, method: Method, name: str, graphs: Sequence[KnowledgeGraph]
 ) -> trace.Trace:
-    """Answer one question and return all steps, with what a replay needs.
-
-    Args:
-        method: The method that answers.
-        name: Name of the method.
-        graphs: The graphs to ask.
-    """
+    """Answer one question and return all steps, with what a replay needs."""
     stream = record_graph_responses(answer_with_deadline(method, question, graphs), graphs)
     async with aclosing(stream):
         steps = [expand_virtual_predicates(step, graphs) async for step in stream]

@@ -58,11 +58,7 @@ class Prediction:
 
 
 def read_predictions(path: Path) -> tuple[Prediction, ...]:
-    """Read a file of predictions, in file order, in any of the formats.
-
-    Raises:
-        SetupError: With the line or item, for an invalid or repeated prediction.
-    """
+    """Read predictions of any format in file order; raise `SetupError` with the line if invalid."""
     if not path.exists():
         raise SetupError(
             f"there is no file {str(path)!r}: name a file in the format that 'askgraph batch' "
@@ -93,7 +89,6 @@ def read_predictions(path: Path) -> tuple[Prediction, ...]:
 def _iterate_records(
     path: Path,
 ) -> tuple[Iterable[tuple[str, formats.Record | str]], Callable[[formats.Record], Prediction]]:
-    """Return each record with its location, and the function that reads it."""
     try:
         content = json.loads(formats.read_text(path))
     except ValueError:

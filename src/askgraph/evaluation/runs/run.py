@@ -35,11 +35,7 @@ class RunBudget:
 
     @classmethod
     def from_texts(cls, texts: Sequence[str]) -> "RunBudget":
-        """Parse limits such as `["money=2.5", "tokens=100000"]`.
-
-        Raises:
-            SetupError: A text is not a limit.
-        """
+        """Parse limits such as `["money=2.5", "tokens=100000"]`; raise `SetupError` for others."""
         names = {field.name for field in fields(cls)}
         bounds: dict[str, float] = {}
         for text in texts:
@@ -57,11 +53,7 @@ class RunBudget:
         return cls(**bounds)
 
     def to_model_budget(self) -> Models:
-        """Return the part of the budget for language models: calls, tokens and money.
-
-        Raises:
-            SetupError: Requests or seconds are limited too.
-        """
+        """Return calls, tokens and money; raise `SetupError` if requests or seconds are limited."""
         if math.inf > min(self.requests, self.seconds):
             raise SetupError("the budget of a language model must be in calls, tokens or money")
         calls, tokens = (

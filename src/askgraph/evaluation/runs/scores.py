@@ -139,11 +139,7 @@ def format_error(error: AskgraphError) -> str:
 
 @cache
 def load_metrics() -> Mapping[str, Metric]:
-    """Return all metrics by name.
-
-    Raises:
-        SetupError: A metric needs a library that is not installed.
-    """
+    """Return all metrics by name; raise `SetupError` if one needs a library that is missing."""
     return {name: plugins.load("metric", name) for name in plugins.list_names("metric")}
 
 
@@ -282,7 +278,6 @@ def _find_differences(
 
 
 def _find_unmatched(rows: Sequence[object], matches: Sequence[object]) -> list[int]:
-    """Return the indices of the rows without a match, each match used once."""
     counts = Counter(matches)
     indices: list[int] = []
     for index, row in enumerate(rows):

@@ -88,11 +88,7 @@ class Paper:
     tables: tuple[PaperTable, ...]
 
     def select_tables(self, names: Sequence[str]) -> tuple[PaperTable, ...]:
-        """Return the tables of some names, by default all.
-
-        Raises:
-            SetupError: A name is unknown.
-        """
+        """Return the tables of some names, by default all; raise `SetupError` if one is unknown."""
         tables_by_name = {table.name: table for table in self.tables}
         for name in names:
             if name not in tables_by_name:
@@ -200,9 +196,6 @@ def measure_records(
     Intervals are 95 % bootstrap intervals over questions, whose repetitions are averaged first.
 
     Args:
-        records: The records of the run.
-        measure: The subject of the table.
-        heads: Metrics with their heads.
         shares: For tables about linking, the F1 of each record by its key.
     """
     parts: dict[tuple[str, str], list[Record]] = {}

@@ -82,12 +82,10 @@ def build_stage_case(record: Record, detail: QuestionDetail, gold: QueryLinks) -
 
 
 def _get_stage(stages: list[list[tuple[str, str]]], index: int) -> list[tuple[str, str]]:
-    """Return the mentions of a stage; empty if a run ended before it."""
     return stages[index] if index < len(stages) else []
 
 
 def _iterate_mentions(step: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the target of each mention of a stage."""
     for mention in cast("list[dict[str, object]]", step["mentions"]):
         yield str(mention["kind"]), str(mention["target"])
 

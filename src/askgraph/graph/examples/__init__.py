@@ -134,7 +134,6 @@ def read_examples(path: Path) -> tuple[QueryExample, ...]:
 
 
 def _parse_example(record: object) -> QueryExample:
-    """Parse an example from a record; its query may be empty."""
     if not isinstance(record, dict):
         raise ValueError("it is not a JSON object")
     values = [record.get(key) for key in ("question", "sparql", "lang")]

@@ -106,8 +106,6 @@ class _PartitionSurvey:
     """Queries one batch of classes after another and records the partitions.
 
     Attributes:
-        session: Where queries run.
-        facts: Where partitions are recorded.
         counted_classes: Classes whose partitions are counted.
         sampled_classes: Classes whose partitions come from a sample.
         incomplete: Partitions without complete targets and datatypes.
