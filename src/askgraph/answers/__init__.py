@@ -82,9 +82,6 @@ class AnswerBuilder:
     """Builds answers over one graph; all requests go to its endpoint.
 
     Attributes:
-        languages: labels come in the first of these languages that has one.
-        timeout: seconds for the labels of a remote graph.
-        evidence_rows: number of first rows that get evidence.
         evidence_seconds: limit for evidence; the answer omits evidence that is late or fails. None:
             no limit, and failures are raised.
         explain_empty: finds the reason for an empty result; None uses `why_empty`.
@@ -93,9 +90,9 @@ class AnswerBuilder:
     """
 
     graph: KnowledgeGraph
-    languages: Sequence[str]
-    timeout: float | None = None
-    evidence_rows: int = 3
+    languages: Sequence[str]  # labels come in the first of these languages that has one
+    timeout: float | None = None  # seconds for the labels of a remote graph
+    evidence_rows: int = 3  # number of first rows that get evidence
     evidence_seconds: float | None = None
     explain_empty: Callable[[str], Awaitable[str | None]] | None = None
     fetched_part: GraphArrays | None = None

@@ -162,22 +162,17 @@ class Headline:
     """A query and its result on their way into a sentence.
 
     Attributes:
-        labels: The labels of its resources, by their IRIs.
-        language: The language of the sentence.
-        nouns: The language of the labels if it is another one.
-        units: The units of the query's variables, by name.
         decided: The result of the query for what decided; None if there is none.
-        facts: Knowledge of the query's terms from the graph.
     """
 
     query: Query
     result: SelectResult | bool
-    labels: Mapping[str, str]
-    language: str
-    nouns: str | None = None
-    units: Mapping[str, Unit] | None = None
+    labels: Mapping[str, str]  # the labels of its resources, by their IRIs
+    language: str  # the language of the sentence
+    nouns: str | None = None  # the language of the labels if it is another one
+    units: Mapping[str, Unit] | None = None  # the units of the query's variables, by name
     decided: SelectResult | None = None
-    facts: SchemaFacts | None = None
+    facts: SchemaFacts | None = None  # knowledge of the query's terms from the graph
 
     def write(self) -> str:
         """Return the sentence; empty if the result has no words, or too many columns."""

@@ -30,28 +30,22 @@ class GoldQuestion:
     """A question with a gold query, a stored gold answer, both or neither.
 
     Attributes:
-        language: Language code of the text, if known.
-        answers: The stored gold answer.
         graph: The graph that the question is about, if a file covers several graphs.
-        unanswerable: Whether the graph holds no answer, so that a refusal is right.
-        split: Part of the benchmark (`train`, `test`, …).
-        entities: IRIs of entities that the benchmark states for the question.
         predicates: IRIs of predicates that the benchmark states for the question.
-        paraphrases: Other wordings from the benchmark.
     """
 
     id: str
     text: str
-    language: str | None = None
+    language: str | None = None  # language code of the text, if known
     sparql: str | None = None
-    answers: ResultTable | None = None
+    answers: ResultTable | None = None  # the stored gold answer
     tags: tuple[str, ...] = ()
     graph: str | None = None
-    unanswerable: bool = False
-    split: str | None = None
-    entities: tuple[str, ...] = ()
+    unanswerable: bool = False  # whether the graph holds no answer, so that a refusal is right
+    split: str | None = None  # part of the benchmark (`train`, `test`, …)
+    entities: tuple[str, ...] = ()  # IRIs of entities that the benchmark states for the question
     predicates: tuple[str, ...] = ()
-    paraphrases: tuple[str, ...] = ()
+    paraphrases: tuple[str, ...] = ()  # other wordings from the benchmark
 
     @property
     def has_gold(self) -> bool:

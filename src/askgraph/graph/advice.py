@@ -47,17 +47,14 @@ class Advice:
     """One suggested addition.
 
     Attributes:
-        about: IRIs of the terms concerned.
-        why: Reason, with numbers.
         definition: The addition as a definition, if it can be generated.
-        default: Whether it is added without an explicit choice.
     """
 
     kind: AdviceKind
-    about: tuple[str, ...]
-    why: str
+    about: tuple[str, ...]  # IRIs of the terms concerned
+    why: str  # reason, with numbers
     definition: DefinedProperty | NodeName | None = None
-    default: bool = False
+    default: bool = False  # whether it is added without an explicit choice
 
 
 def collect_advice(profile: Profile, arrays: GraphArrays | None = None) -> tuple[Advice, ...]:

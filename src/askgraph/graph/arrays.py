@@ -41,15 +41,10 @@ class Seeds:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TermTable:
-    """Sorted terms by id.
+    """Sorted terms by id."""
 
-    Attributes:
-        blob: All N-Triples texts, concatenated as UTF-8.
-        offsets: Start of each text in `blob`, and the end of the last.
-    """
-
-    blob: NDArray[np.uint8]
-    offsets: NDArray[np.int64]
+    blob: NDArray[np.uint8]  # all N-Triples texts, concatenated as UTF-8
+    offsets: NDArray[np.int64]  # start of each text in `blob`, and the end of the last
 
     @cached_property
     def first_iri(self) -> int:

@@ -27,28 +27,18 @@ _PROPERTIES_BY_FIELD: Mapping[str, Sequence[str]] = json.loads(
 
 @dataclass(frozen=True)
 class DatasetDescription:
-    """A publisher's description of a resource; unknown fields are empty.
+    """A publisher's description of a resource; unknown fields are empty."""
 
-    Attributes:
-        kind: Type, such as "Dataset".
-        description: Text without markup.
-        publisher: Name of the publisher.
-        license: Name or URL of the licence.
-        url: Address of the page.
-        endpoint: Address of the SPARQL endpoint.
-        modified: Date of the last change.
-    """
-
-    kind: str
+    kind: str  # type, such as "Dataset"
     name: str = ""
-    description: str = ""
+    description: str = ""  # text without markup
     keywords: tuple[str, ...] = ()
-    publisher: str = ""
-    license: str = ""
-    url: str = ""
-    endpoint: str = ""
+    publisher: str = ""  # name of the publisher
+    license: str = ""  # name or URL of the licence
+    url: str = ""  # address of the page
+    endpoint: str = ""  # address of the SPARQL endpoint
     version: str = ""
-    modified: str = ""
+    modified: str = ""  # date of the last change
 
 
 def parse_descriptions(text: str) -> tuple[DatasetDescription, ...]:

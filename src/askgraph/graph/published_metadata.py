@@ -35,29 +35,19 @@ _DEFAULT_SECONDS, _MAX_QUERIES = 30.0, 8
 
 @dataclass(frozen=True)
 class MetadataSource:
-    """A source that was read.
-
-    Attributes:
-        found: Description of its content, or the reason of the failure.
-        told: Whether it has VoID.
-    """
+    """A source that was read."""
 
     name: str
-    found: str
-    told: bool
+    found: str  # description of its content, or the reason of the failure
+    told: bool  # whether it has VoID
 
 
 @dataclass(frozen=True)
 class PublishedMetadata:
-    """The published profile and the sources that were read.
+    """The published profile and the sources that were read."""
 
-    Attributes:
-        profile: The merged profile; None if no source has VoID.
-        places: The sources, in order.
-    """
-
-    profile: Profile | None
-    places: tuple[MetadataSource, ...]
+    profile: Profile | None  # the merged profile; None if no source has VoID
+    places: tuple[MetadataSource, ...]  # the sources, in order
 
 
 async def read_published_void(

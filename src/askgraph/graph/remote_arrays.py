@@ -37,15 +37,10 @@ _MAX_CACHED_TRIPLES = 200_000  # triples cached for later questions, about 300 b
 
 @dataclass(frozen=True)
 class RequestPart:
-    """A part of a request.
+    """A part of a request."""
 
-    Attributes:
-        body: Patterns that bind ?s, ?p and ?o.
-        rows: Maximum number of rows.
-    """
-
-    body: str
-    rows: int
+    body: str  # patterns that bind ?s, ?p and ?o
+    rows: int  # maximum number of rows
 
 
 @dataclass
@@ -74,24 +69,15 @@ class PartCache:
 
 @dataclass
 class TripleFetcher:
-    """Sends requests to an endpoint and collects the triples.
-
-    Attributes:
-        budget: Number of requests that may still be sent.
-        cache: Results of earlier questions.
-        reserve: Requests of the budget to keep for later.
-        all_triples: All triples so far.
-        cut: Whether the endpoint, the budget or a failed request left out anything.
-        failure: The error of the last failed request.
-    """
+    """Sends requests to an endpoint and collects the triples."""
 
     endpoint: Endpoint
-    budget: int
-    cache: PartCache = field(default_factory=PartCache)
-    reserve: int = 0
-    all_triples: set[Triple] = field(default_factory=set)
-    cut: bool = False
-    failure: ServiceError | None = None
+    budget: int  # number of requests that may still be sent
+    cache: PartCache = field(default_factory=PartCache)  # results of earlier questions
+    reserve: int = 0  # requests of the budget to keep for later
+    all_triples: set[Triple] = field(default_factory=set)  # all triples so far
+    cut: bool = False  # whether the endpoint, the budget or a failed request left out anything
+    failure: ServiceError | None = None  # the error of the last failed request
     _replies: int = 0
     _slots: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(_MAX_CONCURRENT_REQUESTS_COUNT)

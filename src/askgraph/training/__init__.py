@@ -17,39 +17,22 @@ from askgraph.errors import SetupError
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """Settings of a training; the defaults are those of query-based KGQA (NLDB 2025, appendix C).
+    """Settings of a training; defaults are those of query-based KGQA (NLDB 2025, appendix C)."""
 
-    Attributes:
-        length: Maximum tokens of prompt and reply; longer pairs are skipped.
-        epochs: Number of epochs.
-        batch: Batch size per device.
-        gather: Batches per step.
-        rate: Learning rate after warm-up; it decreases linearly to 0.
-        warmup: Warm-up steps.
-        decay: Weight decay.
-        seed: Random seed.
-        lora: Train adapters on all linear layers and leave the model unchanged.
-        rank: Rank of the adapters.
-        alpha: Scale of the adapters.
-        dropout: Dropout of the adapters.
-        evaluations: Evaluations on held-out pairs, and checkpoints, per epoch.
-        dtype: A torch type.
-    """
-
-    length: int = 1024
-    epochs: float = 3
-    batch: int = 8
-    gather: int = 1
-    rate: float = 2e-5
-    warmup: int = 500
-    decay: float = 0.01
-    seed: int = 42
-    lora: bool = False
-    rank: int = 16
-    alpha: int = 16
-    dropout: float = 0.1
-    evaluations: int = 1
-    dtype: str = "float32"
+    length: int = 1024  # maximum tokens of prompt and reply; longer pairs are skipped
+    epochs: float = 3  # number of epochs
+    batch: int = 8  # batch size per device
+    gather: int = 1  # batches per step
+    rate: float = 2e-5  # learning rate after warm-up; it decreases linearly to 0
+    warmup: int = 500  # warm-up steps
+    decay: float = 0.01  # weight decay
+    seed: int = 42  # random seed
+    lora: bool = False  # train adapters on all linear layers and leave the model unchanged
+    rank: int = 16  # rank of the adapters
+    alpha: int = 16  # scale of the adapters
+    dropout: float = 0.1  # dropout of the adapters
+    evaluations: int = 1  # evaluations on held-out pairs, and checkpoints, per epoch
+    dtype: str = "float32"  # a torch type
 
     def __post_init__(self) -> None:
         """Validate the values; raise `SetupError` if one is out of range."""

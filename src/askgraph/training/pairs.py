@@ -309,19 +309,13 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[TrainingPair, ...], str]:
 
 @dataclass(frozen=True)
 class PairEvaluation:
-    """Counts over pairs and hypotheses.
-
-    Attributes:
-        first: Pairs whose first hypothesis is the gold query, up to variable names and order.
-        among: Pairs with any such hypothesis.
-        sound: Hypotheses that parse and use listed candidates only.
-    """
+    """Counts over pairs and hypotheses."""
 
     pairs: int
-    first: int
-    among: int
+    first: int  # pairs whose first hypothesis is the gold query, up to variable names and order
+    among: int  # pairs with any such hypothesis
     hypotheses: int
-    sound: int
+    sound: int  # hypotheses that parse and use listed candidates only
 
 
 async def evaluate_pairs(

@@ -27,21 +27,14 @@ from askgraph.workspace.settings import GraphSettings
 
 @dataclass(frozen=True)
 class GoldCheckOptions:
-    """Options for checking gold.
+    """Options for checking gold."""
 
-    Attributes:
-        graph: the graph of questions that name none.
-        offline: run no queries.
-        training: questions that the benchmark must not repeat.
-        frozen: results to compare with.
-    """
-
-    graph: str | None = None
-    offline: bool = False
+    graph: str | None = None  # the graph of questions that name none
+    offline: bool = False  # run no queries
     timeout: float | None = None
     concurrency: int = 1
-    training: tuple[GoldQuestion, ...] = ()
-    frozen: FrozenGold | None = None
+    training: tuple[GoldQuestion, ...] = ()  # questions that the benchmark must not repeat
+    frozen: FrozenGold | None = None  # results to compare with
 
 
 def check_gold(

@@ -261,20 +261,16 @@ class PropertyFacts:
         values: The kind of its values: `thing`, `integer`, `number`, `date`, `boolean`, `text`;
             empty if unknown.
         noun: The class of everything that it leads to, as a noun; empty if there are several.
-        leads_to_person: Whether everything that it leads to is a person.
-        is_of_person: Whether everything that has it is a person.
         is_of_node: Whether everything that has it is a node without a name that links others.
-        unit: The unit of its numbers.
-        has_several: Whether something has several values of it.
     """
 
     values: str = ""
     noun: str = ""
-    leads_to_person: bool = False
-    is_of_person: bool = False
+    leads_to_person: bool = False  # whether everything that it leads to is a person
+    is_of_person: bool = False  # whether everything that has it is a person
     is_of_node: bool = False
-    unit: Unit | None = None
-    has_several: bool = False
+    unit: Unit | None = None  # the unit of its numbers
+    has_several: bool = False  # whether something has several values of it
 
 
 NO_FACTS = PropertyFacts()

@@ -26,14 +26,12 @@ class BenchmarkContents:
     """The contents of a file or folder.
 
     Attributes:
-        questions: The questions in file order.
-        unreadable: The items that could not be read.
         graph: The graph that the questions are about (`wikidata`, `dbpedia`, …), if known.
         prefixes: Prefixes that the gold queries may use without declaring them.
     """
 
-    questions: tuple[GoldQuestion, ...]
-    unreadable: tuple[UnreadableItem, ...] = ()
+    questions: tuple[GoldQuestion, ...]  # the questions in file order
+    unreadable: tuple[UnreadableItem, ...] = ()  # the items that could not be read
     graph: str | None = None
     prefixes: Mapping[str, str] = field(default_factory=dict)
 

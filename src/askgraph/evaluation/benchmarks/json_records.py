@@ -50,41 +50,35 @@ class JsonBenchmark:
     `json_formats.toml` has the values of the attributes by the names of the classes.
 
     Attributes:
-        title: The name of the benchmark.
-        splits: The usual splits of the benchmark.
         signs: Keys that a file of this format must have.
         any_signs: Further keys; a file must have at least one of them.
         no_signs: Keys of similar formats that a file must not have.
         opening: The first character of a file.
-        has_lines: Whether each line of a file is a record.
         key: Key of the list of records in the file's object; None if the file is the list.
-        id_key: Key of a record's id.
         text_keys: Keys of the English text; the first with a text counts.
         paraphrase_keys: Keys of other wordings; the first is asked if there is no text.
         no_texts: Placeholders for a missing text, in lower case.
         query_keys: Keys of the gold query; the first with a query counts.
-        entity_keys: Keys of the entities of the question.
-        language: Default language.
         graph: The graph that the questions are about; None to detect it from their queries.
     """
 
-    title: ClassVar[str] = ""
-    splits: ClassVar[tuple[str, ...]] = ()
+    title: ClassVar[str] = ""  # the name of the benchmark
+    splits: ClassVar[tuple[str, ...]] = ()  # the usual splits of the benchmark
     required_keys: ClassVar[Keys] = frozenset()
     alternative_keys: ClassVar[Keys] = frozenset()
     excluded_keys: ClassVar[Keys] = frozenset()
     first_character: ClassVar[str] = ""
-    has_lines: ClassVar[bool] = False
+    has_lines: ClassVar[bool] = False  # whether each line of a file is a record
     key: ClassVar[str | None] = None
-    id_key: ClassVar[str] = "id"
+    id_key: ClassVar[str] = "id"  # key of a record's id
     text_keys: ClassVar[tuple[str, ...]] = ("question",)
     paraphrase_keys: ClassVar[tuple[str, ...]] = ()
     placeholder_texts: ClassVar[frozenset[str]] = frozenset()
     query_keys: tuple[str, ...] = ("sparql",)
     tag_keys: ClassVar[tuple[str, ...]] = ()
-    entity_keys: ClassVar[tuple[str, ...]] = ()
+    entity_keys: ClassVar[tuple[str, ...]] = ()  # keys of the entities of the question
     predicate_keys: ClassVar[tuple[str, ...]] = ()
-    language: ClassVar[str | None] = None
+    language: ClassVar[str | None] = None  # default language
     graph: str | None = None
 
     def __init_subclass__(cls) -> None:

@@ -54,26 +54,17 @@ class ScoreChange:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The advantage of `b` over `a` by a metric, on answerable questions asked of both.
-
-    Attributes:
-        all: Difference on the answerable questions.
-        unanswerable: Difference in refusals on the unanswerable questions.
-        only_a: Keys of questions that `b` lacks.
-        only_b: Keys of questions that `a` lacks.
-        better: Improved questions, the largest change first.
-        worse: Worsened questions, the largest change first.
-    """
+    """The advantage of `b` over `a` by a metric, on answerable questions asked of both."""
 
     a: ComparisonSide
     b: ComparisonSide
     metric: str
-    all: Difference
-    unanswerable: Difference
-    only_a: tuple[str, ...]
-    only_b: tuple[str, ...]
-    better: tuple[ScoreChange, ...]
-    worse: tuple[ScoreChange, ...]
+    all: Difference  # difference on the answerable questions
+    unanswerable: Difference  # difference in refusals on the unanswerable questions
+    only_a: tuple[str, ...]  # keys of questions that `b` lacks
+    only_b: tuple[str, ...]  # keys of questions that `a` lacks
+    better: tuple[ScoreChange, ...]  # improved questions, the largest change first
+    worse: tuple[ScoreChange, ...]  # worsened questions, the largest change first
     parts: Mapping[str, tuple[ComparisonPart, ...]]
     warnings: tuple[str, ...]
 

@@ -285,19 +285,13 @@ class RunGroup:
 
 @dataclass(frozen=True)
 class MethodsOracle:
-    """The mean of the best of several methods on each question: an oracle, not a system.
-
-    Attributes:
-        n: Questions that all methods were asked.
-        mean: Mean of the best scores.
-        best_single: Mean of the best single method on the same questions.
-    """
+    """The mean of the best of several methods on each question: an oracle, not a system."""
 
     benchmark: str
     methods: tuple[str, ...]
-    n: int
-    mean: Interval
-    best_single: float
+    n: int  # questions that all methods were asked
+    mean: Interval  # mean of the best scores
+    best_single: float  # mean of the best single method on the same questions
 
 
 def group_runs(

@@ -18,20 +18,13 @@ from askgraph.llm.budget import ModelBudget as Models
 
 @dataclass(frozen=True)
 class RunBudget:
-    """Limits of a run; it stops asking when one is reached.
+    """Limits of a run; it stops asking when one is reached."""
 
-    Attributes:
-        calls: Model calls.
-        tokens: Input and output tokens.
-        requests: SPARQL requests.
-        seconds: Seconds of answering, summed over questions.
-    """
-
-    calls: float = math.inf
-    tokens: float = math.inf
+    calls: float = math.inf  # model calls
+    tokens: float = math.inf  # input and output tokens
     money: float = math.inf
-    requests: float = math.inf
-    seconds: float = math.inf
+    requests: float = math.inf  # SPARQL requests
+    seconds: float = math.inf  # seconds of answering, summed over questions
 
     @classmethod
     def from_texts(cls, texts: Sequence[str]) -> "RunBudget":

@@ -42,46 +42,33 @@ class Confirmation:
     """The result of a query when its answer was confirmed or generated.
 
     Attributes:
-        when: Time, in ISO 8601.
-        graph: Name of the graph in its workspace.
-        snapshot: Identifies the graph's content at that time.
-        rows: Number of solutions or triples (1 for ASK).
         digest: Digest of the result (see `askgraph.graph.examples`); None if it was cut off.
         by: Who confirmed it, or the language model that worded a generated example; None if
             unknown.
     """
 
-    when: str
-    graph: str
-    snapshot: str
-    rows: int
+    when: str  # time, in ISO 8601
+    graph: str  # name of the graph in its workspace
+    snapshot: str  # identifies the graph's content at that time
+    rows: int  # number of solutions or triples (1 for ASK)
     digest: str | None = None
     by: str | None = None
 
 
 @dataclass(frozen=True)
 class QueryExample:
-    """A question and a query that answers it.
-
-    Attributes:
-        language: BCP 47 tag of the question, None if unknown.
-        others: Further wordings of the question.
-        targets: Addresses of the endpoints that the query is for.
-        federates_with: Endpoints that the query calls by SERVICE.
-        origin: How the example came about.
-        confirmation: The confirmed result; None for written examples.
-    """
+    """A question and a query that answers it."""
 
     question: str
     query: str
-    language: str | None = None
-    others: tuple[Wording, ...] = ()
+    language: str | None = None  # BCP 47 tag of the question, None if unknown
+    others: tuple[Wording, ...] = ()  # further wordings of the question
     iri: str | None = None
     keywords: tuple[str, ...] = ()
-    targets: tuple[str, ...] = ()
-    federates_with: tuple[str, ...] = ()
-    origin: Origin = "written"
-    confirmation: Confirmation | None = None
+    targets: tuple[str, ...] = ()  # addresses of the endpoints that the query is for
+    federates_with: tuple[str, ...] = ()  # endpoints that the query calls by SERVICE
+    origin: Origin = "written"  # how the example came about
+    confirmation: Confirmation | None = None  # the confirmed result; None for written examples
 
     @property
     def wordings(self) -> tuple[Wording, ...]:

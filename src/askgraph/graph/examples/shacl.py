@@ -82,26 +82,16 @@ _HTML_TAG = re.compile(
 
 @dataclass(frozen=True)
 class ShaclExecutable:
-    """A `sh:SPARQLExecutable`.
+    """A `sh:SPARQLExecutable`."""
 
-    Attributes:
-        node: Its IRI or blank node.
-        query: The query with all prefixes declared; None if it has none.
-        wordings: Its comments without HTML.
-        targets: Addresses of the endpoints that the query is for.
-        federates_with: Endpoints that the query calls by SERVICE.
-        origin: How the example came about.
-        confirmation: The confirmed result, if there is one.
-    """
-
-    node: NamedNode | BlankNode
-    query: str | None
-    wordings: tuple[Wording, ...]
+    node: NamedNode | BlankNode  # its IRI or blank node
+    query: str | None  # the query with all prefixes declared; None if it has none
+    wordings: tuple[Wording, ...]  # its comments without HTML
     keywords: tuple[str, ...] = ()
-    targets: tuple[str, ...] = ()
-    federates_with: tuple[str, ...] = ()
-    origin: Origin = "written"
-    confirmation: Confirmation | None = None
+    targets: tuple[str, ...] = ()  # addresses of the endpoints that the query is for
+    federates_with: tuple[str, ...] = ()  # endpoints that the query calls by SERVICE
+    origin: Origin = "written"  # how the example came about
+    confirmation: Confirmation | None = None  # the confirmed result, if there is one
 
 
 ExecutableItem = tuple[str, ShaclExecutable | str]

@@ -106,18 +106,16 @@ class _PartitionSurvey:
     """Queries one batch of classes after another and records the partitions.
 
     Attributes:
-        counted_classes: Classes whose partitions are counted.
         sampled_classes: Classes whose partitions come from a sample.
         incomplete: Partitions without complete targets and datatypes.
-        cut: Whether the last reply was cut off.
     """
 
     session: QuerySession
     facts: SurveyFacts
-    counted_classes: set[str] = field(default_factory=set)
+    counted_classes: set[str] = field(default_factory=set)  # classes whose partitions are counted
     sampled_classes: set[str] = field(default_factory=set)
     incomplete: set[Key] = field(default_factory=set)
-    cut: bool = False
+    cut: bool = False  # whether the last reply was cut off
 
     @property
     def type_predicate(self) -> str:
