@@ -17,9 +17,9 @@ from askgraph.cli import (
     load_descriptions,
 )
 
-DESCRIPTIONS = {
-    name: table for name, table in load_descriptions().items() if name not in ("commands", "groups")
-}
+DESCRIPTIONS = {**load_descriptions()}
+for heading in ("commands", "details", "groups"):
+    del DESCRIPTIONS[heading]
 
 
 def commands() -> Iterator[tuple[str, Callable[..., Any]]]:

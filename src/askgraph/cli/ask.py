@@ -36,11 +36,7 @@ def ask(
     after: Path | None = None,
     quiet: bool = False,
 ) -> None:
-    """Answer a question over a graph, or over several.
-
-    For people: the answer, the reading of the question, the confidence, the query, the evidence.
-    With --json one object, whose keys are stable; with --csv only the answer columns.
-    """
+    """Answer a question over a graph, or over several."""
     workspace = common.workspace
     if trace is not None:
         if not trace.absolute().parent.is_dir():

@@ -33,12 +33,7 @@ def enrich(
     out: Path | None = None,
     json: bool = False,
 ) -> None:
-    """Add what a graph implies: inverses, shortcuts for paths, comments, names of relations.
-
-    With --virtual the graph stays unchanged: queries with the new predicates are rewritten to
-    property paths before they run. Otherwise the new triples go into a file (--out) or a new graph
-    (--as). Without kinds or definitions, the additions marked by 'askgraph advise' are made.
-    """
+    """Add what a graph implies: inverses, shortcuts for paths, comments, names of relations."""
     if sum([virtual or plain, out is not None, bool(as_name) and not virtual]) != 1:
         raise SetupError(
             "say what to do: --virtual, --out FILE, --as NEWNAME, or --plain to remove additions"

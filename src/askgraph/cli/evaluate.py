@@ -78,12 +78,7 @@ def evaluate(
     budget: list[str] | None = None,
     out: Path | None = None,
 ) -> None:
-    """Score the answers to benchmark questions with gold answers.
-
-    A failure scores 0 and stays in the mean. If an answer is too uncertain, the best attempt
-    counts, unless --abstain. A run with --out can be killed at any time: the same call resumes
-    it. 'askgraph report' and 'askgraph compare' read such runs.
-    """
+    """Score the answers to benchmark questions with gold answers."""
     workspace = common.workspace
     models = Models(workspace.folder)
     judge_model = figures.create_judge(models, judge, base_url)
@@ -174,12 +169,7 @@ def score(
     concurrency: int = 1,
     out: Path | None = None,
 ) -> None:
-    """Score predictions of any system against a benchmark.
-
-    A question without a prediction scores 0. Predicted queries and gold queries run on the graph;
-    predicted answers with stored or frozen gold need no graph. 'askgraph report' and 'askgraph
-    compare' read the run that --out stores.
-    """
+    """Score predictions of any system against a benchmark."""
     workspace = common.workspace
     models = Models(workspace.folder)
     judge_model = figures.create_judge(models, judge, base_url)
@@ -246,11 +236,7 @@ def report(
     out: Path | None = None,
     debug: DebugOption = False,
 ) -> None:
-    """Report the scores of one or more runs, one row per benchmark and method.
-
-    Means are over the answerable questions, with failures as 0, and have 95 % bootstrap intervals.
-    Unfinished runs are mentioned.
-    """
+    """Report the scores of one or more runs, one row per benchmark and method."""
     if stories and not (form.is_plain and by is None and html is None):
         raise SetupError("--stories can only be combined with --metric and --out")
     run_list = _name_runs(runs, [read_run(folder) for folder in runs])
@@ -311,11 +297,7 @@ def compare(
     out: Path | None = None,
     debug: DebugOption = False,
 ) -> None:
-    """Compare two runs, or two methods of one run, on the questions they share.
-
-    The mean of the differences B - A has a 95 % bootstrap interval, and p is from a paired
-    permutation test. Refuses runs that were scored against different gold.
-    """
+    """Compare two runs, or two methods of one run, on the questions they share."""
     comparison = compared(_read_side(a), _read_side(b), metric=metric)
     for warning in comparison.warnings:
         typer.echo(warning, err=True)
@@ -397,13 +379,7 @@ FAILED_QUESTIONS_EXIT_CODE = 4
 def batch(
     common: CommonOptions, asking: AskOptions, questions: Path, out: Path, concurrency: int = 4
 ) -> None:
-    """Answer a file of questions.
-
-    Each line of the output is {"id": …} together with the object that `ask --json` prints.
-    After an interruption, the same call resumes; the answers are in the order of the questions. A
-    question that fails becomes a refusal with an "error" (exit code 4), and the next call retries
-    it.
-    """
+    """Answer a file of questions."""
     question_list = read_questions(questions)
     workspace = common.workspace
     name, chosen_method = asking.create_method(workspace)

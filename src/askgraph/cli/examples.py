@@ -46,11 +46,7 @@ def add(
     timeout: float = 60.0,
     json: bool = False,
 ) -> None:
-    """Confirm that a query answers a question, and store both with the current result.
-
-    When somebody asks the same question again, it is answered by this query without any method. The
-    query runs first; one that fails is not stored. For a known question, the query is replaced.
-    """
+    """Confirm that a query answers a question, and store both with the current result."""
     example, traced_graph = _build_example(" ".join(question or ()), query, trace, lang)
     example = _extend_example(example, also or [], keyword or [])
     with show_progress() as progress:
@@ -89,10 +85,7 @@ def list_examples(common: CommonOptions, graph: str | None = None, json: bool = 
 def check(
     common: CommonOptions, graph: str | None = None, timeout: float = 60.0, json: bool = False
 ) -> None:
-    """Run all stored queries again and report results that differ from the confirmed ones.
-
-    Exit code 1 if a result changed, a query fails or a graph is gone.
-    """
+    """Run all stored queries again and report results that differ from the confirmed ones."""
     with show_progress() as progress:
         checked_examples = check_kept(common.workspace, graph, timeout=timeout, progress=progress)
     drifted = [item for item in checked_examples if item.status not in ("same", "not compared")]
@@ -134,12 +127,7 @@ def generate(
     lang: list[str] | None = None,
     json: bool = False,
 ) -> None:
-    """Generate examples for a graph that has none, marked as generated.
-
-    A template yields a question and its query. The example is stored if the query has a result and
-    graph search finds the same from the question alone. With --model, the question is reworded and
-    checked again. Exit code 1 if no example was stored.
-    """
+    """Generate examples for a graph that has none, marked as generated."""
     workspace = common.workspace
     languages = lang or []
     if drafts.model is None:
@@ -193,11 +181,7 @@ def generate(
 def convert(
     common: CommonOptions, source: str, target: Path, format: str | None = None, json: bool = False
 ) -> None:
-    """Write examples from any source as SHACL executables in Turtle, or as lines of JSON.
-
-    A folder gets one file per example and prefixes.ttl. Invalid items and queries that do not
-    parse are listed on standard error.
-    """
+    """Write examples from any source as SHACL executables in Turtle, or as lines of JSON."""
     with show_progress() as progress:
         collection, faults = converted(
             common.workspace, source, target, format=format, progress=progress

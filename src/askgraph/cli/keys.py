@@ -35,10 +35,7 @@ def add(
     database: str | None = None,
     json: bool = False,
 ) -> None:
-    """Create a key and print it: it is shown only this time.
-
-    Its owner sends it with each request, as 'Authorization: Bearer askgraph_…'.
-    """
+    """Create a key and print it: it is shown only this time."""
     from askgraph.server.auth import LimitOverrides
     from askgraph.server.auth.api_keys import generate_key, parse_expiry, parse_scopes
 

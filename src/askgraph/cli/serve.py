@@ -31,13 +31,7 @@ def serve(
     browser: bool = False,
     processes: int | None = None,
 ) -> None:
-    """Serve the page, REST, MCP and OpenAI-compatible interfaces.
-
-    By default only this machine can connect, and everybody on it may ask, query, confirm and add
-    graphs. Its settings are in the table [serve] of askgraph.toml and in
-    variables ASKGRAPH_SERVE_…: see docs/server.md. Stop it with Ctrl-C: running questions finish
-    first.
-    """
+    """Serve the page, REST, MCP and OpenAI-compatible interfaces."""
     from askgraph.server.app import run
     from askgraph.server.settings import ServeSettings
 
@@ -113,12 +107,7 @@ def mcp(
     timeout: float = 120.0,
     query_timeout: float = 30.0,
 ) -> None:
-    """Run an MCP server on standard input and output, for an agent to start.
-
-    It offers tools (ask, search, describe, shapes, validate, execute and others), the graphs as
-    resources, and prompts; no tool can change a graph. With --graph (repeatable) only these graphs.
-    'askgraph serve' offers the same over HTTP at /mcp.
-    """
+    """Run an MCP server on standard input and output, for an agent to start."""
     from askgraph.server.mcp import run_stdio
 
     workspace = common.workspace

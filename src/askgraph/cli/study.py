@@ -226,14 +226,7 @@ def study_representations(
     dry_run: bool = False,
     format: str | None = None,
 ) -> None:
-    """Reproduce table 3 of Henselmann et al.: the same questions over variants of a graph.
-
-    An experiment is a choice of entity boundaries, inverse properties, shortcuts and comments; the
-    default is the paper's thirteen. The variants are virtual, or graphs of the workspace named by
-    --variant; comments come from --definitions, or else the model of the method drafts them.
-    Experiments that lack a prerequisite are left out, and a line names it. EM is the share of
-    questions with an F1 of 1.
-    """
+    """Reproduce table 3 of Henselmann et al.: the same questions over variants of a graph."""
     published_lines = representations.read_published_scores(published) if published else None
     settings = (*(setting or ()), *([f"model={model}"] if model else ()))
     studies = [
