@@ -32,16 +32,12 @@ SolutionCounts = dict[NamedNode | Literal, int | None]
 
 @dataclass(frozen=True)
 class Alternative:
-    """A term that could replace a part of a query.
-
-    `rows` is the number of solutions that the query then has, if counted. `description` is
-    the description in the graph, if there is one.
-    """
+    """A term that could replace a part of a query."""
 
     term: NamedNode | Literal
     label: str
-    description: str = ""
-    rows: int | None = None
+    description: str = ""  # the description in the graph, if there is one
+    rows: int | None = None  # solutions that the query then has, if counted
 
 
 async def find_alternatives(

@@ -19,13 +19,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph import sparql as ast
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql.lexer import (
-    Token,
-    get_number_datatype,
-    raise_syntax_error,
-    tokenize,
-    unquote_string,
-)
+from askgraph.sparql import lexer
 from askgraph.sparql.prefixes import WELL_KNOWN_PREFIXES
 from askgraph.sparql.vocabulary import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, XSD_BOOLEAN
 
@@ -109,7 +103,7 @@ def _select_prefixes(text: str, prefixes: Mapping[str, str] | None) -> tuple[tup
     namespaces = WELL_KNOWN_PREFIXES if prefixes is None else prefixes
     return tuple(
         (name, namespaces[name])
-        for name in tokenize(text).undeclared_prefixes
+        for name in lexer.tokenize(text).undeclared_prefixes
         if name in namespaces
     )
 
@@ -126,7 +120,7 @@ def _parse_cached(text: str, prefixes: tuple[tuple[str, str], ...]) -> ParsedSpa
 def _parse_tree_cached(text: str, prefixes: tuple[tuple[str, str], ...]) -> ast.Query:
     parsed = _parse_cached(text, prefixes)
     if parsed.flaw is not None:
-        raise_syntax_error(text, *parsed.flaw)
+        lexer.raise_syntax_error(text, *parsed.flaw)
     query: ast.Query = parsed.tree
     rows = query.values
     if rows is None:
@@ -168,17 +162,17 @@ class _QueryParser:
 
     def __post_init__(self) -> None:
         """Split the text into tokens, with an extra one for its end."""
-        tokens = tokenize(self.text).tokens
-        self.tokens = (*tokens, Token("end", "", len(self.text.rstrip())))
+        tokens = lexer.tokenize(self.text).tokens
+        self.tokens = (*tokens, lexer.Token("end", "", len(self.text.rstrip())))
         self.words = [
             token.text.upper() if token.kind in ("word", "mark") else "" for token in self.tokens
         ]
-        self.used_names = set(tokenize(self.text).variable_names)
+        self.used_names = set(lexer.tokenize(self.text).variable_names)
 
     # Tokens
 
     @property
-    def token(self) -> Token:
+    def token(self) -> lexer.Token:
         """The next token."""
         return self.tokens[self.index]
 
@@ -220,7 +214,7 @@ class _QueryParser:
     def fail(self, expected: str = "") -> NoReturn:
         """Raise an error for the next token, naming the expected one."""
         offset, message = _find_fault(self.text, self.tokens, self.index, expected)
-        raise_syntax_error(self.text, offset, message)
+        lexer.raise_syntax_error(self.text, offset, message)
 
     # Queries
 
@@ -397,7 +391,7 @@ class _QueryParser:
         if self.skip("SELECT"):
             query = self.parse_select(inner_start)
             if dataset_span := query.dataset_span:
-                raise_syntax_error(
+                lexer.raise_syntax_error(
                     self.text,
                     dataset_span[0],
                     "FROM is not allowed here: move it out of the subquery",
@@ -471,7 +465,7 @@ class _QueryParser:
                 row.append(self.parse_cell())
             if len(row) != len(variables):
                 counts = f"{len(row)} values for {len(variables)} variables"
-                raise_syntax_error(self.text, row_start, f"a row of VALUES has {counts}")
+                lexer.raise_syntax_error(self.text, row_start, f"a row of VALUES has {counts}")
             rows.append(tuple(row))
         return ast.Values(tuple(variables), tuple(rows), span=(start, self.end))
 
@@ -626,7 +620,7 @@ class _QueryParser:
         try:
             return Variable(text[1:])
         except ValueError:
-            raise_syntax_error(self.text, start, f"{text!r} is not a variable name")
+            lexer.raise_syntax_error(self.text, start, f"{text!r} is not a variable name")
 
     def parse_variable_or_iri(self) -> ast.Term:
         is_variable = self.token.kind == "variable"
@@ -652,7 +646,7 @@ class _QueryParser:
             self.note_flaw(token, f"<{iri}> is not a full IRI ({problem})")
             return NamedNode("relative:" + quote(iri))
 
-    def note_flaw(self, token: Token, reason: str) -> None:
+    def note_flaw(self, token: lexer.Token, reason: str) -> None:
         self.flaw = self.flaw or (token.start, reason)
 
     def resolve_iri(self, iri: str) -> str:
@@ -680,7 +674,7 @@ class _QueryParser:
             case "string":
                 return self.parse_literal()
             case "number":
-                datatype = NamedNode(get_number_datatype(token.text))
+                datatype = NamedNode(lexer.get_number_datatype(token.text))
                 return self.add_unquoted_literal(
                     Literal(sign + token.text, datatype=datatype), start
                 )
@@ -701,7 +695,7 @@ class _QueryParser:
     def parse_literal(self) -> Literal:
         """Parse a quoted text, with its language or datatype."""
         quoted = self.token
-        literal = Literal(unquote_string(quoted.text))
+        literal = Literal(lexer.unquote_string(quoted.text))
         self.index += 1
         token = self.token
         if token.kind == "language":
@@ -807,7 +801,7 @@ class _QueryParser:
             expected_count = (
                 f"{min_count}" if min_count == max_count else f"{min_count} to {max_count}"
             )
-            raise_syntax_error(
+            lexer.raise_syntax_error(
                 self.text, start, f"{name} takes {expected_count} arguments, not {len(arguments)}"
             )
         return ast.Call(name, arguments, span=(start, self.end))
@@ -823,7 +817,7 @@ class _QueryParser:
         if is_list and self.skip(";"):
             self.take("SEPARATOR")
             self.take("=")
-            separator = unquote_string(self.take_kind("string", "a string"))
+            separator = lexer.unquote_string(self.take_kind("string", "a string"))
         self.take(")")
         return ast.Call(name, arguments, separator, span=(start, self.end))
 
@@ -838,7 +832,9 @@ class _QueryParser:
         return tuple(expressions)
 
 
-def _find_fault(text: str, tokens: Sequence[Token], index: int, expected: str) -> tuple[int, str]:
+def _find_fault(
+    text: str, tokens: Sequence[lexer.Token], index: int, expected: str
+) -> tuple[int, str]:
     """Return offset and description of an error, given that the token at `index` does not fit."""
     token = tokens[index]
     if len(tokens) == 1:
@@ -856,10 +852,10 @@ def _find_fault(text: str, tokens: Sequence[Token], index: int, expected: str) -
     return token.start, f"{token_text!r} was not expected here{hint}"
 
 
-def _find_open_bracket(tokens: Sequence[Token]) -> tuple[int, str] | None:
+def _find_open_bracket(tokens: Sequence[lexer.Token]) -> tuple[int, str] | None:
     """Return offset and description of the first unbalanced bracket."""
     opening_by_closing = {")": "(", "]": "[", "}": "{"}
-    open_brackets: list[Token] = []
+    open_brackets: list[lexer.Token] = []
     for token in tokens:
         if token.kind != "mark":
             continue

@@ -137,11 +137,7 @@ def create_rephraser(
     languages: Sequence[str] = ("en",),
     budget: ModelBudget | None = None,
 ) -> QuestionRephraser:
-    """Create a rephraser with a model of the workspace: a `[models.NAME]` table or a model id.
-
-    Raises:
-        SetupError: the model is not available, or a cost limit has no prices.
-    """
+    """Create a rephraser with a model of the workspace; raise `SetupError` if it is unavailable."""
     models = Models(workspace.folder)
     account = BudgetAccount(budget or ModelBudget(), scope="run")
     prices = models.load_prices(models.resolve_settings(model, base_url=base_url))

@@ -240,16 +240,13 @@ def manage_notes(
 
 @dataclass(frozen=True)
 class ClassShapes:
-    """Shapes of classes, with the labels of their terms and the prefixes to write them.
-
-    `described` holds the publisher's descriptions of the graph.
-    """
+    """Shapes of classes, with the labels of their terms and the prefixes to write them."""
 
     shapes: tuple[Shape, ...]
     labels: dict[str, str]
     prefixes: PrefixMap
     left_out: int = 0
-    described: tuple[DatasetDescription, ...] = ()
+    described: tuple[DatasetDescription, ...] = ()  # the publisher's descriptions of the graph
 
 
 @dataclass(frozen=True)

@@ -332,13 +332,10 @@ def _collect_reachable(start: Iterable[str], children: Mapping[str, Iterable[str
 
 @dataclass(frozen=True)
 class CheckInput:
-    """A query to check: its text, its tree, and the knowledge of the graphs that it queries.
-
-    `tree` is None if the text cannot be parsed.
-    """
+    """A query to check: its text, its tree, and the knowledge of the graphs that it queries."""
 
     text: str
-    tree: Query | None
+    tree: Query | None  # None if the text cannot be parsed
     services: ServiceKnowledge
 
 

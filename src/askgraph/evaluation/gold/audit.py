@@ -235,16 +235,13 @@ def _get_same_graph_children(node: object) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class _TieProbe:
-    """A query for the rows around a cut: first the columns of the original, then its sort keys.
-
-    `cuts` are the positions at which the original divides its rows.
-    """
+    """A query for the rows around a cut: first the columns of the original, then its sort keys."""
 
     text: str
     width: int
     keys: tuple[int, ...]
     distinct: bool
-    cuts: tuple[int, ...]
+    cuts: tuple[int, ...]  # positions at which the original divides its rows
 
     @classmethod
     def from_query(cls, query: Query) -> _TieProbe:

@@ -199,16 +199,13 @@ SLICE_TITLES = {
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """A table and, optionally, the Vega-Lite plot of its figures.
-
-    The table is `folded` if the plot shows the same.
-    """
+    """A table and, optionally, the Vega-Lite plot of its figures."""
 
     title: str
     caption: str
     sheet: Sheet
     spec: Spec | None = None
-    folded: bool = True
+    folded: bool = True  # whether the plot shows the same
 
 
 @dataclass(frozen=True)

@@ -29,17 +29,14 @@ from askgraph.trace import Usage
 
 @dataclass(frozen=True)
 class ScoredAnswer:
-    """Both results of a question, their scores, and the error if one is missing.
-
-    `drafts` are the F1 of the method's candidates.
-    """
+    """Both results of a question, their scores, and the error if one is missing."""
 
     scores: Mapping[str, Score]
     predicted: ResultTable | None = None
     gold: ResultTable | None = None
     error: str | None = None
     gold_error: str | None = None
-    drafts: tuple[float, ...] = ()
+    drafts: tuple[float, ...] = ()  # F1 of the method's candidates
 
 
 async def score_answer(

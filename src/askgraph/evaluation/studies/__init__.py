@@ -158,31 +158,25 @@ def _parse_calls(*tables: Mapping[str, Any]) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The figures of a row with one benchmark over one graph, by metric, and their cost.
-
-    `failed` are the errors of questions that scored 0 because the model or a service failed.
-    """
+    """The figures of a row with one benchmark over one graph, by metric, and their cost."""
 
     graph: str
     benchmark: str
     questions: int
     figures: Mapping[str, Interval | None]
     usage: Usage = field(default_factory=Usage)
-    failed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()  # errors of questions that scored 0 since a service failed
 
 
 @dataclass(frozen=True)
 class MeasuredRow:
-    """A row with its measurements, or the reason why there are none.
-
-    `by` is our model, or the kind of an index; `run` the name of the run's folder.
-    """
+    """A row with its measurements, or the reason why there are none."""
 
     row: PaperRow
     measurements: tuple[Measurement, ...] = ()
     reason: str = ""
-    model: str = ""
-    run: str = ""
+    model: str = ""  # our model, or the kind of an index
+    run: str = ""  # the name of the run's folder
 
 
 def measure_records(

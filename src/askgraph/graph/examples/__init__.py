@@ -98,11 +98,7 @@ class ExampleCollection:
 
 
 def read_examples(path: Path) -> tuple[QueryExample, ...]:
-    """Read a `questions.jsonl` file, skipping questions without a query.
-
-    Raises:
-        SetupError: A line is invalid; the message names it.
-    """
+    """Read the queries of a `questions.jsonl` file; raise `SetupError` at an invalid line."""
     from askgraph.graph.archives import read_text
 
     try:
