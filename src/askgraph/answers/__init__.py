@@ -85,8 +85,6 @@ class AnswerBuilder:
         evidence_seconds: limit for evidence; the answer omits evidence that is late or fails. None:
             no limit, and failures are raised.
         explain_empty: finds the reason for an empty result; None uses `why_empty`.
-        fetched_part: arrays of the part of a remote graph that was fetched; its names need no
-            request.
     """
 
     graph: KnowledgeGraph
@@ -95,7 +93,7 @@ class AnswerBuilder:
     evidence_rows: int = 3  # number of first rows that get evidence
     evidence_seconds: float | None = None
     explain_empty: Callable[[str], Awaitable[str | None]] | None = None
-    fetched_part: GraphArrays | None = None
+    fetched_part: GraphArrays | None = None  # of a remote graph; its names need no request
 
     async def format_query(self, query: str | Query) -> tuple[str, dict[str, str]]:
         """Return the formatted query and the labels of its IRIs."""
@@ -248,7 +246,6 @@ class AnswerBuilder:
     async def _fetch_evidence(
         self, query: str, result: SelectResult | bool
     ) -> tuple[EvidenceTriples, str | None]:
-        """Return the triples behind the first rows, or the reason for an empty result."""
         endpoint, empty = self.graph.endpoint, EvidenceTriples()
         if isinstance(result, bool):
             return empty, None
@@ -371,7 +368,6 @@ def _get_sort_key(term: Term | None, labels: Mapping[str, str]) -> tuple[object,
 
 
 def _find_aggregate_column(result: SelectResult, tree: Query | None) -> int | None:
-    """Return the index of the first aggregate; None if groups are numbers or dates."""
     if tree is None or not tree.group_by or not result.rows:
         return None
     first = result.rows[0][0]

@@ -212,7 +212,6 @@ class _AlternativeFinder:
 
 
 def _find_by_name(label: str, kind: ItemKind, graph: KnowledgeGraph) -> tuple[list[str], list[str]]:
-    """Return the IRIs of resources with exactly this name, and of those with a similar name."""
     names, stems = graph.names, stem_name(label)
     ids = [(position, names.find_word(stem)) for position, stem in enumerate(stems)]
     matches = names.search([(position, word, 1.0) for position, word in ids if word is not None])

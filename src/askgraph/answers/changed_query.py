@@ -202,7 +202,6 @@ async def _build_limited_query(
 
 
 def _build_located_query(tree: Query, graph: KnowledgeGraph) -> Query:
-    """Add the coordinates of the first column, where the graph has them."""
     subject = next(name for name, value in tree.columns if value is None)
     coordinate_iris: list[str] = []
     for words in COORDINATE_NAMES:

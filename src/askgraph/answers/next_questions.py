@@ -112,7 +112,6 @@ def _is_any(answer: Answer) -> bool:
 
 
 def _is_same(first: Answer, second: Answer) -> bool:
-    """Return whether two answers are the same, perhaps in other words."""
     if first.query == second.query:
         return True
     if first.boolean is not None or first.result.rows != second.result.rows:

@@ -150,7 +150,6 @@ def _iterate_parts(part: object) -> Iterator[ReplaceableTerm]:
 
 
 def _list_children(part: object) -> tuple[object, ...]:
-    """Return the children of a node in order, without the name of a SERVICE or GRAPH."""
     match part:
         case Nested(name=name) if name == NamedNode(LABEL_SERVICE):
             return ()

@@ -373,7 +373,6 @@ def _count_unbound(answer: trace.Answer, candidate: QueryCandidate) -> int:
 
 
 def _verbalize_with_iris(candidate: QueryCandidate, iris: Set[str]) -> str:
-    """Return a candidate in words, with IRIs in place of ambiguous labels."""
     return verbalize.verbalize_query(candidate.query, {iri: iri for iri in iris})
 
 

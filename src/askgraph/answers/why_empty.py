@@ -104,7 +104,6 @@ def build_lookup(element: ast.Element) -> ValueLookup | None:
 
 
 def _build_extreme_lookup(name: str, left: object, right: object) -> ValueLookup | None:
-    """Return the lookup of the largest or smallest value, for a comparison with < or >."""
     if isinstance(left, Literal) and isinstance(right, Variable):
         left, right = right, left
         name = name.translate(str.maketrans("<>", "><"))
@@ -223,7 +222,6 @@ async def analyse_empty_result(
 
 
 def _flatten_groups(query: ast.Query) -> ast.Query:
-    """Return the query without redundant braces, and with conjunctions split into filters."""
     elements: list[ast.Element] = []
     for element in query.where.elements:
         match element:
@@ -451,7 +449,6 @@ def _rank_suspicion(element: ast.Element) -> int:
 
 
 def _rephrase_condition(words: str, noun: str) -> str:
-    """Return a filter as a condition: `diameter is more than 5`."""
     for head, verb in (("Things that are ", "is "), ("Things that ", "must ")):
         if words.startswith(head):
             return f"{noun} {verb}{words[len(head) :]}"

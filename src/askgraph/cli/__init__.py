@@ -186,7 +186,6 @@ def expand_command(command: Callable[..., None], name: str) -> Callable[..., Non
 def _expand_parameter(
     parameter: inspect.Parameter, command: str, bundle: type[OptionBundle] | None
 ) -> list[inspect.Parameter]:
-    """Return the options of a bundle, or else the parameter itself with its description."""
     if bundle is None:
         annotation = _describe_option(parameter.annotation, parameter.name, command)
         return [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation)]

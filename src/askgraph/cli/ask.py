@@ -127,7 +127,6 @@ async def _run_method(
 def _build_question(
     text: str, lang: str | None, after: Path | None
 ) -> tuple[Question, Sequence[str | None]]:
-    """Return the question with the earlier ones, and the graphs that these were asked of."""
     if after is None:
         return Question(text, lang), [None]
     from askgraph.trace.codec import read_trace

@@ -192,7 +192,6 @@ def measure_stages(
 
 
 def _describe_format(name: str) -> tuple[str, str, tuple[str, ...]]:
-    """Return the name of a format, its title or why it cannot be read, and its splits."""
     try:
         reader: Benchmark = plugins.load("benchmark", name)()
     except SetupError as problem:
@@ -243,7 +242,6 @@ def print_findings(
 
 
 def _count_kinds(findings: Sequence[GoldFinding]) -> dict[str, int]:
-    """Return the number of findings of each kind, the most severe first."""
     counts = Counter(finding.kind for finding in findings)
     return {kind: counts[kind] for kind in FINDING_KINDS if counts[kind]}
 

@@ -107,7 +107,6 @@ def _load_additions(
     drafts: DraftOptions,
     progress: Progress,
 ) -> Definitions:
-    """Return the definitions of a file, or the advised ones of the chosen kinds."""
     if file is not None:
         file_definitions = read_definitions(file)
         return file_definitions.select(**flags) if any(flags.values()) else file_definitions

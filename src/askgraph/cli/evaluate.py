@@ -139,7 +139,6 @@ def evaluate(
 
 
 def _create_score_reporter(metric: str, report: Progress) -> Callable[[Record, int, int], None]:
-    """Return a callback that reports the mean score and the cost after each question."""
     total, count, money = 0.0, 0, 0.0
 
     def report_record(record: Record, done: int, planned: int) -> None:
@@ -266,7 +265,6 @@ def report(
 
 
 def _format_stories(runs: Sequence[EvaluationRun], metric: str) -> Iterator[str]:
-    """Yield the course of each question with an imperfect answer."""
     for run in runs:
         wrong = {record.key: record for record in run.records if record.get_score(metric).f1 < 1}
         for detail in run.iterate_details():

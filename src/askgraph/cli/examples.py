@@ -198,7 +198,6 @@ def convert(
 def _build_example(
     question: str, query: str | None, trace: Path | None, language: str | None
 ) -> tuple[QueryExample, str | None]:
-    """Return the question with its query, and the graph that a trace names."""
     if (query is None) == (trace is None):
         raise SetupError("give either a query with --query or a recorded run with --trace")
     if trace is not None:
@@ -243,7 +242,6 @@ def _to_verdict_object(checked: ExampleCheck) -> dict[str, object]:
 
 
 def _to_generated_object(generated_examples: GeneratedExamples) -> dict[str, object]:
-    """Return the generated examples, the number of drafts, and why the run ended."""
     examples = [
         {
             "question": example.question,
@@ -261,7 +259,6 @@ def _to_generated_object(generated_examples: GeneratedExamples) -> dict[str, obj
 
 
 def _format_result(example: QueryExample) -> tuple[str, str]:
-    """Return the number of rows of a query's result, and the day of the run."""
     confirmation = example.confirmation
     return (f"{confirmation.rows:,}", confirmation.when[:10]) if confirmation else ("", "")
 

@@ -116,7 +116,6 @@ _MINUTE_LENGTH = len("2030-01-31T12:00")
 
 
 def _to_key_object(key: "KeyRow") -> dict[str, object]:
-    """Return a key for JSON, without its secret."""
     from askgraph.server.auth.api_keys import get_key_state
 
     return {

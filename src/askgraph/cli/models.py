@@ -95,7 +95,6 @@ def check(
 
 
 def _get_explicit_settings(settings: ModelSettings) -> dict[str, object]:
-    """Return the settings that differ from the defaults."""
     defaults = asdict(ModelSettings(settings.model))
     return {
         key: value

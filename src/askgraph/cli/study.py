@@ -158,7 +158,6 @@ def _run_paper_study(
 
 
 def _to_run_object(line: MeasuredRow) -> dict[str, str]:
-    """Return where the answers of a row are, or why there are none."""
     content = {"row": line.row.name, "model": line.row.model, "run": line.run}
     return {**content, "missing": line.reason} if line.reason else content
 
@@ -278,7 +277,6 @@ def study_representations(
 
 
 def _plan_representation_study(workspace: Workspace, planned_study: Study) -> Sheet:
-    """Return the experiments that would run, with the number of questions of each."""
     question_count = planned_study.repeat * sum(
         len(item.questions)
         for item in planned_study.select_questions(workspace, planned_study.graph)

@@ -30,7 +30,6 @@ class ResultTable:
     `answering` take no part in equality.
 
     Attributes:
-        boolean: The answer of an ASK query; None for SELECT.
         terms: The RDF terms behind `rows`, in the same shape, for metrics that compare terms; empty
             if only plain values are known.
         answering: The columns that answer the question; empty if all do.
@@ -38,7 +37,7 @@ class ResultTable:
 
     variables: tuple[str, ...]  # names of the columns
     rows: tuple[tuple[Cell | None, ...], ...]  # values of each row, one per variable
-    boolean: bool | None = field(default=None, compare=False)
+    boolean: bool | None = field(default=None, compare=False)  # of an ASK query
     terms: tuple[Row, ...] = field(default=(), compare=False, repr=False)
     answer_columns: tuple[str, ...] = field(default=(), compare=False)
 

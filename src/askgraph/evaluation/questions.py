@@ -27,12 +27,7 @@ from askgraph.trace import Answer
 
 @dataclass(frozen=True)
 class GoldQuestion:
-    """A question with a gold query, a stored gold answer, both or neither.
-
-    Attributes:
-        graph: The graph that the question is about, if a file covers several graphs.
-        predicates: IRIs of predicates that the benchmark states for the question.
-    """
+    """A question with a gold query, a stored gold answer, both or neither."""
 
     id: str
     text: str
@@ -40,11 +35,11 @@ class GoldQuestion:
     sparql: str | None = None
     answers: ResultTable | None = None  # the stored gold answer
     tags: tuple[str, ...] = ()
-    graph: str | None = None
+    graph: str | None = None  # if a file covers several graphs
     unanswerable: bool = False  # whether the graph holds no answer, so that a refusal is right
     split: str | None = None  # part of the benchmark (`train`, `test`, …)
     entities: tuple[str, ...] = ()  # IRIs of entities that the benchmark states for the question
-    predicates: tuple[str, ...] = ()
+    predicates: tuple[str, ...] = ()  # IRIs that the benchmark states for the question
     paraphrases: tuple[str, ...] = ()  # other wordings from the benchmark
 
     @property

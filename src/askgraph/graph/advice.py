@@ -44,16 +44,12 @@ _MAX_ROLES = 4
 
 @dataclass(frozen=True)
 class Advice:
-    """One suggested addition.
-
-    Attributes:
-        definition: The addition as a definition, if it can be generated.
-    """
+    """One suggested addition."""
 
     kind: AdviceKind
     about: tuple[str, ...]  # IRIs of the terms concerned
     why: str  # reason, with numbers
-    definition: DefinedProperty | NodeName | None = None
+    definition: DefinedProperty | NodeName | None = None  # if it can be generated
     default: bool = False  # whether it is added without an explicit choice
 
 
@@ -254,7 +250,6 @@ class _Advisor:
         )
 
     def _find_roles(self, cls: ClassProfile) -> list[PredicateProfile]:
-        """Return the functional links of most instances of a class."""
         links_by_iri = {p.iri: p for p in self._link_predicates}
         roles = []
         for part in self.profile.partitions:

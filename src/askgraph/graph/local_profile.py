@@ -79,7 +79,6 @@ def build_profile(
 def _find_inverses(
     graph: GraphArrays, predicates: Sequence[parts.PredicateProfile]
 ) -> Mapping[str, set[str]]:
-    """Return the inverses of each predicate, declared or with exactly reversed triples."""
     inverses: dict[str, set[str]] = defaultdict(set)
     by_reversed_size: dict[tuple[int, int, int], list[parts.PredicateProfile]] = defaultdict(list)
     link_predicates = [p for p in predicates if p.object_classes and p.triples > 1]
@@ -239,7 +238,6 @@ def _count_literal_types(
 
 
 def _get_literal_type(terms: TermTable, term_id: int) -> tuple[str, str | None]:
-    """Return the datatype and the language of a literal."""
     text = terms.get_text(term_id)
     return _parse_literal_suffix(text[text.rindex('"') :])
 
@@ -326,7 +324,6 @@ def _build_predicate_partitions(
 def _iterate_sizes(
     graph: GraphArrays, number: int, groups: _ClassGroups
 ) -> Iterator[tuple[str, tuple[int, int, int]]]:
-    """Yield each class of a predicate with its numbers of triples, subjects and objects."""
     size = len(groups.classes)
     objects, subjects = graph.get_edges_in_range(0, len(graph.terms), number, inverse=True)
     subject_groups = groups.numbers[subjects]
@@ -366,7 +363,6 @@ def _count_pairs(
 
 
 def _number_datatypes(graph: GraphArrays, literals: Ids) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the number of each literal's datatype, and the list of datatypes."""
     distinct_literals = deduplicate(literals)
     names: dict[str, int] = {}
     numbers = np.zeros(graph.terms.first_iri, dtype=np.int64)

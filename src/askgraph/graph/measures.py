@@ -123,7 +123,6 @@ def _is_time_noun(unit: Unit, word: str) -> bool:
 
 
 def _find_unit_after_in(words: Sequence[str], *, last: bool = False) -> Unit | None:
-    """Return the first unit after "in"; with `last`, only one that ends the text."""
     unit_words, scales = _load_units_file()["words"], _load_units_file()["scales"]
     for position, word in enumerate(words):
         if word not in unit_words["in"]:
@@ -188,15 +187,11 @@ _Pair = tuple[DateSpan, PredicateProfile]
 
 @dataclass(frozen=True)
 class TemporalPredicates:
-    """Predicates of a graph that carry dates.
-
-    Attributes:
-        rank: Predicate that marks statements as preferred or deprecated, if there is one.
-    """
+    """Predicates of a graph that carry dates."""
 
     spans: tuple[DateSpan, ...] = ()  # pairs of start and end, most subjects first
     dates: tuple[str, ...] = ()  # date predicates (IRIs) outside of all spans
-    rank: str | None = None
+    rank: str | None = None  # marks statements as preferred or deprecated
 
 
 def find_temporal_predicates(
@@ -240,7 +235,6 @@ def find_temporal_predicates(
 
 
 def _is_dated(p: PredicateProfile, arrays: GraphArrays | None) -> bool:
-    """Return whether most values of a predicate are dates, or texts that are ISO dates."""
     dates = sum(count for datatype, count in p.datatypes if datatype in DATE_DATATYPES)
     if 2 * dates > p.triples or not p.literal or arrays is None:
         return 2 * dates > p.triples

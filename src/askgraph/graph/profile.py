@@ -28,11 +28,7 @@ _BODY_KEY = '"profile": '
 
 @dataclass(frozen=True)
 class ClassProfile:
-    """Statistics of a class.
-
-    Attributes:
-        other_names: What people call it, by its vocabulary, as (text, language) pairs.
-    """
+    """Statistics of a class."""
 
     iri: str
     instances: int
@@ -40,37 +36,28 @@ class ClassProfile:
     parents: tuple[str, ...] = ()  # direct superclasses
     name_predicate: str | None = None  # predicate with the names of its instances, if most have one
     nary: bool = False  # whether instances have no name and link two resources or more
-    other_names: tuple[tuple[str, str], ...] = ()
+    other_names: tuple[tuple[str, str], ...] = ()  # by its vocabulary: (text, language)
 
 
 @dataclass(frozen=True)
 class PredicateProfile:
-    """Statistics of a predicate; (name, number) pairs are sorted by descending number.
-
-    Attributes:
-        subject_classes: Classes of subjects with their numbers of triples.
-        object_classes: Classes of objects with their numbers of triples.
-        datatypes: Datatypes of literals with their numbers of triples.
-        languages: Language tags of literals with their numbers of triples.
-        other_names: What people call it, by its vocabulary, as (text, language) pairs.
-        bookkeeping: Whether it is about the record, so that only words that name it use it.
-    """
+    """Statistics of a predicate; (name, number) pairs are sorted by descending number."""
 
     iri: str
     triples: int
     subjects: int  # number of distinct subjects
     objects: int  # number of distinct objects
     names: tuple[tuple[str, str], ...] = ()  # (text, language) pairs
-    subject_classes: tuple[tuple[str, int], ...] = ()
-    object_classes: tuple[tuple[str, int], ...] = ()
-    datatypes: tuple[tuple[str, int], ...] = ()
-    languages: tuple[tuple[str, int], ...] = ()
+    subject_classes: tuple[tuple[str, int], ...] = ()  # with their triples
+    object_classes: tuple[tuple[str, int], ...] = ()  # with their triples
+    datatypes: tuple[tuple[str, int], ...] = ()  # of literals, with their triples
+    languages: tuple[tuple[str, int], ...] = ()  # of literals, with their triples
     naming: str = ""  # "name", "alternative" or "" (not a name predicate)
     transitive: bool = False  # whether it may be followed any number of times
     inverse_of: tuple[str, ...] = ()  # predicates with the same meaning in the other direction
     steps: int = 1  # number of the graph's predicates it stands for: above 1 for a virtual shortcut
-    other_names: tuple[tuple[str, str], ...] = ()
-    bookkeeping: bool = False
+    other_names: tuple[tuple[str, str], ...] = ()  # by its vocabulary: (text, language)
+    bookkeeping: bool = False  # about the record: only words that name it use it
     value: bool = False  # whether its value stands for a subject that has no name
 
     @property
@@ -91,7 +78,6 @@ class Partition:
     Attributes:
         targets: Classes of objects with their numbers of triples (0 if unknown), most frequent
             first; `rdfs:Resource` stands for resources without a class.
-        datatypes: Datatypes of literals with their numbers of triples.
     """
 
     cls: str  # the class
@@ -100,7 +86,7 @@ class Partition:
     subjects: int = 0  # number of instances with the predicate; 0 if unknown
     objects: int = 0  # number of distinct objects; 0 if unknown
     targets: tuple[tuple[str, int], ...] = ()
-    datatypes: tuple[tuple[str, int], ...] = ()
+    datatypes: tuple[tuple[str, int], ...] = ()  # of literals, with their triples
     sampled: bool = False  # whether the numbers are scaled up from some instances
 
 
@@ -123,13 +109,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Profile:
-    """Statistics of a complete graph, as far as they are known.
-
-    Attributes:
-        graphs: Named graphs with their numbers of triples (0 if not counted).
-        types: Standard type predicates, each with the graph's own one in its place.
-        described: The graph's description of itself, as (text, language) pairs.
-    """
+    """Statistics of a complete graph, as far as they are known."""
 
     triples: int
     classes: tuple[ClassProfile, ...]  # classes, largest first
@@ -140,12 +120,12 @@ class Profile:
     source: str = ""  # where the graph comes from
     created: str = ""  # time of the profile, in ISO 8601
     version: int = PROFILE_VERSION  # version of the file format
-    graphs: tuple[tuple[str, int], ...] = ()
+    graphs: tuple[tuple[str, int], ...] = ()  # named ones with their triples (0: not counted)
     partitions: tuple[Partition, ...] = ()  # partitions, by class and predicate
     completeness: tuple[Part, ...] = ()  # known share of each part
-    types: tuple[tuple[str, str], ...] = ()
+    types: tuple[tuple[str, str], ...] = ()  # standard type predicates, each with the graph's own
     name_search: str = ""  # name search of the endpoint for names that were not read
-    described: tuple[tuple[str, str], ...] = ()
+    described: tuple[tuple[str, str], ...] = ()  # by the graph itself: (text, language)
 
     def __hash__(self) -> int:
         """Return a hash of a few fields: hashing all takes long for a large schema."""
@@ -380,8 +360,6 @@ def _join_profiles(
     *,
     combine_sampled: Callable[[Iterable[bool]], bool],
 ) -> Profile:
-    """Merge profiles; `join` combines numbers, `combine_sampled` the flags of partitions."""
-
     def group_items_by(
         items: Iterable[Item], key: Callable[[Item], object]
     ) -> Iterator[list[Item]]:

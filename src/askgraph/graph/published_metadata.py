@@ -131,7 +131,6 @@ async def _read_store(endpoint: Endpoint, seconds: float) -> tuple[RdfStatements
 
 
 async def _fetch_labels(session: QuerySession, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Return the labels of classes and properties, some hundreds per query."""
     schema_predicates = (NamedNode(v.VOID_CLASS), NamedNode(v.VOID_PROPERTY))
     terms = sorted(
         {str(o) for _, p, o in rows if isinstance(o, NamedNode) and p in schema_predicates}

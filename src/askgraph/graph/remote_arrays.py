@@ -165,7 +165,6 @@ class TripleFetcher:
 
 
 def _pack_parts(parts: Iterable[RequestPart]) -> Iterator[list[RequestPart]]:
-    """Yield batches of parts that fit into one request."""
     batch: list[RequestPart] = []
     for part in dict.fromkeys(parts):
         is_full = len(batch) == _MAX_REQUEST_PARTS
@@ -261,12 +260,7 @@ async def fetch_neighbourhood(
 
 @dataclass
 class _NeighbourhoodFetcher:
-    """Decides what to request around the seeds.
-
-    Attributes:
-        reached: Relevance of each node reached.
-        has_blanks: Whether any blank node was reached.
-    """
+    """Decides what to request around the seeds."""
 
     requests: TripleFetcher
     seeds: Seeds
@@ -275,7 +269,7 @@ class _NeighbourhoodFetcher:
     links: Sequence[str]  # predicates that lead to things
     type_predicate: str  # the predicate that gives the class of a thing
     reached: dict[str, int] = field(default_factory=dict)  # how near to the question
-    has_blanks: bool = False
+    has_blanks: bool = False  # whether any blank node was reached
 
     async def fetch_seeds(self) -> None:
         """Fetch the edges of the seeds; at hubs only a few edges per predicate."""
@@ -423,7 +417,6 @@ class _NeighbourhoodFetcher:
         ]
 
     async def _fetch_blanks(self, nodes: Sequence[str]) -> None:
-        """Fetch the blank nodes next to some nodes, with their outgoing edges."""
         values = f"VALUES ?a {{ {format_iris(nodes)} }}"
         star = "FILTER(isBlank(?b)) ?b ?q ?c"
         results = await asyncio.gather(

@@ -99,7 +99,6 @@ def format_shex(
 def _format_row(
     line: ShapeLine, shape: Shape, prefixes: PrefixMap, labels: Mapping[str, str]
 ) -> tuple[str, str]:
-    """Return a triple constraint and its comment."""
     name = f"{'^' if line.inverse else ''}{prefixes.shorten(line.predicate)}"
     tag = _format_cardinality(line, shape)
     parts = [name, _format_value(line, prefixes), *([tag] if tag else [])]
@@ -131,7 +130,6 @@ def _format_row(
 
 
 def _format_name(line: ShapeLine, cls: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
-    """Return the name of a property, with its label if that adds information."""
     name = f"{'^' if line.inverse else ''}{prefixes.shorten(line.predicate)}"
     label = _get_informative_label(line, cls, labels)
     return f'{name} "{_clip(_to_one_line(label))}"' if label else name

@@ -35,13 +35,7 @@ _EXCLUDED_PREDICATES = (v.RDF_TYPE,)
 
 @dataclass(frozen=True)
 class ShapeLine:
-    """A predicate at the instances of a class.
-
-    Attributes:
-        in_steps: Whether the predicate also leaves its values, so that a question may mean any
-            number of steps.
-        is_foreign_example: Whether the example is from another instance than the shape's.
-    """
+    """A predicate at the instances of a class."""
 
     predicate: str  # IRI of the predicate
     triples: int | None  # number of triples; None if unknown
@@ -52,13 +46,13 @@ class ShapeLine:
     min_count: int | None = None  # required number of values, from a hand-written shape
     max_count: int | None = None  # permitted number of values, from a hand-written shape
     values: tuple[Term, ...] = ()  # all values, if they are few and repeated
-    in_steps: bool = False
+    in_steps: bool = False  # whether it also leaves its values: any number of steps may be meant
     chain: tuple[Term, ...] = ()  # values of further steps from the example
     max_triples: int | None = None  # maximum number of triples of one instance
     untyped_share: float = 0.0  # share of resources at the other end without a class
     untyped_predicates: tuple[str, ...] = ()  # predicates of these resources
     subproperties: tuple[str, ...] = ()  # its sub-properties
-    is_foreign_example: bool = False
+    is_foreign_example: bool = False  # of another instance than the shape's
 
 
 @dataclass(frozen=True)
@@ -324,7 +318,6 @@ def _get_term(arrays: GraphArrays, term_id: int) -> Term:
 
 
 def _list_values(arrays: GraphArrays, ends: Ids, triples: int) -> tuple[Term, ...]:
-    """Return all values if they are few and repeated, else none."""
     terms = arrays.terms
     is_enumeration = len(ends) <= _MAX_VALUES and triples >= _MIN_USES_PER_VALUE * len(ends)
     if not is_enumeration or any(term_id >= terms.first_blank for term_id in ends.tolist()):

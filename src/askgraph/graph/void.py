@@ -144,7 +144,6 @@ def _read_graph_sizes(statements: RdfStatements) -> parts.Counts:
 
 
 def _measure_completeness(statements: RdfStatements, profile: parts.Profile) -> parts.Profile:
-    """Return the profile with its declared completeness, else with a measured one."""
     if own_parts := read_own_parts(statements):
         return replace(profile, completeness=parts.replace_parts(own_parts, {}))
     schema: list[parts.ClassProfile | parts.PredicateProfile] = [
@@ -271,7 +270,6 @@ def _read_iris(statements: RdfStatements, iri: str, predicate: str) -> tuple[str
 def _read_counts(
     statements: RdfStatements, part: Node, division: str, kind: str, size: str = v.VOID_TRIPLES
 ) -> parts.Counts:
-    """Return the counts of the classes, datatypes or language tags that partition a node."""
     counts: Counter[str] = Counter()
     for node in statements.get_nodes(part, division):
         number = (

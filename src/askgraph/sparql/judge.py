@@ -137,7 +137,6 @@ def can_call_service(query: str) -> bool:
 
 
 def _prepare_text(query: str, prefixes: Mapping[str, str] | None) -> str:
-    """Return the text to send: without escapes, and with its prefixes declared."""
     if len(query) > MAX_QUERY_CHARACTERS:
         raise QueryError(
             f"the query has {len(query):,} characters; at most {MAX_QUERY_CHARACTERS:,} are allowed"

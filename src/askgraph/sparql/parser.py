@@ -64,7 +64,6 @@ class ParsedSparql:
     """A query's tree as it is written, with VALUES after it in `values`.
 
     Attributes:
-        labels: the labels of its blank nodes, by the names of their variables.
         terms: its IRIs and literals in written order, without declarations, datatypes, separators,
             names with an unknown prefix, and the numbers of LIMIT and OFFSET.
         flaw: offset and description of the first IRI or language tag that cannot be expanded, such
@@ -72,7 +71,7 @@ class ParsedSparql:
     """
 
     tree: ast.Query
-    labels: Mapping[str, str]
+    labels: Mapping[str, str]  # of blank nodes, by the names of their variables
     terms: tuple[TermOccurrence, ...]
     flaw: tuple[int, str] | None = None
 
@@ -853,7 +852,6 @@ def _find_fault(
 
 
 def _find_open_bracket(tokens: Sequence[lexer.Token]) -> tuple[int, str] | None:
-    """Return offset and description of the first unbalanced bracket."""
     opening_by_closing = {")": "(", "]": "[", "}": "{"}
     open_brackets: list[lexer.Token] = []
     for token in tokens:

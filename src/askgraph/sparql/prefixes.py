@@ -183,7 +183,6 @@ def _escape_local_name(local: str) -> str | None:
 
 
 def _choose_prefix(namespace: str, used_prefixes: Iterable[str]) -> str:
-    """Return the most readable prefix for a namespace that is not used yet."""
     names = _suggest_names(namespace) or ["ns"]
     candidates = [names[0], *(f"{name}-{names[0]}" for name in names[1:])]
     for candidate in candidates:

@@ -577,7 +577,6 @@ class ShortNames:
 
 
 def _is_informative_label(label: str, iri: str) -> bool:
-    """Return whether a label adds information to the local name of its IRI."""
     local = split_local_name(iri).casefold()
     local_words = set(re.findall(r"\w+", local))
     words = re.findall(r"\w+", label.casefold())

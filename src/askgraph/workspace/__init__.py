@@ -539,7 +539,6 @@ class Workspace:
         )
 
     def _open_service(self, name: str) -> Endpoint:
-        """Open only the endpoint of a graph, for a SERVICE call."""
         name, settings = self._resolve_name(name)
 
         def open_graph_endpoint() -> Endpoint:
@@ -647,7 +646,6 @@ class Workspace:
         return [self.folder / Path(settings.enrich).expanduser()] if settings.enrich else []
 
     def _list_vocabulary_files(self, settings: GraphSettings) -> list[Path]:
-        """Return the files of the vocabularies that a graph adds to those in the package."""
         return [self.folder / Path(file).expanduser() for file in settings.vocabularies]
 
 

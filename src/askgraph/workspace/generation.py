@@ -106,7 +106,6 @@ class QuestionRephraser:
     async def _has_same_reading(
         self, wording: Wording, reading: DraftReading, graph: KnowledgeGraph, search: Method
     ) -> bool:
-        """Return whether graph search or the model reads a wording as the same query."""
         question = Question(wording.text, wording.language)
         for method, timeout in ((search, 2 * QUERY_TIMEOUT_SECONDS), (self.reader, None)):
             try:
@@ -293,7 +292,6 @@ class _ExampleGenerator:
         return GeneratedExamples(self.graph.name, tuple(self.stored), self.drafted, ended)
 
     async def _process_drafts(self, seed: int, end: float) -> str:
-        """Process drafts; return the reason for stopping, empty if the time ran out."""
         questions = {
             normalize_question(wording.text)
             for example in self.graph.examples

@@ -120,7 +120,6 @@ def _build_options(
     concurrency: int,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Return the options for running the queries of a graph's questions."""
     return {
         "prefixes": {**contents.prefixes, **graph.prefixes.namespaces},
         "timeout": timeout,
@@ -132,7 +131,6 @@ def _build_options(
 def _group_by_graph(
     workspace: Workspace, path: Path, questions: Iterable[GoldQuestion], default_graph: str | None
 ) -> dict[str | Path, list[GoldQuestion]]:
-    """Group questions by the name or path of their graph; each graph is resolved once."""
     sources: dict[str | None, str | Path] = {}
     questions_by_graph: dict[str | Path, list[GoldQuestion]] = {}
     for question in questions:

@@ -192,7 +192,6 @@ def load_source_profile(workspace: Workspace, source: str | None, *, progress: P
 def _fetch_descriptions(
     source: str, *, seconds: float = 20.0, guard: AddressGuard | None = None
 ) -> tuple[DatasetDescription, ...]:
-    """Return the schema.org descriptions in a page or file; `guard` limits the addresses."""
     if not graph_data.is_url(source):
         return read_descriptions(Path(source))
 

@@ -412,7 +412,6 @@ def run_cross_training(
 def _prepare_pairs_file(
     workspace: Workspace, data_set: DataSet, study: CrossTrainingStudy, progress: Progress
 ) -> Path:
-    """Return the file with the pairs of a data set; it is created if missing."""
     seed = study.settings.seed
     notation = PLAIN if study.plain else NAMES
     key_text = f"{hash_file(data_set.train)} {data_set.graph} {notation} {seed}"

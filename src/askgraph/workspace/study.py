@@ -224,7 +224,6 @@ def _check_names(workspace: Workspace, study: Study) -> None:
 def _prepare_variant(
     workspace: Workspace, study: Study, experiment: Experiment, progress: Progress
 ) -> str:
-    """Return the graph of an experiment: an existing one, or made from the plain one."""
     if experiment.variant in study.variants:
         return study.variants[experiment.variant]
     if experiment.variant == "plain":
@@ -373,7 +372,6 @@ def plan_rows(
 def _plan_row(
     study: PaperStudy, table: studies.PaperTable, row: studies.PaperRow, has_examples: bool
 ) -> PlannedRow:
-    """Plan a row: the settings for all rows, then its method's, then its own."""
     name, method_options = parse_method_spec(row.method)
     settings = {**dict(map(parse_setting, study.settings)), **method_options, **row.settings}
     requirements: list[str] = []
@@ -482,7 +480,6 @@ def _build_line(
     run: EvaluationRun | SetupError | None,
     index_progress: Progress,
 ) -> studies.MeasuredRow:
-    """Build the line of a row from its run, from gold queries, or from indices."""
     model = str(json.loads(planned_row.choice.settings).get("model", ""))
     measure = planned_row.table.measure
     if planned_row.missing:
@@ -529,7 +526,6 @@ def _measure_gold(
     benchmark: BenchmarkQuestions,
     index_progress: Progress,
 ) -> studies.Measurement:
-    """Measure a row without a run: from the gold queries, or by searching indices."""
     figures: Mapping[str, Interval | None]
     match planned_row.table.measure:
         case "modifiers":

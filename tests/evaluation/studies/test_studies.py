@@ -19,6 +19,7 @@ from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.reports import Interval
 from askgraph.evaluation.runs import Record
 from askgraph.evaluation.runs.scores import load_metrics
+from askgraph.evaluation.studies import stages
 from askgraph.evaluation.studies.representations import (
     EXPERIMENTS,
     Experiment,
@@ -238,13 +239,13 @@ def case(
     written: int = 1,
     confidence: float = 0.9,
     graph: str = "space",
-) -> studies.stages.StageCase:
+) -> stages.StageCase:
     made = record(f"q{number}", f1, status=status, confidence=confidence, graph=graph)
-    return studies.stages.StageCase(made, QueryLinks(), QueryLinks(), QueryLinks(), reach, written)
+    return stages.StageCase(made, QueryLinks(), QueryLinks(), QueryLinks(), reach, written)
 
 
-def shares(cases: list[studies.stages.StageCase], policy: str) -> tuple[float | None, float | None]:
-    found = studies.stages.compare_policies(cases, METRIC)[policy]
+def shares(cases: list[stages.StageCase], policy: str) -> tuple[float | None, float | None]:
+    found = stages.compare_policies(cases, METRIC)[policy]
     return found.caught_share, found.lost_share
 
 
@@ -269,13 +270,13 @@ def test_measuring_stages(index: SearchIndex[Resource]) -> None:
     cases += [case(20 + at, 0.0, confidence=0.4, graph="one") for at in range(5)]
     cases += [case(30, 0.0, confidence=0.51, graph="two"), case(31, 1.0, confidence=0.53,
               graph="two")]  # fmt: skip
-    found = studies.stages.compare_policies(cases, METRIC)["execution, confidence"]
+    found = stages.compare_policies(cases, METRIC)["execution, confidence"]
     # Two of twenty may be lost on `one`, which puts the threshold for `two` at 0.52; the threshold
     # for `one` comes from the one right answer of `two`, of which none may be lost.
     assert (found.wrong, found.wrong_rejected) == (6, 6)
     assert (found.right, found.right_rejected) == (21, 3)
     # Errors are left out.
-    found = studies.stages.compare_policies([case(1, 0.0, status="error"), case(2, 1.0)], METRIC)[
+    found = stages.compare_policies([case(1, 0.0, status="error"), case(2, 1.0)], METRIC)[
         "execution"
     ]
     assert (found.wrong, found.right) == (0, 1)
@@ -283,15 +284,15 @@ def test_measuring_stages(index: SearchIndex[Resource]) -> None:
     sought = [
         (
             index,
-            studies.stages.RecallQuery("Which moons has Jupiter?", frozenset({f"{EX}0", f"{EX}1"})),
+            stages.RecallQuery("Which moons has Jupiter?", frozenset({f"{EX}0", f"{EX}1"})),
         ),
-        (index, studies.stages.RecallQuery("Where is Mars?", frozenset({f"{EX}1"}))),
-        (index, studies.stages.RecallQuery("What is there?", frozenset())),
+        (index, stages.RecallQuery("Where is Mars?", frozenset({f"{EX}1"}))),
+        (index, stages.RecallQuery("What is there?", frozenset())),
     ]
-    recall = studies.stages.measure_recall("entities", sought, (1, 10))
+    recall = stages.measure_recall("entities", sought, (1, 10))
     assert recall.questions == 2 and dict(recall.shares_by_limit) == {1: 0.5, 10: 0.75}
     # Where nothing is sought there is no recall.
-    assert studies.stages.measure_recall("predicates", [], (10,)).shares_by_limit == ((10, 0.0),)
+    assert stages.measure_recall("predicates", [], (10,)).shares_by_limit == ((10, 0.0),)
 
 
 @given(
@@ -313,7 +314,7 @@ def test_a_policy_that_adds_to_another_rejects_no_less(
         case(at, f1, reach=reach, status=status, written=written, confidence=sure, graph=graph)
         for at, (f1, reach, status, written, sure, graph) in enumerate(drawn)
     ]
-    found = studies.stages.compare_policies(cases, METRIC)
+    found = stages.compare_policies(cases, METRIC)
 
     assert len({(one.wrong, one.right) for one in found.values()}) == 1
     for less, more in (
@@ -346,24 +347,24 @@ START = Bm25Parameters()
 def test_the_best_of_a_smooth_hill_is_found_nearby(k1: float, b: float) -> None:
     asked: list[Bm25Parameters] = []
 
-    def measure(one: Bm25Parameters) -> studies.stages.RecallResult:
+    def measure(one: Bm25Parameters) -> stages.RecallResult:
         asked.append(one)
         height = 1 - abs(one.k1 - k1) / 20 - abs(one.b - b) / 2
-        return studies.stages.RecallResult("entities", 1, ((10, height), (100, 1.0)))
+        return stages.RecallResult("entities", 1, ((10, height), (100, 1.0)))
 
-    found = studies.stages.tune_parameters(measure, start=START)
+    found = stages.tune_parameters(measure, start=START)
 
     assert found.recall_after.shares_by_limit >= found.recall_before.shares_by_limit
-    nearest = min(abs(value - k1) for value in (*studies.stages.K1_WEIGHTS, START.k1))
+    nearest = min(abs(value - k1) for value in (*stages.K1_WEIGHTS, START.k1))
     assert abs(found.after.k1 - k1) == pytest.approx(nearest)
-    assert len(asked) == len(set(asked)) <= studies.stages.MAX_EVALUATION_COUNT + 1
+    assert len(asked) == len(set(asked)) <= stages.MAX_EVALUATION_COUNT + 1
 
 
 def test_numbers_and_published_rows() -> None:
     # Numbers that change nothing stay.
     told: list[int] = []
-    found = studies.stages.tune_parameters(
-        lambda one: studies.stages.RecallResult("entities", 1, ((10, 0.5),)),
+    found = stages.tune_parameters(
+        lambda one: stages.RecallResult("entities", 1, ((10, 0.5),)),
         start=START,
         progress=told.append,
     )
@@ -371,13 +372,11 @@ def test_numbers_and_published_rows() -> None:
     # Beside a model that is trained as published stands what was published.
     formats = {"QALD": "qald", "RuBQ": "rubq", "ours": "questions_jsonl"}
     rows = [
-        studies.stages.TransferRow(("QALD",), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
-        studies.stages.TransferRow(("QALD", "ours"), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
-        studies.stages.TransferRow(
-            ("QALD",), {"QALD": 0.0, "RuBQ": 0.0, "ours": 0.0}, questions=100
-        ),
+        stages.TransferRow(("QALD",), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
+        stages.TransferRow(("QALD", "ours"), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
+        stages.TransferRow(("QALD",), {"QALD": 0.0, "RuBQ": 0.0, "ours": 0.0}, questions=100),
     ]
-    sheet = studies.stages.build_transfer_sheet(rows, formats)
+    sheet = stages.build_transfer_sheet(rows, formats)
     assert [column.head for column in sheet.columns] == [
         "trained on", "questions", "QALD", "RuBQ", "ours", "QALD, published", "RuBQ, published",
     ]  # fmt: skip

@@ -227,7 +227,6 @@ class Knowledge:
     """The knowledge of one graph.
 
     Attributes:
-        min_share: the checks conclude nothing from sorts that cover less than this share.
         shared_sorts: for a class, all sorts of its instances; a class that is missing may share
             instances with any other.
         hierarchy: for each class its direct superclasses, including those without instances; None
@@ -240,7 +239,7 @@ class Knowledge:
     predicates: Mapping[str, PredicateUse]
     prefixes: PrefixMap = field(default_factory=PrefixMap)
     completeness: float = 1.0  # how surely all names are listed, 0 to 1
-    min_share: float = 0.75
+    min_share: float = 0.75  # the checks conclude nothing from sorts that cover less
     entities: EntityLookup | None = None  # lookup of resources, if available
     shared_sorts: Mapping[str, Sorts] = field(default_factory=dict)
     hierarchy: Mapping[str, Iterable[str]] | None = None

@@ -267,7 +267,6 @@ def _is_safe_repair(finding: Finding, text: str) -> bool:
 
 
 def _build_replacement(finding: Finding, before: str) -> str:
-    """Return the replacement; a full IRI if its prefix differs from that of the original."""
     best = finding.proposals[0]
     if finding.kind is FaultKind.DIRECTION:
         return f"^{before}"

@@ -67,13 +67,10 @@ class LexicalEntry:
     A subject has a `noun`, or a `count` of something, and does a `verb`. A `participle`
     (`published by`), a `relation` (`part of`) and a `place` follow "is". `dated` is a participle
     with a date: `founded`.
-
-    Attributes:
-        text: The noun, or the words before the value: `mass`, `orbits`, `published by`, `part of`.
     """
 
     kind: Kind  # the part of speech
-    text: str
+    text: str  # the noun, or the words before the value: `mass`, `orbits`, `part of`
     plural: str = ""  # the plural of the noun; the verb after several subjects
     past: str = ""  # the verb in the past with the value as its subject: `wrote`
     passive: str = ""  # what happened to the subject, before the value: `written by`
@@ -624,7 +621,6 @@ def is_gerund(text: str) -> bool:
 
 
 def _fit_event(entry: LexicalEntry, head: Head) -> str:
-    """Return the event of a date with the pronoun of its noun: `who died`."""
     return re.sub(r"^that\b", "who" if head.is_person else "that", entry.event)
 
 

@@ -226,13 +226,9 @@ def unwrap_year(expression: ast.Expression) -> ast.Expression:
 
 @dataclass(frozen=True)
 class Conditions:
-    """Parses filters into conditions on one variable.
+    """Parses filters into conditions on one variable."""
 
-    Attributes:
-        words: Puts the other side of a comparison into words.
-    """
-
-    words: Callable[[ast.Expression], str]
+    words: Callable[[ast.Expression], str]  # write the other side of a comparison
     phrases: Phrases
 
     def parse(self, expression: ast.Expression) -> Condition | None:

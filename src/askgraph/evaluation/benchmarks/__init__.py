@@ -26,13 +26,12 @@ class BenchmarkContents:
     """The contents of a file or folder.
 
     Attributes:
-        graph: The graph that the questions are about (`wikidata`, `dbpedia`, …), if known.
         prefixes: Prefixes that the gold queries may use without declaring them.
     """
 
     questions: tuple[GoldQuestion, ...]  # the questions in file order
     unreadable: tuple[UnreadableItem, ...] = ()  # the items that could not be read
-    graph: str | None = None
+    graph: str | None = None  # what the questions are about (`wikidata`, …), if known
     prefixes: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -41,13 +41,12 @@ class DuplicatePair:
     Attributes:
         kind: `same query` if only the words differ, `similar question` if a query is unknown, and
             `similar words` if the queries differ, so that the meanings most likely differ too.
-        similarity: Similarity of the texts, 0 to 1.
     """
 
     first: int
     second: int
     kind: Kind
-    similarity: float
+    similarity: float  # of the texts, 0 to 1
 
     @property
     def is_duplicate(self) -> bool:

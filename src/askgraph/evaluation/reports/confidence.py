@@ -38,13 +38,12 @@ class Calibration:
     """The distance between confidence and score, over `n` answers.
 
     Attributes:
-        brier: Mean squared distance (Brier, 1950); 0 is best.
         ece: Expected calibration error: the distance of the two means of each bin, weighted by its
             answers (Naeini et al., AAAI 2015).
     """
 
     n: int
-    brier: float
+    brier: float  # mean squared distance (Brier, 1950); 0 is best
     ece: float
     bins: tuple[CalibrationBin, ...]
 

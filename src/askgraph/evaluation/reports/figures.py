@@ -407,7 +407,6 @@ class _FigureBuilder:
 
 
 def _select_benchmark(sheet: Sheet, benchmark: str) -> Sheet:
-    """Return the rows of one benchmark, without notes, which concern all benchmarks."""
     column_index = [column.head for column in sheet.columns].index("benchmark")
     rows = tuple(row for row in sheet.rows if row[column_index] == benchmark)
     return Sheet(sheet.title, sheet.columns, rows)

@@ -104,7 +104,6 @@ def _render_settings(run: EvaluationRun, *, with_times: bool) -> str:
 def _draw_sections(
     runs: Sequence[EvaluationRun], *, metric: str, with_times: bool
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the sections with figures, each with its title, and the plots in them as JSON."""
     try:  # the plots need altair of the extra `evaluation`
         from askgraph.evaluation.reports.figures import build_sections
     except ModuleNotFoundError as error:

@@ -454,7 +454,6 @@ def _build_rejection_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
 
 
 def _build_named_ends(share: str) -> Iterator[SheetColumn]:
-    """Yield the columns of an interval, named after its share."""
     yield from (replace(end, head=f"{share} {end.head}") for end in INTERVAL_COLUMNS)
 
 

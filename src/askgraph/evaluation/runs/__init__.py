@@ -36,9 +36,6 @@ class Record:
     Attributes:
         scores: Scores by metric. For an unanswerable question all are 1 if it was refused or asked
             back. A failure scores 0, unless gold failed and a gold answer is stored.
-        drafts: F1 (best column) of the method's candidates, best candidate first, if requested.
-        gold_links: Whether the method was given the entities and relations of the gold query, so
-            that its scores compare with no other's.
     """
 
     id: str
@@ -60,9 +57,9 @@ class Record:
     unanswerable: bool = False  # whether the graph holds no answer
     executed: bool = False  # whether the answer's query ran
     rows: int | None = None  # rows of the answer's query; None if unknown
-    drafts: tuple[float, ...] = ()
+    drafts: tuple[float, ...] = ()  # F1 (best column) of candidates, best first, if requested
     attempts: int = 1  # number of attempts
-    gold_links: bool = False
+    gold_links: bool = False  # whether gold's terms were given; compare with no other run
     usage: Usage = field(default_factory=Usage)  # cost over all attempts
     failure: str | None = None  # class of the failure, or None
     error: str | None = None  # error of the method or of the answer's query
@@ -201,12 +198,7 @@ class EvaluationOptions:
 
 @dataclass(frozen=True)
 class Task:
-    """One question for one method.
-
-    Attributes:
-        gold_links: Whether the method is given the entities and relations of the gold query.
-        prefixes: Prefixes that queries may use without declaring them.
-    """
+    """One question for one method."""
 
     question: GoldQuestion
     benchmark: str
@@ -214,8 +206,8 @@ class Task:
     method: str
     repeat: int = 0  # number of the repetition, from 0
     examples: Path | None = None  # file of questions with queries that the method may learn from
-    gold_links: bool = False
-    prefixes: tuple[tuple[str, str], ...] = ()
+    gold_links: bool = False  # whether the method is given the terms of the gold query
+    prefixes: tuple[tuple[str, str], ...] = ()  # that queries may leave undeclared
     options: EvaluationOptions = field(default_factory=EvaluationOptions)
     snapshot: str = ""  # state of the graph when the run was planned
     fingerprint: str = ""  # hash of question, gold, method, graph and options

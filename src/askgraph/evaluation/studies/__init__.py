@@ -401,7 +401,6 @@ def _build_cost_cells(usage: Usage) -> tuple[Cell, ...]:
 def _build_published_cells(
     table: PaperTable, row: PaperRow, metric: str, shown_benchmarks: Sequence[str]
 ) -> list[Cell]:
-    """Return the published figures of a metric: a cell each, or one cell with several metrics."""
     kind, figures = _KINDS_BY_METRIC.get(metric, "share"), row.published.get(metric, {})
     benchmarks = _get_published_benchmarks(table, metric, shown_benchmarks)
     if len(table.heads) > 1 and len(benchmarks) > 1:

@@ -167,7 +167,6 @@ def _is_right(case: StageCase, metric: str) -> bool:
 
 
 def _find_policy_threshold(cases: Sequence[StageCase], metric: str, policy: Policy) -> float:
-    """Return the confidence threshold for the right answers that a policy accepts."""
     right_cases = [case for case in cases if _is_right(case, metric)]
     accepted = [(case.record.confidence, True) for case in right_cases if not policy(case)]
     return find_threshold(accepted, lost_count=len(right_cases) - len(accepted))
@@ -454,7 +453,6 @@ def build_transfer_sheet(rows: Sequence[TransferRow], formats: Mapping[str, str]
 
 
 def _get_published_figures(row: TransferRow, formats: Mapping[str, str]) -> dict[str, float]:
-    """Return the published figures of a comparable model, as fractions."""
     if row.questions is not None:
         return {}
     untrained = [name for name in formats if name not in row.trained]

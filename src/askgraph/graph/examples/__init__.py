@@ -39,20 +39,14 @@ class Wording:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """The result of a query when its answer was confirmed or generated.
-
-    Attributes:
-        digest: Digest of the result (see `askgraph.graph.examples`); None if it was cut off.
-        by: Who confirmed it, or the language model that worded a generated example; None if
-            unknown.
-    """
+    """The result of a query when its answer was confirmed or generated."""
 
     when: str  # time, in ISO 8601
     graph: str  # name of the graph in its workspace
     snapshot: str  # identifies the graph's content at that time
     rows: int  # number of solutions or triples (1 for ASK)
-    digest: str | None = None
-    by: str | None = None
+    digest: str | None = None  # of the result; None if it was cut off
+    by: str | None = None  # who confirmed it, or the model that worded a generated example
 
 
 @dataclass(frozen=True)

@@ -255,7 +255,6 @@ def is_measurable(values: Sequence[Term | None]) -> bool:
 
 
 def _to_integers(values: Sequence[Term | None]) -> list[int]:
-    """Return the values as integers; empty if any value is not one."""
     texts = [_get_text(value) for value in values]
     if all(isinstance(v, Literal) and v.datatype.value in voc.INTEGER_DATATYPES for v in values):
         return [int(text) for text in texts if text.lstrip("+-").isdecimal()]
@@ -405,7 +404,6 @@ def _fill_draft(
 def _replace_with_names(
     query: str, plan: QuestionPlan, profile: Profile, prefixes: PrefixMap
 ) -> str:
-    """Return the query with names in place of resources in its result, if they have names."""
     gives, name = plan.template.gives, plan.cls.name_predicate
     if gives == "?value":
         last = plan.second or plan.predicate

@@ -274,7 +274,6 @@ def _format_comment(wording: Wording) -> str:
 
 
 def _strip_prefixes(query: str, prefixes: Mapping[str, str]) -> str:
-    """Return the query without the leading declarations that a reader restores."""
     head = end = 0
     remaining_head = ""
     while line := _PREFIX_LINE.match(query, end):

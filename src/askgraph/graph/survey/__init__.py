@@ -31,27 +31,21 @@ class SurveyFacts:
     """The facts collected so far, by IRI of classes and predicates.
 
     Attributes:
-        subjects: Number of distinct subjects by predicate.
-        subject_classes: Classes of subjects by predicate.
-        object_classes: Classes of objects by predicate.
-        languages: Language tags by predicate.
         texts: Sample texts by predicate.
         descriptions: (predicate, value) pairs by class or predicate: labels, parents, inverses.
         sampled: Predicates whose counts are scaled up from a sample, by kind of ends.
         inverse_pairs: Pairs of predicates that are inverse to each other.
         partitions: Partitions by class and predicate.
-        properties: Property entities that carry the names of predicates.
-        types: Own predicates of the graph by the standard ones.
     """
 
     classes: dict[str, int] = field(default_factory=dict)  # number of instances by class
     triples: dict[str, int] = field(default_factory=dict)  # number of triples by predicate
-    subjects: dict[str, int] = field(default_factory=dict)
+    subjects: dict[str, int] = field(default_factory=dict)  # distinct ones by predicate
     objects: dict[str, int] = field(default_factory=dict)  # number of distinct objects by predicate
-    subject_classes: Tally = field(default_factory=lambda: defaultdict(Counter))
-    object_classes: Tally = field(default_factory=lambda: defaultdict(Counter))
+    subject_classes: Tally = field(default_factory=lambda: defaultdict(Counter))  # by predicate
+    object_classes: Tally = field(default_factory=lambda: defaultdict(Counter))  # by predicate
     datatypes: Tally = field(default_factory=lambda: defaultdict(Counter))  # datatypes by predicate
-    languages: Tally = field(default_factory=lambda: defaultdict(Counter))
+    languages: Tally = field(default_factory=lambda: defaultdict(Counter))  # by predicate
     texts: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     descriptions: dict[str, list[tuple[str, Term]]] = field(
         default_factory=lambda: defaultdict(list)
@@ -210,14 +204,10 @@ _MAX_PAGES = 20
 
 @dataclass(frozen=True)
 class PagedRows:
-    """Distinct rows in the order of arrival.
-
-    Attributes:
-        is_complete: Whether there are no more.
-    """
+    """Distinct rows in the order of arrival."""
 
     rows: tuple[Row, ...]
-    is_complete: bool
+    is_complete: bool  # whether there are no more
 
     @property
     def iris(self) -> list[str]:

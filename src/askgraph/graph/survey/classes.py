@@ -64,7 +64,6 @@ async def collect_classes(session: QuerySession, facts: survey.SurveyFacts) -> N
 
 
 async def _list_classes(session: QuerySession, facts: survey.SurveyFacts) -> Part | None:
-    """List all classes, then query their sizes; return None if none came."""
     listing = await survey.select_pages(
         session, "classes", "SELECT DISTINCT ?c { ?s a ?c }", max_rows=_MAX_CLASSES
     )
@@ -365,7 +364,6 @@ async def _detect_type_predicates(session: QuerySession) -> tuple[str, str] | No
 async def _fetch_direct_statements(
     session: QuerySession, nodes: Iterable[Row | str]
 ) -> list[tuple[str, str, str]]:
-    """Return the direct statements of some nodes that lead to IRIs."""
     names = sorted(
         {node if isinstance(node, str) else to_plain_value(node[0]) or "" for node in nodes}
     )

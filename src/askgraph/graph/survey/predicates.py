@@ -75,7 +75,6 @@ async def _count_all(session: QuerySession, facts: SurveyFacts, total: int | Non
 
 
 async def _list_predicates(session: QuerySession, facts: SurveyFacts) -> Part:
-    """List all predicates, else those of a sample."""
     listing = await select_pages(
         session, "predicates", "SELECT DISTINCT ?p { ?s ?p ?o }", max_rows=_MAX_PREDICATES
     )
@@ -216,8 +215,6 @@ _MAX_COUNTED_TRIPLES = 2_000_000
 
 @dataclass(frozen=True)
 class _EndKind:
-    """A kind of predicate ends to count."""
-
     words: str  # description for progress
     pattern: str  # pattern that binds the `variables`
     expression: str  # expression to count

@@ -41,7 +41,6 @@ class ServiceClause:
     That is `SERVICE <target> { body }`, or a whole sub-select that contains nothing else.
 
     Attributes:
-        leading: those that a VALUES in front of `body`, in the same group, may restrict.
         around: the levels around it, innermost first.
         alternative: whether the clause is within a UNION.
     """
@@ -53,7 +52,7 @@ class ServiceClause:
     end: int
     names: tuple[str, ...]  # the variables of its solutions
     certain: frozenset[str]  # those that each solution binds
-    leading: frozenset[str]
+    leading: frozenset[str]  # those that a VALUES in front of `body` may restrict
     surrounding_levels: tuple[SurroundingLevel, ...]
     graph: str = ""  # the name of the GRAPH that contains the outermost level
     is_alternative: bool = False
@@ -155,8 +154,6 @@ class _GroupPosition:
 
 @dataclass(frozen=True)
 class _ClauseFinder:
-    """Finds the clauses of a query."""
-
     text: str
     scope: VariableScope
 
