@@ -6,16 +6,7 @@ from typing import Annotated
 
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph.glossary import add_note
-from askgraph.methods.tools import Context
-from askgraph.methods.tools.query_faults import (
-    explain_empty_result,
-    explain_failure,
-    explain_fault,
-    explain_unknown_iris,
-    explain_unseen_iris,
-    find_unknown_iris,
-    find_unseen_iris,
-)
+from askgraph.methods.tools import Context, query_faults
 from askgraph.methods.tools.query_run import (
     MAX_ROWS,
     QueryRun,
@@ -67,7 +58,7 @@ async def answer(
             and not context.limits.plain
             and _record_refusal(context, "empty", prepared_query.query)
         ):
-            explanation = await explain_empty_result(context, query_run.query)
+            explanation = await query_faults.explain_empty_result(context, query_run.query)
             text = f"it has no rows. {explanation.text}\nMend it, or end with the same query again."
             return _refuse(RenderedText(text, explanation.iris))
         is_repeated = _build_refusal_key("unseen", prepared_query.query) in context.refused_queries
@@ -83,9 +74,9 @@ async def answer(
     except QueryError as problem:
         if context.limits.plain:
             return _refuse(RenderedText(str(problem)))
-        return _refuse(await explain_fault(context, prepared_query.query, problem))
+        return _refuse(await query_faults.explain_fault(context, prepared_query.query, problem))
     except ServiceError as problem:
-        return _refuse(RenderedText(explain_failure(problem)))
+        return _refuse(RenderedText(query_faults.explain_failure(problem)))
     return await _accept(context, query_run, final_answer)
 
 
@@ -126,19 +117,19 @@ def _build_refusal_key(reason: str, query: str) -> str:
 
 async def _check_iris(context: Context, query: str) -> RenderedText | None:
     """Return the fault of IRIs that were never shown; None if there is none."""
-    unseen_iris = find_unseen_iris(context, query)
+    unseen_iris = query_faults.find_unseen_iris(context, query)
     if not unseen_iris:
         return None
     unknown = [
         iri
-        for iri in await find_unknown_iris(context, query)
+        for iri in await query_faults.find_unknown_iris(context, query)
         if iri in unseen_iris and not iri.startswith(STANDARD_NAMESPACES)
     ]
     if unknown:
-        return await explain_unknown_iris(context, query, unknown)
+        return await query_faults.explain_unknown_iris(context, query, unknown)
     if not _record_refusal(context, "unseen", query):
         return None
-    explanation = await explain_unseen_iris(context, unseen_iris)
+    explanation = await query_faults.explain_unseen_iris(context, unseen_iris)
     text = (
         f"nothing has shown these IRIs so far: {explanation.text}. If they are meant, answer again."
     )

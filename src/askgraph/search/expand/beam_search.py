@@ -33,17 +33,7 @@ from askgraph.search.expand import (
     find_named_words,
     list_first_words,
 )
-from askgraph.search.expand.schema import (
-    Schema,
-    compute_direction_penalty,
-    find_values_by_initials,
-    get_explained_codes,
-    get_object_kinds,
-    get_truth_terms,
-    has_codes,
-    is_mirrored,
-    take_step,
-)
+from askgraph.search.expand import schema as expand_schema
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.tokenize import Quantity, TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
@@ -84,7 +74,7 @@ class BeamSearch:
     """
 
     graph: GraphArrays
-    schema: Schema
+    schema: expand_schema.Schema
     linked: LinkedQuestion
     frame: QuestionOperators
     weights: Mapping[str, float]
@@ -140,7 +130,9 @@ class BeamSearch:
             if number is None or not flagged or flag.score < FULL_NAME_SHARE:
                 continue
             owners = {cls for cls, _ in self.schema.predicates[number].subject_classes}
-            for link in flagged if get_truth_terms(self.schema, number) is not None else ():
+            for link in (
+                flagged if expand_schema.get_truth_terms(self.schema, number) is not None else ()
+            ):
                 words = [tokens[at] for at in (*flag.positions, *link.positions)]
                 is_name = any(word.is_capitalized or word.quote is not None for word in words)
                 if link.score > FULL_NAME_SHARE and link.target in owners and not is_name:
@@ -281,7 +273,7 @@ class BeamSearch:
         if nodes is None and is_transitive:
             nodes = self.graph.compute_closure(ids, predicate, inverse=inverse)
         elif nodes is None:
-            nodes = take_step(self.schema, ids, predicate, inverse=inverse)
+            nodes = expand_schema.take_step(self.schema, ids, predicate, inverse=inverse)
         if key is not None:
             self._step_results[key] = nodes
         return nodes
@@ -289,7 +281,7 @@ class BeamSearch:
     def _expand_predicate(
         self, state: PartialMatch, predicate: int, inverse: bool, named_only: bool, is_literal: bool
     ) -> Iterator[PartialMatch]:
-        is_symmetric = is_mirrored(self.schema, predicate)
+        is_symmetric = expand_schema.is_mirrored(self.schema, predicate)
         if is_symmetric and inverse and predicate in self.get_predicates(state.ids):
             return  # the same step in the other direction
         is_return = any(
@@ -312,7 +304,9 @@ class BeamSearch:
             if not len(ids) or (len(ids) == 1 and np.array_equal(ids, state.ids)):
                 continue
             penalty = self._compute_step_penalty(state, ids, predicate, inverse, is_literal)
-            penalty += compute_direction_penalty(self.linked, self.schema, state.node, predicate)
+            penalty += expand_schema.compute_direction_penalty(
+                self.linked, self.schema, state.node, predicate
+            )
             penalty += Penalty.DEEP_STEP if is_transitive and not inverse else 0.0
             readings: list[Link | None] = [*links[:_MAX_LINKS_PER_PREDICATE]]
             quantity = state.node.quantity if is_literal else None
@@ -370,7 +364,7 @@ class BeamSearch:
             return False
         if (explaining := self.schema.get_predicate_number(link.code)) is not None:
             return predicate != explaining
-        return not has_codes(self.schema, predicate, link.code)
+        return not expand_schema.has_codes(self.schema, predicate, link.code)
 
     def _get_step_links(self, state: PartialMatch, predicate: int, inverse: bool) -> list[Link]:
         """Return the links of a step; a question word alone only names a predicate's objects."""
@@ -427,7 +421,7 @@ class BeamSearch:
 
         Another named chain is followed once: "whose manager is".
         """
-        if predicate not in self.schema.transitive_predicates or is_mirrored(
+        if predicate not in self.schema.transitive_predicates or expand_schema.is_mirrored(
             self.schema, predicate
         ):
             return (False,)
@@ -443,7 +437,7 @@ class BeamSearch:
         if predicate not in self._containment:
             schema = self.schema
             self._containment[predicate] = (
-                "places" in get_object_kinds(schema, predicate)
+                "places" in expand_schema.get_object_kinds(schema, predicate)
                 or schema.is_subject_name(predicate)
                 or schema.is_declared_transitive(predicate)
             )
@@ -680,7 +674,7 @@ class Expansion:
 def expand(
     linked: LinkedQuestion,
     operators: QuestionOperators,
-    schema: Schema,
+    schema: expand_schema.Schema,
     weights: Mapping[str, float],
     *,
     limit: int | None = None,
@@ -880,10 +874,10 @@ def _create_abbreviation_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
     for at, token in enumerate(linked.reading.tokens):
         if at in explained or operator_mask >> at & 1 or token.quote is not None:
             continue
-        for term, predicate in get_explained_codes(search.schema).get(token.stem, ()):
+        for term, predicate in expand_schema.get_explained_codes(search.schema).get(token.stem, ()):
             yield from _create_abbreviation_seed(search, at, term, predicate)
         for number in search.links_by_predicate:
-            values = find_values_by_initials(search.schema, number, token.text)
+            values = expand_schema.find_values_by_initials(search.schema, number, token.text)
             if len(values) == 1:
                 yield from _create_abbreviation_seed(search, at, values[0])
 

@@ -20,17 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.deadline import limit_to_deadline
+from askgraph.graph import measures
 from askgraph.graph.arrays import GraphArrays, Ids, get_objects
 from askgraph.graph.literals import ValueKind, split_literal
-from askgraph.graph.measures import (
-    TemporalPredicates,
-    Unit,
-    detect_unit,
-    find_temporal_predicates,
-    get_unit_by_iri,
-    is_unit_like,
-    parse_unit,
-)
 from askgraph.graph.profile import (
     ClassProfile,
     PredicateProfile,
@@ -725,9 +717,11 @@ class Schema:
         return [int(number) for number in self.graph.count_predicates(ids[:_WIDE_SAMPLE_SIZE])[0]]
 
     @cached_property
-    def times(self) -> TemporalPredicates:
+    def times(self) -> measures.TemporalPredicates:
         """The graph's predicates of time."""
-        return find_temporal_predicates(self.profile, self.graph if self.graph.complete else None)
+        return measures.find_temporal_predicates(
+            self.profile, self.graph if self.graph.complete else None
+        )
 
     @cached_property
     def spans(self) -> tuple[tuple[int, int, bool], ...]:
@@ -748,12 +742,12 @@ class Schema:
         return None if self.times.rank is None else self.get_predicate_number(self.times.rank)
 
     @remember
-    def get_unit(self, predicate: int) -> Unit | None:
+    def get_unit(self, predicate: int) -> measures.Unit | None:
         """Return the unit of a predicate's numbers, by its names or descriptions."""
         texts = self._list_names(self.predicates[predicate])
         numbers = (self.graph.get_predicate_number(iri) for iri in v.DESCRIPTION_PREDICATES)
         known_numbers = (number for number in numbers if number is not None)
-        return detect_unit(
+        return measures.detect_unit(
             texts, self._iterate_literals(self.graph.predicates[predicate], known_numbers)
         )
 
@@ -772,10 +766,12 @@ class Schema:
     @cached_property
     def _unit_like_predicates(self) -> frozenset[int]:
         """Predicates with few, recurring texts, such as units and currencies."""
-        return frozenset(number for number, p in self.predicates.items() if is_unit_like(p))
+        return frozenset(
+            number for number, p in self.predicates.items() if measures.is_unit_like(p)
+        )
 
     @cached_property
-    def quantity_predicates(self) -> tuple[tuple[int, int, dict[int, Unit]], ...]:
+    def quantity_predicates(self) -> tuple[tuple[int, int, dict[int, measures.Unit]], ...]:
         """Predicates of one node for a number and its unit, with the units by term."""
         result, excluded = [], self.hidden_predicates | self.naming_predicates
         for predicate in self.predicates:
@@ -790,7 +786,7 @@ class Schema:
                 result += [(value, predicate, units) for value in numbers]
         return tuple(result)
 
-    def _find_units(self, predicate: int) -> dict[int, Unit]:
+    def _find_units(self, predicate: int) -> dict[int, measures.Unit]:
         """Return the units among a predicate's objects, by term; none if most are not units."""
         objects = self.graph.get_ends(predicate, inverse=True)
         if not 0 < len(objects) <= _MAX_UNITS_COUNT:
@@ -799,13 +795,13 @@ class Schema:
         units = {at: unit for at, unit in candidates if unit is not None}
         return units if 2 * len(units) > len(objects) else {}
 
-    def _parse_unit(self, term: int) -> Unit | None:
+    def _parse_unit(self, term: int) -> measures.Unit | None:
         """Return the unit of a term, by its IRI, its text, or its label."""
         terms = self.graph.terms
         if term < terms.first_iri:
-            return parse_unit(split_literal(terms.get_text(term))[0])
-        label_units = map(parse_unit, self._iterate_literals(term, self.naming_predicates))
-        unit = get_unit_by_iri(terms.get_value(term))
+            return measures.parse_unit(split_literal(terms.get_text(term))[0])
+        label_units = map(measures.parse_unit, self._iterate_literals(term, self.naming_predicates))
+        unit = measures.get_unit_by_iri(terms.get_value(term))
         return unit or next(
             (label_unit for label_unit in label_units if label_unit is not None), None
         )

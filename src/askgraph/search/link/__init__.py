@@ -26,21 +26,7 @@ from askgraph.index.names import (
     stem_name,
     stem_word,
 )
-from askgraph.search.link.lexicon import (
-    LANGUAGE,
-    SCHEMA_ONLY_MATCHES,
-    detect_abbreviations,
-    detect_scales,
-    expand_initials,
-    find_abbreviations,
-    find_codes,
-    find_country_matches,
-    find_initials,
-    find_related_matches,
-    find_spelling_variants,
-    get_schema_words,
-    is_full_name,
-)
+from askgraph.search.link import lexicon
 from askgraph.search.link.word_vectors import is_unknown_word
 from askgraph.search.tokenize import QuestionToken, TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import detect_operators
@@ -88,8 +74,8 @@ _THING_KINDS = (ItemKind.ENTITY, ItemKind.VALUE)
 _MIN_NAMESAKES: Final = 3  # from so many things with a plural in their names it says their kind
 
 _EXCLUDED_MATCHES: Final = {
-    ItemKind.ENTITY: SCHEMA_ONLY_MATCHES,
-    ItemKind.VALUE: SCHEMA_ONLY_MATCHES,
+    ItemKind.ENTITY: lexicon.SCHEMA_ONLY_MATCHES,
+    ItemKind.VALUE: lexicon.SCHEMA_ONLY_MATCHES,
     ItemKind.CLASS: frozenset(("doer", "demonym", "code")),
     ItemKind.PREDICATE: frozenset(("hyponym", "demonym", "code")),
 }
@@ -226,10 +212,10 @@ def link_question(
         index: the names.
         without: kinds of matches to leave out; see `Variant`.
     """
-    reading = detect_abbreviations(reading, index)
+    reading = lexicon.detect_abbreviations(reading, index)
     matched_variants = [item for item in find_variants(reading, index) if item.how not in without]
     hows = {(v.position, v.word, v.quality): v.how for v in matched_variants}
-    strict_keys = [key for key, how in hows.items() if how not in SCHEMA_ONLY_MATCHES]
+    strict_keys = [key for key, how in hows.items() if how not in lexicon.SCHEMA_ONLY_MATCHES]
     matches = index.search(strict_keys, at_least=_MIN_SEARCH_SHARE)
     if len(hows) > len(strict_keys):
         loose_matches = index.search(list(hows), at_least=_MIN_LOOSE_SEARCH_SHARE)
@@ -257,7 +243,7 @@ def link_question(
             code=table,
             how=("code",),
         )
-        for at, name, table in find_codes(reading, index)
+        for at, name, table in lexicon.find_codes(reading, index)
     ]
     links_found = _prefer_quoted_spelling(links_found, reading)
     links = tuple(_select_best_links(_adjust_for_prepositions(links_found, reading)))
@@ -267,9 +253,9 @@ def link_question(
     relevant_variants = [
         item
         for item in matched_variants
-        if item.how not in SCHEMA_ONLY_MATCHES or (item.position, item.how) in used_matches
+        if item.how not in lexicon.SCHEMA_ONLY_MATCHES or (item.position, item.how) in used_matches
     ]
-    measures = tuple(detect_scales(reading, index)) if "scale" not in without else ()
+    measures = tuple(lexicon.detect_scales(reading, index)) if "scale" not in without else ()
     return LinkedQuestion(
         reading, links, _weigh_tokens(reading, relevant_variants, index), measures
     )
@@ -654,7 +640,8 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
             ]
         matches += _join_words(reading.tokens, at, index)
         matches += (
-            Variant(position, *match) for position, match in find_initials(reading, at, free, index)
+            Variant(position, *match)
+            for position, match in lexicon.find_initials(reading, at, free, index)
         )
         if (
             reading.is_stop(at)
@@ -663,7 +650,7 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
         ):
             continue
         if token.text.isupper() and not reading.text.isupper():
-            spellings = find_spelling_variants(token, index)
+            spellings = lexicon.find_spelling_variants(token, index)
             matches += [Variant(at, word, _JOINED_SCORE, "abbreviation") for word in spellings]
         synonyms = map(index.find_word, reading.word_list.synonyms.get(token.stem, ()))
         matches += [Variant(at, x, _SYNONYM_SCORE, "synonym") for x in synonyms if x is not None]
@@ -697,22 +684,26 @@ def _find_related_variants(
     reading: TokenizedQuestion, at: int, matches: Sequence[Variant], index: NameIndex
 ) -> Iterator[Variant]:
     """Yield related words for a token that names no class or predicate in any form."""
-    token, is_english = reading.tokens[at], reading.language == LANGUAGE
+    token, is_english = reading.tokens[at], reading.language == lexicon.LANGUAGE
     english = (token.stem,) if is_english else translate_word(token.folded, reading.language)
     own_variants = [variant for variant in matches if variant.position == at]
     if token.is_capitalized or all(variant.how != "exact" for variant in own_variants):
         for word in dict.fromkeys((token.stem, *english)):
-            yield from (Variant(at, *match) for match in find_country_matches(word, index))
-    schema = get_schema_words(index).numbers
+            yield from (Variant(at, *match) for match in lexicon.find_country_matches(word, index))
+    schema = lexicon.get_schema_words(index).numbers
     if any(v.quality >= _INFLECTED_SCORE and v.word in schema for v in own_variants):
         return
     has_capital = token.is_capitalized and reading.language not in LANGUAGES_WITH_CAPITAL_NOUNS
     is_named = token.quote is not None or (at > 0 and has_capital)
-    is_named = is_named or token.stem in reading.word_list.naming or is_full_name(token.stem, index)
+    is_named = (
+        is_named
+        or token.stem in reading.word_list.naming
+        or lexicon.is_full_name(token.stem, index)
+    )
     for word in () if is_named else english:
-        yield from (Variant(at, *match) for match in find_related_matches(word, index))
-    yield from (Variant(at, *match) for match in find_abbreviations(token.stem, index))
-    yield from (Variant(at, *match) for match in expand_initials(token.stem, index))
+        yield from (Variant(at, *match) for match in lexicon.find_related_matches(word, index))
+    yield from (Variant(at, *match) for match in lexicon.find_abbreviations(token.stem, index))
+    yield from (Variant(at, *match) for match in lexicon.expand_initials(token.stem, index))
 
 
 def _join_words(tokens: Sequence[QuestionToken], at: int, index: NameIndex) -> Iterator[Variant]:

@@ -10,12 +10,7 @@ from functools import cached_property
 from typing import Self
 
 from askgraph.graph.measures import Unit, match_unit
-from askgraph.search.tokenize import Quantity, TokenizedQuestion, to_bit_mask
-from askgraph.search.tokenize.word_lists import (
-    LANGUAGES_WITH_CAPITAL_NOUNS,
-    Measure,
-    get_shared_words,
-)
+from askgraph.search.tokenize import Quantity, TokenizedQuestion, to_bit_mask, word_lists
 
 COMPARISON_SIGNS = {
     "more_than": ">",
@@ -35,7 +30,7 @@ class Operator:
     name: str
     first: int
     last: int
-    measure: Measure | None = None
+    measure: word_lists.Measure | None = None
 
     @property
     def positions(self) -> range:
@@ -221,7 +216,7 @@ class QuestionOperators:
 
 
 def detect_operators(
-    reading: TokenizedQuestion, scales: Sequence[tuple[int, Measure]] = ()
+    reading: TokenizedQuestion, scales: Sequence[tuple[int, word_lists.Measure]] = ()
 ) -> QuestionOperators:
     """Detect the operators of a question, longest phrases first, outside quotations.
 
@@ -277,7 +272,7 @@ def _detect_by_place(
     if after == len(reading.tokens) or reading.is_stop(after) or at in reading.filler_tokens:
         return None
     before, noun = reading.tokens[max(0, at - 1)], reading.tokens[after]
-    has_capital_nouns = reading.language in LANGUAGES_WITH_CAPITAL_NOUNS
+    has_capital_nouns = reading.language in word_lists.LANGUAGES_WITH_CAPITAL_NOUNS
     if word in clauses["rate"] and noun.is_capitalized == has_capital_nouns:
         is_aggregate = any(operator.name in _AGGREGATES for operator in earlier)
         return Operator("each", at, at) if is_aggregate else None
@@ -425,7 +420,7 @@ def is_listed_count(reading: TokenizedQuestion, at: int) -> bool:
 
 
 def _detect_operator_at(
-    reading: TokenizedQuestion, at: int, scale: Measure | None
+    reading: TokenizedQuestion, at: int, scale: word_lists.Measure | None
 ) -> Operator | None:
     token = reading.tokens[at]
     is_relative_time = any(item.relative and at in item.positions for item in reading.quantities)
@@ -473,7 +468,7 @@ def _is_name_part(reading: TokenizedQuestion, at: int) -> bool:
 
 def _is_name_part_word(word: str, noun: int, reading: TokenizedQuestion) -> bool:
     name = word + reading.tokens[noun].stem
-    return any(name in part for part in get_shared_words().name_parts.values())
+    return any(name in part for part in word_lists.get_shared_words().name_parts.values())
 
 
 _MAX_POLITE_WORDS = 3  # words after "can" that may name the addressee

@@ -7,16 +7,9 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from askgraph.errors import AskgraphError, SetupError
+from askgraph.server import openai, runs
 from askgraph.server.auth import Principal
 from askgraph.server.hub import Asker, Hub, HubDep
-from askgraph.server.openai import (
-    ChatBody,
-    ChatCompletion,
-    ChatError,
-    ChatModel,
-    ChatModels,
-    ChatRoute,
-)
 from askgraph.server.openai.answers import (
     ChatReplyBuilder,
     FollowingSuggester,
@@ -32,13 +25,6 @@ from askgraph.server.openai.responses import (
 )
 from askgraph.server.problems import NotFound, Problem, RunFailed
 from askgraph.server.rest.server import list_choices
-from askgraph.server.runs import (
-    MAX_QUESTION_CHARACTERS,
-    AskBody,
-    choose_default_method,
-    find_invalid_character,
-    list_method_names,
-)
 from askgraph.server.runs.replies import (
     build_next_questions,
     cancel_on_disconnect,
@@ -54,8 +40,8 @@ DEFAULT_MODEL = "askgraph"
 router = APIRouter(
     prefix="/v1",
     tags=["OpenAI-compatible"],
-    route_class=ChatRoute,
-    responses={"4XX": {"model": ChatError}, "5XX": {"model": ChatError}},
+    route_class=openai.ChatRoute,
+    responses={"4XX": {"model": openai.ChatError}, "5XX": {"model": openai.ChatError}},
 )
 _MAX_SEARCHED_RUNS = 20  # runs of one question to inspect
 _FOLLOWING_SECONDS = 3.0  # seconds for the follow-up questions
@@ -84,7 +70,7 @@ def parse_model(
     """
     method, separator, graph = model.partition("@")
     method_name = (
-        choose_default_method(methods) if method == DEFAULT_MODEL else method.replace("_", "-")
+        runs.choose_default_method(methods) if method == DEFAULT_MODEL else method.replace("_", "-")
     )
     if method_name not in methods or (separator and graph not in graphs):
         model_names = ", ".join([DEFAULT_MODEL, *methods])
@@ -101,26 +87,28 @@ def parse_model(
 
 
 @router.get("/models")
-async def list_models(hub: HubDep, caller: Asker) -> ChatModels:
+async def list_models(hub: HubDep, caller: Asker) -> openai.ChatModels:
     """List the methods as models, combined with each graph if there are several."""
     ids, graphs = [DEFAULT_MODEL, *await _list_usable_methods(hub)], hub.graphs.list_names(caller)
     if len(graphs) > 1:
         ids = [f"{method}@{graph}" for graph in graphs for method in ids]
-    return ChatModels(data=[ChatModel(id=id, created=_MODEL_CREATED_SECONDS) for id in ids])
+    return openai.ChatModels(
+        data=[openai.ChatModel(id=id, created=_MODEL_CREATED_SECONDS) for id in ids]
+    )
 
 
 @router.get("/models/{model}")
-async def get_model(model: str, hub: HubDep, caller: Asker) -> ChatModel:
+async def get_model(model: str, hub: HubDep, caller: Asker) -> openai.ChatModel:
     """Return one of the available models."""
     graphs = hub.graphs.list_names(caller)
     parse_model(
         model, graph_names=graphs[:1], methods=await _list_usable_methods(hub), graphs=graphs
     )
-    return ChatModel(id=model, created=_MODEL_CREATED_SECONDS)
+    return openai.ChatModel(id=model, created=_MODEL_CREATED_SECONDS)
 
 
-@router.post("/chat/completions", response_model=ChatCompletion)
-async def complete(body: ChatBody, request: Request, hub: HubDep, caller: Asker) -> Response:
+@router.post("/chat/completions", response_model=openai.ChatCompletion)
+async def complete(body: openai.ChatBody, request: Request, hub: HubDep, caller: Asker) -> Response:
     """Answer the last message of a conversation.
 
     Beside the standard fields, `graph` or `graphs` name the graphs to ask, and `language` is the
@@ -172,7 +160,7 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
 
 
 async def _start_run(
-    body: ChatBody | ResponseBody,
+    body: openai.ChatBody | ResponseBody,
     conversation: ParsedConversation,
     hub: Hub,
     caller: Principal,
@@ -197,19 +185,19 @@ async def _start_run(
             yield trace.outcome
 
         return view.id, stream_outcome(), _create_suggester(hub, trace.question, caller)
-    if len(conversation.question) > MAX_QUESTION_CHARACTERS:
-        raise SetupError(f"the question has more than {MAX_QUESTION_CHARACTERS:,} characters")
-    if bad_character := find_invalid_character(
+    if len(conversation.question) > runs.MAX_QUESTION_CHARACTERS:
+        raise SetupError(f"the question has more than {runs.MAX_QUESTION_CHARACTERS:,} characters")
+    if bad_character := runs.find_invalid_character(
         [conversation.question, *(item.question for item in conversation.before)]
     ):
         raise SetupError(f"the question contains {bad_character}, which is not allowed: remove it")
     method, graphs = parse_model(
         body.model,
         graph_names=body.graphs or ([body.graph] if body.graph else []),
-        methods=list_method_names(hub.settings),
+        methods=runs.list_method_names(hub.settings),
         graphs=hub.graphs.list_names(caller),
     )
-    ask_body = AskBody(
+    ask_body = runs.AskBody(
         question=conversation.question,
         graphs=graphs or None,
         method=method,

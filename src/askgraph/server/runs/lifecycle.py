@@ -30,6 +30,7 @@ from askgraph import plugins
 from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.index.names import split_tokens
 from askgraph.search.tokenize.word_lists import detect_language
+from askgraph.server import telemetry
 from askgraph.server.auth import ANONYMOUS, LimitExceededError, Principal
 from askgraph.server.graphs import GraphCatalog
 from askgraph.server.problems import NotFound, Problem, to_problem
@@ -39,13 +40,6 @@ from askgraph.server.runs.worker_pool import LocalAnswerer, QuestionJob, WorkerP
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
 from askgraph.server.store.tables import Json, RunRow, SessionRow, generate_id, runs
-from askgraph.server.telemetry import (
-    export_span_headers,
-    mask_fields,
-    mask_value,
-    remove_secrets,
-    start_question_span,
-)
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -117,7 +111,7 @@ class RunRecords:
 
     def mask_step(self, step: Step) -> Json:
         """Return a step as JSON without secrets, to be sent and stored."""
-        return mask_fields(encode_step(step), self._secrets)
+        return telemetry.mask_fields(encode_step(step), self._secrets)
 
     async def finish(
         self,
@@ -143,14 +137,14 @@ class RunRecords:
         answer = to_answer_view(outcome, limit=self._max_rows).model_dump() if outcome else None
         failure = problem.model_dump() if problem else None
         if failure:
-            failure["detail"] = mask_value(failure["detail"], self._secrets)
+            failure["detail"] = telemetry.mask_value(failure["detail"], self._secrets)
         usage = compute_usage(trace.steps)
         end: dict[str, Any] = {
             "state": state,
             "status": answer["status"] if answer else None,
-            "answer": remove_secrets(answer, self._secrets),
+            "answer": telemetry.remove_secrets(answer, self._secrets),
             "trace": join_lines(
-                (mask_fields(encode_head(trace, head), self._secrets), *masked_steps)
+                (telemetry.mask_fields(encode_head(trace, head), self._secrets), *masked_steps)
             ),
             "problem": failure,
             "seconds": seconds,
@@ -438,7 +432,7 @@ class RunRegistry:
         """Run a question to its end, and store the end."""
         problem: Problem | None = None
         try:
-            with start_question_span(run.id, run.request.method, run.request.graphs):
+            with telemetry.start_question_span(run.id, run.request.method, run.request.graphs):
                 await self._answer(run)
             run.state = "done"
         except asyncio.CancelledError:
@@ -486,7 +480,7 @@ class RunRegistry:
             min(run.request.timeout or self._settings.timeout, self._settings.timeout),
             {name: await graphs.load_verified(name) for name in run.request.graphs},
             graphs.list_services(run.caller),
-            export_span_headers(),
+            telemetry.export_span_headers(),
             run.caller.id,
         )
 

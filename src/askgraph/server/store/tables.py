@@ -9,28 +9,13 @@ from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any, Literal
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    Column,
-    Double,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-)
+import sqlalchemy as sa
 from sqlalchemy.types import TypeEngine
 
 from askgraph.graph.examples import Confirmation, QueryExample, normalize_question
 from askgraph.server.auth import ANONYMOUS, LimitOverrides, Scope
 
-METADATA = MetaData(
+METADATA = sa.MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
         "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -40,29 +25,29 @@ METADATA = MetaData(
 )
 
 _COLUMN_TYPES: Mapping[str, TypeEngine[Any]] = {
-    "string16": String(16),
-    "string32": String(32),
-    "string64": String(64),
-    "text": Text(),
-    "json": JSON(),
-    "object": JSON(none_as_null=True),
-    "bytes": LargeBinary(),
-    "boolean": Boolean(),
-    "integer": Integer(),
-    "bigint": BigInteger(),
-    "double": Double(),
+    "string16": sa.String(16),
+    "string32": sa.String(32),
+    "string64": sa.String(64),
+    "text": sa.Text(),
+    "json": sa.JSON(),
+    "object": sa.JSON(none_as_null=True),
+    "bytes": sa.LargeBinary(),
+    "boolean": sa.Boolean(),
+    "integer": sa.Integer(),
+    "bigint": sa.BigInteger(),
+    "double": sa.Double(),
 }
 
 
-def _build_table(name: str, description: Mapping[str, Any]) -> Table:
+def _build_table(name: str, description: Mapping[str, Any]) -> sa.Table:
     """Build a table from its entry in `tables.json`; a type with `?` is nullable."""
     parents, defaults = description.get("of", {}), description.get("defaults", {})
     columns = (
-        Column(
+        sa.Column(
             column,
             _COLUMN_TYPES[column_type.rstrip("?")],
             *(
-                ForeignKey(f"{parents[parent_column]}.id", ondelete="CASCADE")
+                sa.ForeignKey(f"{parents[parent_column]}.id", ondelete="CASCADE")
                 for parent_column in parents
                 if parent_column == column
             ),
@@ -72,13 +57,13 @@ def _build_table(name: str, description: Mapping[str, Any]) -> Table:
         )
         for column, column_type in description["columns"].items()
     )
-    unique = (UniqueConstraint(*names) for names in description.get("unique", ()))
-    return Table(
+    unique = (sa.UniqueConstraint(*names) for names in description.get("unique", ()))
+    return sa.Table(
         name,
         METADATA,
         *columns,
         *unique,
-        *(Index(None, *index_columns) for index_columns in description.get("indices", ())),
+        *(sa.Index(None, *index_columns) for index_columns in description.get("indices", ())),
     )
 
 
