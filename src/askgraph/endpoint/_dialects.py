@@ -17,7 +17,6 @@ class ServerDialect:
     """A family of servers.
 
     Attributes:
-        name: its name.
         signs: a regular expression for its "header: value" lines.
         timeout: the parameter for a query's time limit, and its value as a format string.
         caps: row counts at which such servers truncate results without notice.

@@ -122,7 +122,6 @@ class _ExchangeFailure:
     """A failed attempt.
 
     Attributes:
-        error: the error.
         retries: the number of retries that it allows.
         wait: the minimum seconds before a retry, if the server requests it.
     """

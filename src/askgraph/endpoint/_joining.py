@@ -328,11 +328,7 @@ class FederatedJoin:
 
 
 def get_service(target: str, endpoints: Mapping[str, Endpoint]) -> Endpoint:
-    """Return the endpoint of an address, opening it if necessary.
-
-    Raises:
-        ForbiddenQuery: the address is incomplete.
-    """
+    """Return the endpoint of an address; raise `ForbiddenQuery` if the address is relative."""
     if target not in endpoints:
         raise ForbiddenQuery(f"a SERVICE needs a full address: <{target}> is relative")
     return endpoints[target]

@@ -25,7 +25,6 @@ class WebDocument:
     Attributes:
         url: its final URL, after redirects.
         kind: its media type without parameters.
-        content: its bytes.
     """
 
     url: str

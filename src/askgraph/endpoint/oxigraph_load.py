@@ -220,11 +220,7 @@ def _exit_with_input() -> None:
 def read_quads(
     files: Sequence[Path], *, progress: Progress | None = None, options: FileOptions | None = None
 ) -> Iterator[Quad]:
-    """Yield the quads of RDF files, with the same blank node names each time.
-
-    Raises:
-        SetupError: a file is invalid; the message has file, line and column.
-    """
+    """Yield the quads of RDF files; raise `SetupError` with file, line and column of a fault."""
     return cast("Iterator[Quad]", _read_contents(files, None, progress, options))
 
 

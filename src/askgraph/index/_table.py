@@ -282,11 +282,7 @@ class TableWriter:
 
 
 def validate_resource(resource: Resource) -> Resource:
-    """Return a resource with a label, made from the IRI if it has none.
-
-    Raises:
-        SetupError: the IRI is missing, or the score is not a finite number.
-    """
+    """Return a resource with a label; raise `SetupError` without an IRI or a finite score."""
     if not resource.iri:
         raise SetupError(f"a resource has no IRI; its label is {resource.label!r}")
     if not math.isfinite(resource.score):

@@ -83,11 +83,7 @@ class IndexFolder:
 
     @classmethod
     def open(cls, path: Path, kind: IndexFormat) -> "IndexFolder":
-        """Open a folder of a kind.
-
-        Raises:
-            SetupError: it is missing, damaged, or of another kind or version.
-        """
+        """Open a folder of a kind; raise `SetupError` if it is not intact or of another version."""
         index = _read_manifest(path)
         if index["kind"] != kind.name:
             raise SetupError(

@@ -150,7 +150,6 @@ class IndexedName:
 
     Attributes:
         target: the item: an IRI, or a literal as N-Triples text.
-        kind: the kind of the item.
         preferred: whether it is a main name, not a synonym.
         whole: whether only all of its words together mean the item.
     """

@@ -257,11 +257,7 @@ class Request:
 
     @classmethod
     def from_options(cls, messages: Sequence[Message], options: Options) -> "Request":
-        """Build a request.
-
-        Raises:
-            ValueError: there is no message, or fewer than one choice is requested.
-        """
+        """Build a request; raise `ValueError` without a message or a choice."""
         if not messages:
             raise ValueError("a request needs at least one message")
         values: dict[str, Any] = dict(options)
@@ -315,17 +311,14 @@ class LanguageModel(Protocol):
     @property
     def identity(self) -> Identity:
         """The model that answers."""
-        ...
 
     def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
         """Send the messages and stream the reply."""
-        ...
 
     async def close(self) -> None:
         """Release connections and files; a second call does nothing."""
-        ...
 
 
 class ModelWrapper:

@@ -47,7 +47,7 @@ class ModelServer(ABC, Generic[Library]):
         self._address = check_url(self.base_url, self.url_parameters)
         offline = getattr(self.transport, "offline", False)
         self._key = ApiKey.from_environment(None if offline else self.key_env)
-        self._identity = Identity(
+        self.identity = Identity(
             self.provider, self.model, self._address, self._serialize_settings()
         )
         self._open: tuple[asyncio.AbstractEventLoop, httpx2.AsyncClient, Library] | None = None
@@ -56,11 +56,6 @@ class ModelServer(ABC, Generic[Library]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r}, base_url={self._address!r})"
-
-    @property
-    def identity(self) -> Identity:
-        """The model that answers."""
-        return self._identity
 
     def get_library(self) -> Library:
         """Return the client library; the same one as long as the event loop is the same."""
@@ -211,11 +206,7 @@ class ApiKey:
 
     @classmethod
     def from_environment(cls, variable: str | None) -> "ApiKey":
-        """Read an environment variable.
-
-        Raises:
-            SetupError: it is not set, or contains characters that a header cannot have.
-        """
+        """Read a variable; raise `SetupError` if it is not set or cannot be in a header."""
         if variable is None:
             return cls()
         value = os.environ.get(variable, "").strip()

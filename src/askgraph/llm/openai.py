@@ -60,7 +60,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
                 f"{known_forms}"
             )
         super().__post_init__()
-        self._identity = replace(self._identity, grammar=self.grammar is not None)
+        self.identity = replace(self.identity, grammar=self.grammar is not None)
         self._key_header = find_server_habits(self._address).get("key_header")
         self._no_key = None if self._key.value and not self._key_header else _NO_KEY_HEADERS
         self._lacks = UnsupportedParameters(list_missing_features(self._address, self.model))
@@ -78,7 +78,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
             return self._limit_time(self._request_choices(request, choices, already))
 
         if request.beams:
-            return streams.check_beams(ask(request.n, 0), request.n, self._identity)
+            return streams.check_beams(ask(request.n, 0), request.n, self.identity)
         return streams.request_all_choices(ask, request.n)
 
     async def _request_choices(
@@ -101,7 +101,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
                     raise
                 if rejected in _build_beam_fields(request):
                     raise streams.build_beam_error(
-                        self._identity, f"its server says {str(problem)!r}"
+                        self.identity, f"its server says {str(problem)!r}"
                     ) from problem
                 self._lacks.add(rejected)
                 if rejected in LENGTH_PARAMETERS and not self._renamed:
@@ -390,11 +390,7 @@ _REASONING = ("reasoning_content", "reasoning")
 def _parse_chunk(
     chunk: streams.Json, assembly: streams.ReplyAssembler, field: str
 ) -> Iterator[llm.Event]:
-    """Add a chunk, or a complete reply, to the assembly and yield its parts.
-
-    Raises:
-        MalformedReply: the JSON has another structure.
-    """
+    """Add a chunk, or a reply, to the assembly; raise `MalformedReply` for other JSON."""
     assembly.model = _to_string(chunk.get("model")) or assembly.model
     assembly.id = _to_string(chunk.get("id")) or assembly.id
     if isinstance(usage := chunk.get("usage"), dict):

@@ -262,11 +262,7 @@ _FENCED_TEXT = re.compile(r"\A\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 
 
 def parse_lenient_object(text: str) -> dict[str, object]:
-    """Parse an object, also from code fences or Python syntax.
-
-    Raises:
-        ValueError: the text is invalid; the message has the fault and its position.
-    """
+    """Parse an object, also in Python syntax; raise `ValueError` with the fault's position."""
     match = _FENCED_TEXT.match(text)
     stripped = (match[1] if match else text).strip()
     try:

@@ -35,7 +35,6 @@ class SelectEndpoint(Protocol):
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> SelectResult:
         """Run a SELECT query."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,6 @@ class NameSearch(Protocol):
 
     async def is_available(self, endpoint: SelectEndpoint, text: str) -> bool:
         """Return whether the search finds an existing name by its text."""
-        ...
 
     async def search(
         self,
@@ -94,7 +92,6 @@ class NameSearch(Protocol):
         All texts are searched at once. Names may contain more words than the text.
 
         Args:
-            endpoint: the endpoint to query.
             languages: the user's languages; names in other languages may be found, too.
             within: classes that restrict the items, if the source knows the classes.
             limit: the maximum number of items for each text.
@@ -103,7 +100,6 @@ class NameSearch(Protocol):
             QueryError: the endpoint has no such search.
             ServiceError: the endpoint fails.
         """
-        ...
 
 
 @dataclass(frozen=True)

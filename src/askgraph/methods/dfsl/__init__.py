@@ -322,11 +322,7 @@ class _DfslRun:
         return await self.answer(*best_and_share, problems)
 
     async def run_hypothesis(self, query: str, weight: float) -> QueryHypothesis:
-        """Run a query.
-
-        Raises:
-            QueryError: the query returns triples.
-        """
+        """Run a query; raise `QueryError` if it returns triples."""
         query_run = await run_query(
             self.context, prepare_query(self.context, query).query, rows=self.method.rows
         )

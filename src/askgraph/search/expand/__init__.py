@@ -105,8 +105,6 @@ def combine_states(
     """Combine two states at one node.
 
     Args:
-        first: a state.
-        second: another state.
         repeated_weight: the weight of the words that both use.
         shared_penalty: the penalty that both include.
     """

@@ -63,8 +63,6 @@ class BeamSearch:
     """A beam search over one graph for one question.
 
     Attributes:
-        graph: the arrays of the graph.
-        linked: the linked question.
         frame: the operators of the question.
         weights: the weights of the ranking.
         beam_width: the number of states retained per level.
@@ -223,7 +221,6 @@ class BeamSearch:
         """Yield all steps from a state.
 
         Args:
-            state: the state.
             named_only: whether to follow only predicates that words name.
         """
         ids = state.node.ids

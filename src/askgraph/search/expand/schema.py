@@ -94,7 +94,6 @@ class Schema:
     """Facts about the classes and predicates of one graph.
 
     Attributes:
-        graph: the arrays of the graph.
         allowed_predicates: the IRIs of the predicates to follow; None for all.
         cache: results by the name of the function that computed them.
     """

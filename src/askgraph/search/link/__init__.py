@@ -104,7 +104,6 @@ class Link:
     """A possible meaning of some words of a question.
 
     Attributes:
-        kind: the kind of the name.
         target: an IRI, or a literal as N-Triples text.
         name: the name in the graph.
         similarity: the share of the name that the words cover.
@@ -152,7 +151,6 @@ class LinkedQuestion:
     """All links of a question, best first.
 
     Attributes:
-        reading: the tokenized question.
         weights: the weight of each token; rare words weigh more, function words 0.
         scales: adjectives known only to the lexicon, with their positions.
         notes: sentences about names that could not be retrieved.
@@ -208,8 +206,6 @@ def link_question(
     """Link a question's words to the names of a graph.
 
     Args:
-        reading: the tokenized question.
-        index: the names.
         without: kinds of matches to leave out; see `Variant`.
     """
     reading = lexicon.detect_abbreviations(reading, index)
@@ -297,7 +293,6 @@ def find_alternative_targets(linked: LinkedQuestion, target: str) -> tuple[str, 
     """Return other targets of the same kind for the words linked to a target, best first.
 
     Args:
-        linked: the linked question.
         target: an IRI, or a literal as N-Triples text.
     """
     targets: dict[str, None] = {}

@@ -475,10 +475,7 @@ def find_initials(
     Function words between may count or not: "date of birth" is DOB or DB.
 
     Args:
-        reading: the tokenized question.
-        at: the first token.
         free: the tokens outside operators; content words must be among them.
-        index: the names.
     """
     words = reading.folded_words
     short_words = get_schema_words(index).short.get(words[at][0], ())

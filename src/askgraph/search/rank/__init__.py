@@ -60,15 +60,7 @@ The last one is only computed for the best candidates, see `askgraph.search.rank
 
 @dataclass(frozen=True, eq=False)
 class RankedCandidates:
-    """A linked question with its candidates, best first.
-
-    Attributes:
-        linked: Linked question.
-        operators: Operators of the question.
-        candidates: Candidates, best first.
-        schema: Schema of the graph.
-        expected: Expected shape of the answer.
-    """
+    """A linked question with its candidates, best first."""
 
     linked: LinkedQuestion
     operators: QuestionOperators
@@ -131,11 +123,7 @@ def rank_candidates(
 
 @dataclass
 class FeatureExtractor:
-    """Computes the features of all candidates for one question.
-
-    Attributes:
-        fitting: Scorer of the fit between candidates and the question.
-    """
+    """Computes the features of all candidates for one question."""
 
     fitting: FitScorer
     weights: Mapping[str, float]
@@ -424,22 +412,13 @@ DEFAULT_RANKING_PATH = pathlib.Path(__file__).with_name("ranking.toml")
 
 @dataclass(frozen=True)
 class FeatureWeights:
-    """The weight of each feature of a candidate.
-
-    Attributes:
-        weights: Default weights by feature.
-        graphs: Weights of single graphs by name.
-    """
+    """Default weights of the features, and weights of single graphs by name."""
 
     weights: Mapping[str, float]
     graphs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check the weights.
-
-        Raises:
-            ValueError: the weights are not one finite number for each feature.
-        """
+        """Raise `ValueError` unless there is one finite number for each feature."""
         for table in (self.weights, *self.graphs.values()):
             mismatched = sorted(set(table) ^ set(FEATURES))
             if mismatched:
@@ -459,11 +438,7 @@ def load_weights(graph: str, path: str = "") -> Mapping[str, float]:
 
 
 def read_ranking(path: pathlib.Path) -> FeatureWeights:
-    """Read feature weights from a TOML file.
-
-    Raises:
-        SetupError: the file is missing or holds no weights.
-    """
+    """Read feature weights from TOML; raise `SetupError` if the file is missing or has none."""
     try:
         table = tomllib.loads(path.read_text("utf-8"))
         return FeatureWeights(table["weights"], table.get("graphs", {}))

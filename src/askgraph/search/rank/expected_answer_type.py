@@ -40,13 +40,7 @@ _MAX_SCORE_GAP = 0.15  # score difference up to which a link may be meant as wel
 
 
 class ContentRun(NamedTuple):
-    """Adjacent content words, the operators before them, and the position where they start.
-
-    Attributes:
-        positions: Positions of the content words.
-        operators: Names of the operators before them.
-        start: Position of the first word or operator.
-    """
+    """Adjacent content words, the operators before them, and the position where they start."""
 
     positions: list[int]
     operators: tuple[str, ...]
@@ -423,7 +417,6 @@ class ExpectedAnswer:
         is_counted: Whether a count is requested, alone or beside other columns.
         is_calculated: Whether a total, an average or the like is requested.
         is_grouped: Whether the question has "for each".
-        is_ordered: Whether the question asks for an order.
         limit: Number of rows that a superlative or "first ten" keeps.
         has_second_question: Whether a second question follows ("and how many").
         is_name_request: Whether names are requested by that word.
@@ -774,11 +767,7 @@ class QueryColumns:
 
 @lru_cache(maxsize=256)
 def read_query_columns(query: str) -> QueryColumns:
-    """Parse a query for its columns.
-
-    Raises:
-        QuerySyntaxError: the query cannot be parsed.
-    """
+    """Parse a query for its columns; raise `QuerySyntaxError` if it cannot be parsed."""
     tree = to_tree(query)
     parts = list(sparql.walk(tree))
     expressions = [

@@ -514,7 +514,6 @@ class TokenizedQuestion:
 
     Attributes:
         tokens: its tokens, at most 120.
-        word_list: the word list of its language.
         quantities: its numbers, dates and times.
         genitives: tokens with a genitive ending ("Mary's").
         is_truncated: whether tokens beyond the limit were dropped.

@@ -48,7 +48,6 @@ class QuestionOperators:
     """The operators of a question.
 
     Attributes:
-        reading: the tokenized question.
         operators: the operators, in the order of the question.
         asks: the kind of answer: person, date, year, place or number.
         today: the current day, in days from 1970-01-01.
@@ -221,7 +220,6 @@ def detect_operators(
     """Detect the operators of a question, longest phrases first, outside quotations.
 
     Args:
-        reading: the tokenized question.
         scales: adjectives missing from the word lists, with their positions.
     """
     measures = dict(scales)
@@ -783,7 +781,6 @@ def is_about_text(reading: TokenizedQuestion, at: int, *, having: bool) -> bool:
     follow a word for "name".
 
     Args:
-        reading: the tokenized question.
         at: the token of the word.
         having: whether the word is like "has".
     """

@@ -45,8 +45,6 @@ class WordList:
     """One language's lists; phrases are folded tokens, synonyms and naming words are stems.
 
     Attributes:
-        language: the language code.
-        stop_words: function words.
         question_words: question phrases by the kind they ask for.
         operators: phrases by operator.
         clauses: words that open a part of a question, and possessives.
@@ -64,7 +62,6 @@ class WordList:
         text_words: words for parts of a text and for having them.
         text_holders: phrases between a text and the noun that contains it.
         measures: adjectives of measure.
-        synonyms: synonyms by stem.
         naming: words for "name".
         label_phrases: phrases that ask for other names and for names in a language.
         light_phrases: phrases without content, such as "took place".

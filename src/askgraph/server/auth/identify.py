@@ -89,8 +89,6 @@ class RequestCredentials:
 
     Attributes:
         headers: the headers, with names in lower case.
-        cookies: the cookies.
-        client: the address of the client.
         peer: the address that is connected to this server, perhaps a proxy.
     """
 
@@ -181,11 +179,7 @@ class CallerAccounts:
         return self._create_anonymous(credentials)
 
     async def admit(self, caller: auth.Principal) -> None:
-        """Count a request.
-
-        Raises:
-            LimitExceededError: the limit of this minute is exceeded.
-        """
+        """Count a request; raise `LimitExceededError` if the limit of this minute is exceeded."""
         limit = caller.limits.requests_per_minute
         if not limit:
             return
@@ -286,11 +280,7 @@ PEER_KEY = "askgraph.peer"
 
 
 def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """Parse networks such as `10.0.0.0/8` or `192.168.1.4`.
-
-    Raises:
-        SetupError: a text is not a network.
-    """
+    """Parse networks such as `10.0.0.0/8`; raise `SetupError` if a text is not one."""
     parsed = []
     for text in texts:
         try:

@@ -247,11 +247,7 @@ class GraphCatalog:
         return frozenset(self._load_visible(caller))
 
     def get_settings(self, name: str, caller: Principal) -> GraphSettings:
-        """Return the settings of a graph.
-
-        Raises:
-            NotFound: the caller may see no such graph.
-        """
+        """Return the settings of a graph; raise `NotFound` if the caller may see no such graph."""
         visible = self._load_visible(caller)
         if name in visible:
             return visible[name]

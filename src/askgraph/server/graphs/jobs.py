@@ -51,8 +51,6 @@ class NewGraph:
     Attributes:
         kind: from uploaded files in the folder of `job`, or from an address.
         sources: paths of the files, or the address.
-        settings: settings of the graph in the workspace.
-        job: the id of the job.
     """
 
     name: str
@@ -171,11 +169,7 @@ class GraphJobs:
         return _to_job_view(row)
 
     async def load_view(self, id: str, caller: Principal) -> JobView:
-        """Load a job of the caller.
-
-        Raises:
-            NotFound: the caller has no such job.
-        """
+        """Load a job of the caller; raise `NotFound` if there is no such job."""
         row = await self._store.get_job(id)
         if row is None or (row.owner != caller.id and not caller.has_scope("admin")):
             raise NotFound(f"job {id!r} does not exist, or it is not yours")

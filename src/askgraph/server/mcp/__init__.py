@@ -234,11 +234,7 @@ class _GraphServer(MCPServer[Any]):
         arguments: dict[str, Any] | None = None,
         context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
-        """Return a prompt.
-
-        Raises:
-            MCPError: the prompt does not exist, or an argument is missing.
-        """
+        """Return a prompt; raise `MCPError` if it does not exist or lacks an argument."""
         prompts = {item.name: item for item in await self.list_prompts()}
         if name not in prompts:
             names = ", ".join(prompts)

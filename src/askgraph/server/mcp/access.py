@@ -50,27 +50,21 @@ class GraphAccess(Protocol):
     @property
     def query_timeout(self) -> float:
         """Time limit of one query, in seconds."""
-        ...
 
     def require_scope(self, scope: Scope) -> None:
         """Raise `NotAllowedError` if the caller lacks a scope."""
-        ...
 
     def list_graphs(self) -> Sequence[str]:
         """Return the names of the graphs that the caller may see."""
-        ...
 
     def list_methods(self) -> Sequence[str]:
         """Return the names of the methods that the caller may choose."""
-        ...
 
     async def get_metadata(self, name: str) -> "GraphMetadata":
         """Return the metadata of a graph without opening it."""
-        ...
 
     def open_graph(self, name: str) -> contextlib.AbstractAsyncContextManager[KnowledgeGraph]:
         """Open a graph with its indices; the caller may have to wait for it."""
-        ...
 
     def stream_steps(self, request: RunRequest) -> AsyncGenerator[Step, None]:
         """Answer a question and yield its steps; closing the stream stops the run.
@@ -78,11 +72,9 @@ class GraphAccess(Protocol):
         Raises:
             AskgraphError: the question is invalid or a graph is not available.
         """
-        ...
 
     async def suggest_following(self, question: Question, outcome: Outcome) -> Sequence[str]:
         """Return follow-up questions to an outcome, tested for at most `FOLLOWING_SECONDS`."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -250,11 +250,7 @@ class PlainStateCodec:
         return base64.urlsafe_b64encode(payload).decode()
 
     def unseal(self, token: str) -> bytes:
-        """Decode a sealed state.
-
-        Raises:
-            InvalidRequestState: the text is not valid Base64.
-        """
+        """Decode a sealed state; raise `InvalidRequestState` if it is not valid Base64."""
         try:
             return base64.urlsafe_b64decode(token.encode("ascii"))
         except ValueError as error:

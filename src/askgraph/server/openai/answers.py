@@ -211,9 +211,6 @@ class ChatReplyBuilder:
     """The reply to one chat request.
 
     Attributes:
-        run: the id of the run.
-        model: the model that the request named.
-        suggest_following: returns follow-up questions.
         usage: whether a stream ends with the token usage.
         created: seconds since 1970.
     """
@@ -316,10 +313,7 @@ class ParsedConversation:
     """The current question of a conversation, and the earlier ones.
 
     Attributes:
-        question: the current question.
-        before: the earlier questions with their queries.
         choice: the number of a reading, from 1, if the message is only a number.
-        previous_question: the question before the current one.
         previous_reply: our reply to it, which may offer readings.
     """
 

@@ -158,14 +158,7 @@ def parse_run_id(response_id: str) -> str:
 
 @dataclass(frozen=True)
 class ResponseBuilder:
-    """The reply to one request.
-
-    Attributes:
-        run: the id of the run.
-        body: the request.
-        suggest_following: returns follow-up questions.
-        created: seconds since 1970.
-    """
+    """The reply to one request; `created` is in seconds since 1970."""
 
     run: str
     body: ResponseBody

@@ -426,7 +426,6 @@ class RunRequest:
     """A question that is ready to run.
 
     Attributes:
-        graphs: names of the graphs to ask.
         seconds: after these, the method returns the best answer so far.
         timeout: after these seconds, the run fails.
         ignore_confirmed: do not reuse a confirmed answer.
@@ -465,11 +464,7 @@ def to_request(
     earlier: tuple[PreviousQuestion, ...],
     server: ServeSettings,
 ) -> RunRequest:
-    """Convert the body of a caller's request, in its session or a new one.
-
-    Raises:
-        SetupError: the question is blank.
-    """
+    """Convert the body of a caller's request; raise `SetupError` if the question is blank."""
     check_question(body.question)
     return RunRequest(
         Question(" ".join(body.question.split()), body.language, earlier),

@@ -61,7 +61,6 @@ class RunRecords:
     """The runs in the store, for callers who may read them.
 
     Args:
-        process: the id of this server process.
         rows: maximum number of stored rows per answer.
         secrets: texts to mask in traces, besides text that looks like a secret.
     """
@@ -161,22 +160,14 @@ class RunRecords:
             self._unsaved_ends.pop(id, None)
 
     async def load_run(self, id: str, caller: Principal) -> RunRow:
-        """Load a run.
-
-        Raises:
-            NotFound: the caller may read no such run.
-        """
+        """Load a run; raise `NotFound` if the caller may read no such run."""
         row = await self.store.get_run(id)
         if row is None or not _can_read(row, caller):
             raise NotFound(f"there is no question {id!r}, or it is not yours")
         return row
 
     async def load_own_run(self, id: str, caller: Principal) -> RunRow:
-        """Load a run of the caller.
-
-        Raises:
-            NotFound: the caller has no such run.
-        """
+        """Load a run of the caller; raise `NotFound` if there is no such run."""
         row = await self.load_run(id, caller)
         if not _is_owner(row, caller):
             raise NotFound(f"there is no question {id!r}, or it is not yours")
@@ -251,11 +242,7 @@ class RunRecords:
         return text
 
     async def load_outcome(self, id: str, caller: Principal) -> tuple[Trace, TraceHead, Outcome]:
-        """Load the trace and outcome of a run.
-
-        Raises:
-            SetupError: the run has no outcome.
-        """
+        """Load the trace and outcome of a run; raise `SetupError` if it has no outcome."""
         await self.load_run(id, caller)
         trace, head = parse_trace(await self._load_trace_text(id), f"of question {id}")
         try:
@@ -273,11 +260,7 @@ class RunRecords:
         return await self._load_earlier(row.id, caller)
 
     async def load_session(self, id: str, caller: Principal) -> SessionRow:
-        """Load a session of the caller.
-
-        Raises:
-            NotFound: the caller has no such session.
-        """
+        """Load a session of the caller; raise `NotFound` if there is no such session."""
         row = await self.store.get_session(id)
         if row is None or row.owner != caller.id:
             raise NotFound(f"there is no session {id!r}, or it is not yours")

@@ -290,11 +290,7 @@ class CallerStore(BaseStore):
         return await self._execute(sa.update(pins).where(pins.c.id == id).values(values)) > 0
 
     async def accept_latest(self, board: str) -> int:
-        """Make the latest results of a board the base of later comparisons.
-
-        Returns:
-            The number of pins that had a latest result.
-        """
+        """Make the latest results of a board the base of comparisons; return their number."""
         statement = sa.update(pins).where(pins.c.board == board, pins.c.latest.is_not(None))
         return await self._execute(
             statement.values(base=pins.c.latest, seen=pins.c.checked, latest=None, checked=None)

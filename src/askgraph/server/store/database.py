@@ -174,11 +174,7 @@ class _QueuedWrite:
 
 
 class SqliteDatabase(Database):
-    """A `Database` in a file.
-
-    Raises:
-        SetupError: the file cannot be created or is not a database.
-    """
+    """A `Database` in a file; raises `SetupError` if it cannot be created or is no database."""
 
     is_sqlite = True
 

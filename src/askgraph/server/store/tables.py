@@ -109,12 +109,7 @@ def generate_id() -> str:
 
 @dataclass(frozen=True)
 class SessionRow:
-    """A conversation.
-
-    Attributes:
-        about: data of the web page.
-        runs: the number of questions.
-    """
+    """A conversation; `about` is data of the web page, `runs` the number of questions."""
 
     id: str
     owner: str
@@ -130,7 +125,6 @@ class RunRow:
     """A question and its outcome.
 
     Attributes:
-        settings: the settings of the method.
         after: the run that this one follows up.
         changes: the run whose answer a person changed to get this one.
         changed_from: the question whose query was changed; `question` is then in words of the
@@ -139,8 +133,6 @@ class RunRow:
         counted_as: the caller whose limit it counts against; empty: the owner.
         status: the kind of outcome: answer, clarification or refusal.
         answer: the answer; None in lists.
-        tokens: tokens of language models.
-        money: cost of language models.
     """
 
     id: str
@@ -284,13 +276,7 @@ class CallerUsage:
 
 @dataclass(frozen=True)
 class JobRow:
-    """A background job, such as building a graph.
-
-    Attributes:
-        about: the request.
-        progress: the progress so far.
-        problem: the reason of a failure.
-    """
+    """A background job, such as building a graph; `about` is the request."""
 
     id: str
     owner: str
@@ -324,7 +310,6 @@ class PinRow:
 
     Attributes:
         base: the answer as its owner last saw it.
-        run: the run of the answer.
         shown: how the page displays it.
         place: its position on the board, from 0.
         seen: when the owner last saw it.

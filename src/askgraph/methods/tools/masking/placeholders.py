@@ -88,11 +88,7 @@ class PlaceholderTable:
         yield from (term for term in self._terms.values() if isinstance(term, Literal))
 
     def get_term(self, placeholder: str) -> NamedNode | Literal:
-        """Return the term of a placeholder.
-
-        Raises:
-            QueryError: the placeholder is unknown.
-        """
+        """Return the term of a placeholder; raise `QueryError` if it is unknown."""
         if placeholder.lower() not in self._terms:
             raise QueryError(
                 f"{placeholder!r} stands for nothing: use the placeholders that are shown, as they "
