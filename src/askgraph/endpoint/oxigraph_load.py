@@ -154,8 +154,7 @@ def _load_run(store: Store, run: "Iterator[Quad | TripleLines]") -> int:
         if isinstance(piece, TripleLines):
             piece.load(store)
         else:
-            quads = cast("Iterator[Quad]", run)
-            store.bulk_extend(chain((piece,), islice(quads, _PIECE_SIZE - 1)))
+            store.bulk_extend(chain((piece,), islice(cast("Iterator[Quad]", run), _PIECE_SIZE - 1)))
         pieces += 1
     return pieces
 

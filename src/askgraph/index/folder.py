@@ -188,8 +188,7 @@ def _replace_folder(new: Path, path: Path, *, replaced: Path) -> None:
 def _write_manifest(path: Path, kind: IndexFormat, settings: Mapping[str, Setting]) -> None:
     files = {}
     for file in sorted(file for file in path.rglob("*") if file.is_file()):
-        name = file.relative_to(path).as_posix()
-        files[name] = (file.stat().st_size, _compute_digest(file))
+        files[file.relative_to(path).as_posix()] = (file.stat().st_size, _compute_digest(file))
         with file.open("rb") as opened:
             os.fsync(opened.fileno())
     index = {"kind": kind.name, "version": kind.version, "settings": settings, "files": files}

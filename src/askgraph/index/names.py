@@ -323,8 +323,7 @@ class NameIndex:
         }
         keys = np.array(sorted(hits_by_name), dtype=np.int32)
         for position, word, quality in sorted_hits:
-            names_with_word = self.find_names(word)
-            for number in np.intersect1d(names_with_word, keys, assume_unique=True):
+            for number in np.intersect1d(self.find_names(word), keys, assume_unique=True):
                 hits_by_name[int(number)].append((position, word, quality))
         matches = [
             IndexedNameMatch(

@@ -407,8 +407,7 @@ class _OpenSearchClient:
 
     def __init__(self, location: IndexLocation) -> None:
         parts = urlsplit(location.address)
-        host = parts.netloc.rpartition("@")[2]
-        base = parts._replace(netloc=host).geturl().rstrip("/")
+        base = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl().rstrip("/")
         auth = (parts.username, os.environ.get(PASSWORD_VARIABLE, "")) if parts.username else None
         self._address = location.address
         self._client = httpx2.Client(base_url=base, auth=auth, timeout=120)

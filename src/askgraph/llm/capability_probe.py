@@ -132,8 +132,7 @@ async def probe_model(
             reply = await _request_reply(model, _COUNTING_PROMPT)
         except ErrorReply as problem:
             server_models = (await _get_server_info(model, watched)).models
-            name = model.identity.model
-            if not server_models or name in server_models:
+            if not server_models or model.identity.model in server_models:
                 raise
             raise ErrorReply(f"{problem}; the server has: {', '.join(server_models)}") from problem
         choice = reply.completion.first

@@ -165,8 +165,7 @@ def parse_response(
         assembly.set_finish(llm.Finish.REFUSED)
     for position, candidate in enumerate(reply.candidates or []):
         number = candidate.index or position
-        parts = (candidate.content and candidate.content.parts) or []
-        for part in parts:
+        for part in (candidate.content and candidate.content.parts) or []:
             if part.text:
                 add = assembly.add_reasoning if part.thought else assembly.add_text
                 yield add(part.text, number)

@@ -72,8 +72,7 @@ def load_pretrained(
         raise SetupError(f"the folder {model!r} contains no tokenizer: copy its files there too")
     options = {"local_files_only": not download}
     try:
-        adapters = (folder / _ADAPTER_CONFIG_NAME).is_file()
-        if adapters:
+        if (folder / _ADAPTER_CONFIG_NAME).is_file():
             from peft import PeftConfig, PeftModel
 
             base_model = PeftConfig.from_pretrained(model, **options).base_model_name_or_path

@@ -431,8 +431,7 @@ async def answer_text2sparql(
     the graph with its name or with the last part of its IRI. For a refusal or clarification the
     query is the best attempt, if there is one.
     """
-    graphs = hub.graphs.list_names(caller)
-    graph = find_graph(dataset, graphs, hub.settings.datasets)
+    graph = find_graph(dataset, hub.graphs.list_names(caller), hub.settings.datasets)
     run = await hub.ask(AskBody(question=question, graphs=[graph]), caller)
     view = await cancel_on_disconnect(request, hub.runs.wait_for_outcome(run))
     if view.answer is None:

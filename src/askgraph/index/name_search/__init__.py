@@ -169,8 +169,7 @@ async def detect_name_search(
         if plugin and plugin.servers and dialect in ("", "generic", *plugin.servers):
             host = urlsplit(iri).netloc if plugin.needs_host else ""
             if not plugin.needs_host or host:
-                search = plugin(replace(settings, location=host))
-                if await search.is_available(endpoint, text):
+                if await plugin(replace(settings, location=host)).is_available(endpoint, text):
                     return f"{name}:{host}" if host else name
     return PLAIN
 

@@ -53,8 +53,7 @@ class VirtuosoNames(name_search.SparqlNameSearch):
 
     def build_pattern(self, words: Sequence[str], options: name_search.PatternOptions) -> str:
         """Return the pattern for labels with all of these words, in any order."""
-        expression = " AND ".join(f'"{word}"' for word in words)
-        literal = name_search.format_string(expression)
+        literal = name_search.format_string(" AND ".join(f'"{word}"' for word in words))
         return f"{self.build_name_pattern()} ?name <bif:contains> {literal} ."
 
 

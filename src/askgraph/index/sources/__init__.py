@@ -115,8 +115,7 @@ def read_result(result: SelectResult) -> Iterator[Resource]:
 def find_columns(names: Sequence[str], source: str) -> Mapping[str, int]:
     """Return the position of each column; raise `SetupError` for a missing or invalid column."""
     invalid = [name for name in names if name not in _COLUMNS or list(names).count(name) > 1]
-    missing = [name for name in _COLUMNS[:2] if name not in names]
-    if invalid or missing:
+    if invalid or [name for name in _COLUMNS[:2] if name not in names]:
         column_list = ", ".join(names)
         raise SetupError(
             f"{source}: the columns are {column_list!r}; 'iri' and 'label' are required, "

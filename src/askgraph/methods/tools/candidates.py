@@ -117,8 +117,7 @@ class BestCandidates:
 
 async def find_best_candidates(context: Context, question: str) -> BestCandidates:
     """Return the best candidates for a question or a part of it: at most five, none empty."""
-    subquestion = replace(context.question, text=question)
-    proposal = await propose(subquestion, context.graph)
+    proposal = await propose(replace(context.question, text=question), context.graph)
     ranked_clusters = cluster_candidates(proposal.candidates)
     near_clusters = [
         cluster

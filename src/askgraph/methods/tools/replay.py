@@ -130,8 +130,7 @@ class ReplayedToolbox:
     @property
     def first_messages(self) -> list[llm.Message]:
         """The first messages to the model, with results from the graphs."""
-        first = next(step for step in self.trace.steps if isinstance(step, Prompt))
-        return [*first.messages]
+        return [*next(step for step in self.trace.steps if isinstance(step, Prompt)).messages]
 
     @property
     def graphs(self) -> tuple[KnowledgeGraph, ...]:

@@ -359,8 +359,7 @@ async def search_variable(
     hits = await search_candidates(context, candidates, text, sort)
     total_text = f"{len(candidates.terms):,} {noun}"
     if not text:
-        is_cut = len(hits) < len(candidates.terms)
-        suffix = f", the {len(hits)} most frequent" if is_cut else ""
+        suffix = f", the {len(hits)} most frequent" if len(hits) < len(candidates.terms) else ""
         trouble = f"{candidates.trouble}: " if candidates.trouble else ""
         head = f"{trouble}{total_text}{suffix}:" if hits else f"{noun}: {candidates.trouble}"
     elif candidates.trouble:

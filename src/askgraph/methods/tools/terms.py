@@ -98,8 +98,7 @@ async def resolve_object(context: Context, text: str) -> NamedNode | Literal:
     """
     plain = text.strip()
     if number := _NUMBER.fullmatch(plain):
-        kind = v.XSD_DECIMAL if number[1] else v.XSD_INTEGER
-        return Literal(plain, datatype=NamedNode(kind))
+        return Literal(plain, datatype=NamedNode(v.XSD_DECIMAL if number[1] else v.XSD_INTEGER))
     if plain in ("true", "false"):
         return Literal(plain, datatype=NamedNode(v.XSD_BOOLEAN))
     if not plain.startswith('"'):

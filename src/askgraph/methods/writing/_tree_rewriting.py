@@ -73,8 +73,7 @@ def _fix_part(part: Any, new_variables: Iterator[Variable]) -> Any:
             elements: list[sparql.Element] = []
             for element in part.elements:
                 if isinstance(element, sparql.Bind):
-                    visible = list_visible_variables(sparql.Group(tuple(elements)))
-                    if element.variable in visible:
+                    if element.variable in list_visible_variables(sparql.Group(tuple(elements))):
                         element = sparql.Bind(element.value, next(new_variables))
                 elements.append(element)
             return sparql.Group(tuple(elements))

@@ -445,8 +445,7 @@ class BeamSearch:
     ) -> PartialMatch:
         child, link = state.node, edge.link
         if is_literal and len(child.terms) > 1:
-            objects = self.graph.get_ends(edge.predicate, inverse=True)
-            matching = intersect(child.ids, objects)
+            matching = intersect(child.ids, self.graph.get_ends(edge.predicate, inverse=True))
             child = replace(child, ids=matching, terms=tuple(matching.tolist()))
         return PartialMatch(
             Node(ids, edges=((edge, child),)),
@@ -541,8 +540,7 @@ class BeamSearch:
         """
         if edge.link is None or not self.schema.is_noun(edge.link.name):
             return False
-        is_subject_name = self.schema.is_subject_name(edge.predicate)
-        return (is_subject_name != edge.inverse) == at_root
+        return (self.schema.is_subject_name(edge.predicate) != edge.inverse) == at_root
 
     @cached_property
     def classes_in_question(self) -> frozenset[str]:

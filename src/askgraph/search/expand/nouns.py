@@ -121,8 +121,7 @@ def link_numbered_names(linked: LinkedQuestion, schema: Schema) -> LinkedQuestio
             iri = _index_codes(schema, link.target).get(code)
             if iri is not None:
                 name = schema.get_name_hint(iri)
-                qualities = (1.0,) * len(positions)
-                new = Link(ItemKind.ENTITY, iri, name, 1.0, positions, qualities)
+                new = Link(ItemKind.ENTITY, iri, name, 1.0, positions, (1.0,) * len(positions))
                 links.setdefault((iri, positions), new)
                 break
     if not links:

@@ -70,8 +70,7 @@ class EdgeDirections:
                     may_lack_it = is_ask and (
                         relation.positions < link.positions or self._follows_has(relation)
                     )
-                    is_subject = term is triple.subject
-                    count += self._is_reversed(relation, link, is_subject, may_lack_it)
+                    count += self._is_reversed(relation, link, term is triple.subject, may_lack_it)
         return count
 
     def _count_reversed_denials(self, candidate: QueryCandidate) -> int:

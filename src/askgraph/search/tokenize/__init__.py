@@ -374,8 +374,7 @@ class _QuantityParser:
         if match is None:
             return None
         last, relative = match
-        text = " ".join(self.words[at : last + 1])
-        return Quantity(at, last, text, None, relative=relative)
+        return Quantity(at, last, " ".join(self.words[at : last + 1]), None, relative=relative)
 
     def parse_named_time(self, at: int) -> tuple[int, RelativeTime] | None:
         """Parse a fixed expression: "last year"."""
@@ -794,8 +793,7 @@ def _match_operator(reading: TokenizedQuestion, at: int) -> tuple[str, int]:
         reading.tokens[at].folded, ()
     ):
         # "is" and "did" ask for yes or no at the start only.
-        is_allowed = name != "exists" or not at
-        if is_allowed and reading.has_phrase_at(phrase, at):
+        if (name != "exists" or not at) and reading.has_phrase_at(phrase, at):
             return name, len(phrase)
     return "", 0
 

@@ -98,8 +98,7 @@ def _skip_polite_words(reading: TokenizedQuestion, start: int) -> int:
     after_verb = at + _match(reading, at, phrases["telling"])
     while length := _match(reading, after_verb, phrases["kindly"]):
         after_verb += length
-    is_question = after_verb > at and _opens_question(reading, after_verb)
-    start = after_verb if is_question else at
+    start = after_verb if after_verb > at and _opens_question(reading, after_verb) else at
     return start if start < len(reading.tokens) else 0
 
 

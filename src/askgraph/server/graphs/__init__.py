@@ -375,5 +375,4 @@ def _describe_source(settings: GraphSettings) -> str:
     if settings.url is None:
         return ", ".join(Path(source).name for source in settings.sources[:_MAX_FILES])
     parts = urlsplit(settings.url)
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

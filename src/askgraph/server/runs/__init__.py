@@ -526,8 +526,7 @@ def check_choice(
     if request.model is not None and request.model not in models:
         choices = ", ".join(models) or "none"
         raise NotAllowedError(f"this server has no model {request.model!r}: {choices}")
-    plugin = plugins.load("method", request.method)
-    defaults = list_open_settings(plugin)
+    defaults = list_open_settings(plugins.load("method", request.method))
     for name, value in request.settings.items():
         if name not in defaults:
             choices = ", ".join(defaults) or "none"

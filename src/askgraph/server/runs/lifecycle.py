@@ -516,8 +516,7 @@ class RunRegistry:
             if not run.events.reader_count and run.task is not None:
                 run.task.cancel()
 
-        loop = asyncio.get_running_loop()
-        run.patience = loop.call_later(self._settings.patience, stop)
+        run.patience = asyncio.get_running_loop().call_later(self._settings.patience, stop)
 
     async def wait_for_outcome(self, run: ActiveRun) -> RunView:
         """Wait for the end of a run and return it; a cancelled call counts as a leaving reader."""

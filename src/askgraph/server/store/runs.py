@@ -379,8 +379,7 @@ class RunStore(BaseStore):
 
     async def is_job_cancelled(self, id: str) -> bool:
         """Return whether a job should stop."""
-        statement = sa.select(jobs.c.cancel_wanted).where(jobs.c.id == id)
-        row = await self._fetch_row(statement)
+        row = await self._fetch_row(sa.select(jobs.c.cancel_wanted).where(jobs.c.id == id))
         return row is not None and row.cancel_wanted
 
 

@@ -367,8 +367,7 @@ class TextMasker:
         for script_run in _UNSPACED.finditer(text):
             at = script_run.start()
             while at < script_run.end():
-                limit = min(script_run.end(), at + _MAX_NAME_CHARACTERS)
-                for end in range(limit, at + 1, -1):
+                for end in range(min(script_run.end(), at + _MAX_NAME_CHARACTERS), at + 1, -1):
                     word = fold_word(text[at:end])
                     if (
                         excluded_positions & {at, end - 1}
