@@ -194,9 +194,8 @@ class ServiceCall:
 
     def _build_size_error(self, reason: str) -> QueryError:
         return QueryError(
-            f"SERVICE <{self.clause.target}> gives more than {self.join.max_rows:,} rows"
-            f"{reason}: make it"
-            " more selective, or bind its variables by patterns next to it"
+            f"SERVICE <{self.clause.target}> gives more than {self.join.max_rows:,} rows{reason}: "
+            "make it more selective, or bind its variables by patterns next to it"
         )
 
 
@@ -320,9 +319,8 @@ class FederatedJoin:
         text = "".join(pieces) + self.text[end:]
         if len(text) > MAX_QUERY_CHARACTERS:
             raise QueryError(
-                f"the solutions of the SERVICE clauses have {len(text):,} characters; at "
-                f"most {MAX_QUERY_CHARACTERS:,} can be joined: make the clauses more "
-                "selective"
+                f"the solutions of the SERVICE clauses have {len(text):,} characters; at most "
+                f"{MAX_QUERY_CHARACTERS:,} can be joined: make the clauses more selective"
             )
         return text
 

@@ -263,9 +263,8 @@ class _OpenSearchBuild:
             self.server.request("DELETE", f"/{self.slot}")
             raise errors.SetupError(
                 f"{total:,} resources came for the index {self.location.name!r}, and "
-                f"{document_count:,} "
-                "different ones are written: one occurs twice, or the source has "
-                "changed during the build; build it again"
+                f"{document_count:,} different ones are written: one occurs twice, or the source "
+                "has changed during the build; build it again"
             )
         alias = _build_alias(self.location)
         previous_slot = f"{alias}-a" if self.slot == f"{alias}-b" else f"{alias}-b"

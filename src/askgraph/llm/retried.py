@@ -54,10 +54,8 @@ class RetriedModel(ModelWrapper):
         remaining = self.pause_seconds
         if self._failed is not None and remaining:
             raise errors.Unreachable(
-                f"{self._failed[1]}; that was {self._pause_seconds - remaining:.1f} seconds "
-                "ago, and "
-                f"{errors.COOLDOWN_PHRASE}"
-                f" {self._pause_seconds:g} seconds"
+                f"{self._failed[1]}; that was {self._pause_seconds - remaining:.1f} seconds ago, "
+                f"and {errors.COOLDOWN_PHRASE} {self._pause_seconds:g} seconds"
             )
         attempt = 0
         while True:

@@ -392,10 +392,9 @@ def detect_loop(turns: Sequence[llm.Choice | llm.Assistant]) -> str | None:
             repeated_text = f"{period} turns are those before them"
             repeated_text = "turn is the one before it" if period == 1 else repeated_text
             return (
-                f"Your last {repeated_text}, once more, and the results will be the same. "
-                "Nothing was run."
-                " Try something else: other words, another tool, or answer or cancel with what you"
-                " know."
+                f"Your last {repeated_text}, once more, and the results will be the same. Nothing "
+                "was run. Try something else: other words, another tool, or answer or cancel with "
+                "what you know."
             )
     return None
 

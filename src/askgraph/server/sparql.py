@@ -101,8 +101,7 @@ async def parse_request(request: Request) -> ProtocolRequest:
             return _to_protocol_request({"update": [""]})
         case _:
             raise UnsupportedMediaType(
-                f"post a query as {_FORM_TYPE} with the field 'query', or as "
-                f"{_QUERY_TYPE}, not as "
+                f"post a query as {_FORM_TYPE} with the field 'query', or as {_QUERY_TYPE}, not as "
                 f"{media_type.strip() or 'a body without a Content-Type'!r}"
             )
 

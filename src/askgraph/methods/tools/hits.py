@@ -13,9 +13,14 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from askgraph.answers.verbalize import fetch_term_descriptions
 from askgraph.errors import ErrorReply, MalformedReply, TimedOut
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph import names as graph_names
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.literals import parse_resource_term
+from askgraph.graph.names import (
+    extract_code,
+    group_by_code,
+    group_by_property,
+    is_informative_label,
+)
 from askgraph.graph.profile import PredicateProfile, Profile
 from askgraph.graph.shapes import get_end_kinds, select_narrowest
 from askgraph.index import Hit, Resource
@@ -156,13 +161,13 @@ class PropertyVariants:
 
         Within a group, the most direct predicate comes first.
         """
-        return [self._sort_variants(group) for group in graph_names.group_by_property(iris)]
+        return [self._sort_variants(group) for group in group_by_property(iris)]
 
     def find_variants(self, iris: Iterable[str]) -> dict[tuple[str, str], tuple[str, ...]]:
         """Return all variants of some predicates by their shared key, the most direct one first."""
-        codes = {key for iri in iris if (key := graph_names.extract_code(iri)) is not None}
+        codes = {key for iri in iris if (key := extract_code(iri)) is not None}
         endings = tuple(code for _, code in codes)
-        groups = graph_names.group_by_code(iri for iri in self.profiles if iri.endswith(endings))
+        groups = group_by_code(iri for iri in self.profiles if iri.endswith(endings))
         return {key: self._sort_variants(group) for key, group in groups.items() if key in codes}
 
     def _sort_variants(self, iris: Sequence[str]) -> tuple[str, ...]:
@@ -295,7 +300,8 @@ class HitFormatter:
         has = f"has {', '.join(hints)}" if hints else ""
         about = self._describe_nameless(hit)
         other_names = self._format_other_names(hit)
-        return _join_parts(head, about, other_names, self._format_infos(hit), has, hit.note)
+        infos = self._format_infos(hit)
+        return _join_parts(head, about, other_names, infos, has, hit.note)
 
     def format_property(
         self,
@@ -310,7 +316,7 @@ class HitFormatter:
         if iri in USUAL_PREDICATES:
             return _join_parts(head, hit.note)
         label = writer.labels.get(iri) or (hit.resource.label if hit.resource else "")
-        if label and graph_names.is_informative_label(label, (iri,)):
+        if label and is_informative_label(label, (iri,)):
             head += f" {writer.write_description(iri, label)}"
         if variants:
             head += f" (also {', '.join(map(writer.write_short, variants))})"
@@ -463,9 +469,9 @@ async def format_properties(context: Context, hits: Sequence[SearchHit]) -> HitL
     )
     hits_by_property: dict[object, list[SearchHit]] = defaultdict(list)
     for item in hits:
-        hits_by_property[
-            graph_names.extract_code(get_term_key(item.term)) or get_term_key(item.term)
-        ].append(item)
+        hits_by_property[extract_code(get_term_key(item.term)) or get_term_key(item.term)].append(
+            item
+        )
     merged = []
     for key, group in hits_by_property.items():
         best = next((item for item in group if item.resource is not None), group[0])

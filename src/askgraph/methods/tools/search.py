@@ -497,9 +497,8 @@ async def search_constrained(
     constraints = {role: text for role, text in texts_by_role.items() if text and text.strip()}
     if position in constraints:
         raise QueryError(
-            f"{position} is what to find, so it cannot be given as "
-            f"{constraints[position][:80]!r}; leave "
-            "it out, or choose another position"
+            f"{position} is what to find, so it cannot be given as {constraints[position][:80]!r}; "
+            "leave it out, or choose another position"
         )
     sort: Sort = "properties" if position == "property" else "entities"
     if not constraints:

@@ -10,7 +10,12 @@ from functools import cached_property
 from typing import Self
 
 from askgraph.graph.measures import Unit, match_unit
-from askgraph.search.tokenize import Quantity, TokenizedQuestion, to_bit_mask, word_lists
+from askgraph.search.tokenize import Quantity, TokenizedQuestion, to_bit_mask
+from askgraph.search.tokenize.word_lists import (
+    LANGUAGES_WITH_CAPITAL_NOUNS,
+    Measure,
+    get_shared_words,
+)
 
 COMPARISON_SIGNS = {
     "more_than": ">",
@@ -30,7 +35,7 @@ class Operator:
     name: str
     first: int
     last: int
-    measure: word_lists.Measure | None = None
+    measure: Measure | None = None
 
     @property
     def positions(self) -> range:
@@ -48,6 +53,7 @@ class QuestionOperators:
     """The operators of a question.
 
     Attributes:
+        reading: the tokenized question.
         operators: the operators, in the order of the question.
         asks: the kind of answer: person, date, year, place or number.
         today: the current day, in days from 1970-01-01.
@@ -215,11 +221,12 @@ class QuestionOperators:
 
 
 def detect_operators(
-    reading: TokenizedQuestion, scales: Sequence[tuple[int, word_lists.Measure]] = ()
+    reading: TokenizedQuestion, scales: Sequence[tuple[int, Measure]] = ()
 ) -> QuestionOperators:
     """Detect the operators of a question, longest phrases first, outside quotations.
 
     Args:
+        reading: the tokenized question.
         scales: adjectives missing from the word lists, with their positions.
     """
     measures = dict(scales)
@@ -270,7 +277,7 @@ def _detect_by_place(
     if after == len(reading.tokens) or reading.is_stop(after) or at in reading.filler_tokens:
         return None
     before, noun = reading.tokens[max(0, at - 1)], reading.tokens[after]
-    has_capital_nouns = reading.language in word_lists.LANGUAGES_WITH_CAPITAL_NOUNS
+    has_capital_nouns = reading.language in LANGUAGES_WITH_CAPITAL_NOUNS
     if word in clauses["rate"] and noun.is_capitalized == has_capital_nouns:
         is_aggregate = any(operator.name in _AGGREGATES for operator in earlier)
         return Operator("each", at, at) if is_aggregate else None
@@ -325,7 +332,8 @@ def _find_sort_start(
 ) -> list[Operator]:
     """Find "starting with" before an extreme in the same clause."""
     for operator in operators:
-        if operator.name == "starting" and 0 < extreme.first - operator.last <= _MAX_SORT_WORDS:
+        is_near = 0 < extreme.first - operator.last <= _MAX_SORT_WORDS
+        if operator.name == "starting" and is_near:
             between = range(operator.first, extreme.first + 1)
             is_quoted = any(reading.tokens[at].quote is not None for at in between)
             if not is_quoted and _is_one_clause(reading, between):
@@ -417,7 +425,7 @@ def is_listed_count(reading: TokenizedQuestion, at: int) -> bool:
 
 
 def _detect_operator_at(
-    reading: TokenizedQuestion, at: int, scale: word_lists.Measure | None
+    reading: TokenizedQuestion, at: int, scale: Measure | None
 ) -> Operator | None:
     token = reading.tokens[at]
     is_relative_time = any(item.relative and at in item.positions for item in reading.quantities)
@@ -465,7 +473,7 @@ def _is_name_part(reading: TokenizedQuestion, at: int) -> bool:
 
 def _is_name_part_word(word: str, noun: int, reading: TokenizedQuestion) -> bool:
     name = word + reading.tokens[noun].stem
-    return any(name in part for part in word_lists.get_shared_words().name_parts.values())
+    return any(name in part for part in get_shared_words().name_parts.values())
 
 
 _MAX_POLITE_WORDS = 3  # words after "can" that may name the addressee
@@ -780,6 +788,7 @@ def is_about_text(reading: TokenizedQuestion, at: int, *, having: bool) -> bool:
     follow a word for "name".
 
     Args:
+        reading: the tokenized question.
         at: the token of the word.
         having: whether the word is like "has".
     """
