@@ -129,11 +129,9 @@ class ServiceCall:
         return self._collect([result])
 
     async def _fetch_bound_values(self) -> ClauseSolutions | None:
-        """Return the values of shared variables in the surroundings; None if there are too many.
-
-        A variable that is unbound in some row does not restrict and is dropped; a row with a blank
-        node of one graph matches nowhere in another.
-        """
+        """Return the values of shared variables in the surroundings; None if there are too many."""
+        # A variable that is unbound in some row does not restrict and is dropped; a row with a
+        # blank node of one graph matches nowhere in another.
         if known_solutions := self.join.get_solutions(self.surroundings.evaluated_position):
             values = known_solutions.project(self.surroundings.shared)
         else:
@@ -173,10 +171,8 @@ class ServiceCall:
         )
 
     def _collect(self, results: Sequence[SelectResult]) -> ClauseSolutions:
-        """Return rows in the order of the clause's names, with blank nodes as IRIs.
-
-        A blank node's label is valid within one reply only, so each reply has IRIs of its own.
-        """
+        """Return rows in the order of the clause's names, with blank nodes as IRIs."""
+        # A blank node's label is valid within one reply only, so each reply has IRIs of its own.
         rows: list[Row] = []
         for result in results:
             graph = hashlib.sha256(self.clause.target.encode()).hexdigest()[:12]

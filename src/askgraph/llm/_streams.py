@@ -406,10 +406,8 @@ class ReplyAssembler:
 
 
 def _join_text(pieces: Sequence[str]) -> str:
-    """Join pieces of a text, and combine halves of a character that JSON split.
-
-    A single half becomes U+FFFD, since neither a file nor HTTP can represent it.
-    """
+    """Join pieces of a text, and combine halves of a character that JSON split."""
+    # A single half becomes U+FFFD, since neither a file nor HTTP can represent it.
     text = "".join(pieces)
     if not _SURROGATE.search(text):
         return text

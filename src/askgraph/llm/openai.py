@@ -308,10 +308,8 @@ def _prepare_messages(
 
 
 def _merge_system_messages(messages: tuple[llm.Message, ...]) -> tuple[llm.Message, ...]:
-    """Return the messages with the text of system messages at the start of the first question.
-
-    Messages of the user in succession become one, since the same servers demand turns.
-    """
+    """Return the messages with the text of system messages at the start of the first question."""
+    # Messages of the user in succession become one, since the same servers demand turns.
     texts = [message.text for message in messages if isinstance(message, llm.System)]
     merged: list[llm.Message] = [llm.User("\n\n".join(texts))] if texts else []
     for message in messages:
@@ -361,10 +359,8 @@ def _build_response_format(request: llm.Request, lacks: UnsupportedParameters) -
 
 
 def _is_strict(schema: object) -> bool:
-    """Return whether every object in a schema is closed and requires all its properties.
-
-    OpenAI enforces a schema strictly only then, and rejects `strict` otherwise.
-    """
+    """Return whether every object in a schema is closed and requires all its properties."""
+    # OpenAI enforces a schema strictly only then, and rejects `strict` otherwise.
     if isinstance(schema, list):
         return all(_is_strict(part) for part in schema)
     if not isinstance(schema, Mapping):

@@ -103,10 +103,8 @@ class GrammarLogitsProcessor:
         return all(matcher.accept_token(token) for token in row)
 
     def _get_matcher(self, row: tuple[int, ...]) -> Any:
-        """Return the matcher after a row's tokens; None for a row outside the grammar.
-
-        A beam search continues such rows if it has no others; their probability is minimal.
-        """
+        """Return the matcher after a row's tokens; None for a row outside the grammar."""
+        # A beam search continues such rows if it has no others; their probability is minimal.
         if not row:
             return xgrammar.GrammarMatcher(self._grammar)
         previous = self._matcher_by_row.get(row[:-1])

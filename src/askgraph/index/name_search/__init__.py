@@ -168,9 +168,9 @@ async def detect_name_search(
         plugin = load_sparql_plugin(name)
         if plugin and plugin.servers and dialect in ("", "generic", *plugin.servers):
             host = urlsplit(iri).netloc if plugin.needs_host else ""
-            if not plugin.needs_host or host:
-                if await plugin(replace(settings, location=host)).is_available(endpoint, text):
-                    return f"{name}:{host}" if host else name
+            search = plugin(replace(settings, location=host))
+            if (not plugin.needs_host or host) and await search.is_available(endpoint, text):
+                return f"{name}:{host}" if host else name
     return PLAIN
 
 

@@ -372,11 +372,9 @@ async def run_distinct(
 def _estimate_solutions(
     candidate: QueryCandidate, profiles: Mapping[str, PredicateProfile]
 ) -> float:
-    """Estimate how many solutions an engine may look at.
-
-    These are the solutions of the pattern, starting from the nodes that it was expanded with; more
-    if a filter keeps few of them or a path must be traversed.
-    """
+    """Estimate how many solutions an engine may look at."""
+    # These are the solutions of the pattern, starting from the nodes that it was expanded with;
+    # more if a filter keeps few of them or a path must be traversed.
     reached_terms = {candidate.root}
     solutions = float(max(1, len(candidate.ids)))
     patterns = list_patterns(candidate.tree.where)

@@ -104,10 +104,8 @@ class SchemaSlice:
 
     @cached_property
     def _nearness(self) -> dict[str, float]:
-        """Score of each shown predicate: the best of its variants.
-
-        All predicates of a node that only links others score like the best of them.
-        """
+        """Score of each shown predicate: the best of its variants."""
+        # All predicates of a node that only links others score like the best of them.
         predicates = self.graph.profile.predicates
         own_scores = {
             p.iri: self._name_scores.get(p.iri, 0.0) * 1.5

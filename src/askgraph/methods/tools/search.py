@@ -238,10 +238,8 @@ def _format_count(count: int) -> str:
 async def _search_contents(
     context: Context, candidates: VariableCandidates, text: str
 ) -> list[SearchHit]:
-    """Search unnamed nodes by their values and by the names of the nodes that they link.
-
-    The result is empty if there are too many such nodes.
-    """
+    """Search unnamed nodes by their values and by the names of the nodes that they link."""
+    # The result is empty if there are too many such nodes.
 
     def list_unnamed() -> list[Term]:
         nodes = (term for term in candidates.terms if not isinstance(term, Literal))

@@ -72,9 +72,9 @@ def _fix_part(part: Any, new_variables: Iterator[Variable]) -> Any:
         case sparql.Group():
             elements: list[sparql.Element] = []
             for element in part.elements:
-                if isinstance(element, sparql.Bind):
-                    if element.variable in list_visible_variables(sparql.Group(tuple(elements))):
-                        element = sparql.Bind(element.value, next(new_variables))
+                visible = list_visible_variables(sparql.Group(tuple(elements)))
+                if isinstance(element, sparql.Bind) and element.variable in visible:
+                    element = sparql.Bind(element.value, next(new_variables))
                 elements.append(element)
             return sparql.Group(tuple(elements))
         case sparql.Query():
@@ -121,13 +121,11 @@ def _get_key_variables(
 
 
 def _fix_grouping(tree: sparql.Query, new_variables: Iterator[Variable]) -> sparql.Query:
-    """Group a query so that all variables outside of aggregates are keys.
-
-    A key that is also a named column gets the name of that column. A column that uses the name of
-    another one gets the definition of that name instead, since processors reject the name there. If
-    a name was used before its definition, it becomes a key and its definition gets a name from
-    `new_variables`.
-    """
+    """Group a query so that all variables outside of aggregates are keys."""
+    # A key that is also a named column gets the name of that column. A column that uses the name of
+    # another one gets the definition of that name instead, since processors reject the name there.
+    # If a name was used before its definition, it becomes a key and its definition gets a name from
+    # `new_variables`.
     keys = dict(tree.group_by)
     columns: list[tuple[Variable, sparql.Expression | None]] = []
     definitions: dict[Variable, sparql.Expression] = {}

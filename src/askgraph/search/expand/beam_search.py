@@ -427,10 +427,8 @@ class BeamSearch:
         return (True,) if inverse else (True, False)
 
     def _is_containment(self, predicate: int) -> bool:
-        """Return whether a predicate is transitive by meaning, as for places.
-
-        A chain of things alone ("manager", "prerequisite") is not.
-        """
+        """Return whether a predicate is transitive by meaning, as for places."""
+        # A chain of things alone ("manager", "prerequisite") is not.
         if predicate not in self._containment:
             schema = self.schema
             self._containment[predicate] = (
@@ -811,10 +809,8 @@ def _find_ordinals(search: BeamSearch) -> Iterator[Quantity]:
 
 
 def _group_namesakes(search: BeamSearch, links: Sequence[Link]) -> list[list[Link]]:
-    """Return the things with the same name, by class; all of a class are meant.
-
-    If one is much better known than another of its class, those are no group.
-    """
+    """Return the things with the same name, by class; all of a class are meant."""
+    # If one is much better known than another of its class, those are no group.
     first = links[0]
     if len(links) < 2 or first.kind is not ItemKind.ENTITY or first.similarity < _EXACT_NAME_SHARE:
         return []
@@ -852,11 +848,9 @@ def _create_seed(search: BeamSearch, *links: Link) -> PartialMatch | None:
 
 
 def _create_abbreviation_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
-    """Yield states for values abbreviated by a word without another meaning in the graph.
-
-    A predicate's description explains the value, or the word is its initials; then other words name
-    the predicate. No other value of the predicate may match.
-    """
+    """Yield states for values abbreviated by a word without another meaning in the graph."""
+    # A predicate's description explains the value, or the word is its initials; then other words
+    # name the predicate. No other value of the predicate may match.
     linked = search.linked
     explained = {
         at
@@ -1326,10 +1320,8 @@ def _subtract_pair(
 def _is_negated(
     search: BeamSearch, operator: Operator, base: Node, excluded: Node, negated_at: int
 ) -> bool:
-    """Return whether "no" separates the words of a thing from all words of its negated pattern.
-
-    A thing without words of its own needs none before "no".
-    """
+    """Return whether "no" separates the words of a thing from all words of its negated pattern."""
+    # A thing without words of its own needs none before "no".
     if search.linked.reading.has_sentence_break(operator.last, negated_at):
         return False
     last = find_named_words(excluded).bit_length()

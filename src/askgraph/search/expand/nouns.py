@@ -155,10 +155,8 @@ def _iterate_codes(
 
 @remember
 def _index_codes(schema: Schema, cls: str) -> dict[Code, str]:
-    """Return the instances of a class by their local name without the class's name.
-
-    A local name of digits alone is a key of a table and no name.
-    """
+    """Return the instances of a class by their local name without the class's name."""
+    # A local name of digits alone is a key of a table and no name.
     instances = schema.get_instances(cls)
     terms, stems = schema.graph.terms, schema.get_lineage_stems(cls)
     codes: dict[Code, str] = {}

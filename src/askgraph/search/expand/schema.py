@@ -807,10 +807,8 @@ class Schema:
 
 
 def _is_standard(profile: PredicateProfile) -> bool:
-    """Return whether a predicate belongs to a schema language, or names or describes things.
-
-    `rdf:value` says what a node stands for: it belongs to the data.
-    """
+    """Return whether a predicate belongs to a schema language, or names or describes things."""
+    # `rdf:value` says what a node stands for: it belongs to the data.
     return (
         (profile.iri.startswith(SCHEMA_NAMESPACES) and profile.iri != v.RDF_VALUE)
         or bool(get_standard_role(profile.iri))

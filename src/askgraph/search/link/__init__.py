@@ -388,10 +388,8 @@ def _is_written_as_name(run: Sequence[int], reading: TokenizedQuestion) -> bool:
 
 
 def _is_generic_part(link: Link, reading: TokenizedQuestion) -> bool:
-    """Return whether only generic nouns link to a part of a thing's name, or of its IRI's path.
-
-    "Works by X" is not about the maker "Roman Bronze Works", nor "tools" about a page `/tools/`.
-    """
+    """Return whether only generic nouns link to a part of a thing's name, or of its IRI's path."""
+    # "Works by X" is not about the maker "Roman Bronze Works", nor "tools" about a page `/tools/`.
     if link.kind not in _THING_KINDS or not all(map(reading.is_generic_noun, link.positions)):
         return False
     is_in_path = link.kind is ItemKind.ENTITY and stem_name(link.name) == stem_name(
@@ -401,10 +399,9 @@ def _is_generic_part(link: Link, reading: TokenizedQuestion) -> bool:
 
 
 def _keep_capital_names(links: Sequence[Link], reading: TokenizedQuestion) -> list[Link]:
-    """Leave out other links for the words of a full name that is written with its capitals.
-
-    "The Moon" is a thing and not the class "moon"; "Falcon Heavy" is neither "Falcon 9" nor heavy.
-    """
+    """Leave out other links for the words of a full name that is written with its capitals."""
+    # "The Moon" is a thing and not the class "moon"; "Falcon Heavy" is neither "Falcon 9" nor
+    # heavy.
     content = [token for at, token in enumerate(reading.tokens) if not reading.is_stop(at)]
     if reading.language in LANGUAGES_WITH_CAPITAL_NOUNS or all(t.is_capitalized for t in content):
         return [*links]
@@ -434,12 +431,10 @@ def _is_beside_name(link: Link, name: tuple[int, ...], reading: TokenizedQuestio
 
 
 def _drop_kind_parts(links: Sequence[Link], reading: TokenizedQuestion) -> Iterator[Link]:
-    """Leave out parts of the names of several things for a plural noun of their kind.
-
-    "Drinks with gin" is not about the category "Mint drinks" or "Coffee drinks". The short form of
-    a name is less than the same words as a full name: "David Bowie" is hardly "David Bowie (1967
-    album)".
-    """
+    """Leave out parts of the names of several things for a plural noun of their kind."""
+    # "Drinks with gin" is not about the category "Mint drinks" or "Coffee drinks". The short form
+    # of a name is less than the same words as a full name: "David Bowie" is hardly "David Bowie
+    # (1967 album)".
     phrases = {link.positions for link in links if link.is_exact and len(link.positions) > 1}
     full_names = {(link.kind, link.positions) for link in links if link.preferred and link.is_exact}
     targets: dict[tuple[int, ...], set[str]] = defaultdict(set)
@@ -471,12 +466,11 @@ def _drop_kind_parts(links: Sequence[Link], reading: TokenizedQuestion) -> Itera
 def _split_runs(
     positions: Sequence[int], reading: TokenizedQuestion, name: IndexedName
 ) -> Iterator[list[int]]:
-    """Split positions where a content word, or more than two function words, come between.
-
-    Names of classes and predicates do not extend over a comma or conjunction, nor from a plural
-    noun to a later noun: "documents that have the status" contains no "document status". Names of
-    classes and things do not extend over a verb: "regions that are affected", "planets have rings".
-    """
+    """Split positions where a content word, or more than two function words, come between."""
+    # Names of classes and predicates do not extend over a comma or conjunction, nor from a plural
+    # noun to a later noun: "documents that have the status" contains no "document status". Names of
+    # classes and things do not extend over a verb: "regions that are affected", "planets have
+    # rings".
     run: list[int] = []
     for at in positions:
         if run and _is_separated(run[-1], at, reading, name):
@@ -543,11 +537,9 @@ def _is_plural_before_noun(
 
 
 def _adjust_for_prepositions(links: Sequence[Link], reading: TokenizedQuestion) -> Iterator[Link]:
-    """Lower the score of predicates whose name has another preposition: "flew to" for "flew on".
-
-    No penalty applies if another name of the predicate matches exactly: "discoverer", also
-    "discovered by"; but the same name without its preposition does not count.
-    """
+    """Lower the score of predicates whose name has another preposition: "flew to" for "flew on"."""
+    # No penalty applies if another name of the predicate matches exactly: "discoverer", also
+    # "discovered by"; but the same name without its preposition does not count.
     words, prepositions = reading.folded_words, reading.word_list.clauses["restrict"]
     mismatches: dict[tuple[str, tuple[int, ...]], set[tuple[str, ...]]] = defaultdict(set)
     for link in links:

@@ -111,11 +111,9 @@ async def link_with_endpoint(linked: LinkedQuestion, graph: KnowledgeGraph) -> L
 async def _select_likeliest(
     entities: list[NamedItem], linked: LinkedQuestion, graph: KnowledgeGraph
 ) -> list[NamedItem]:
-    """Return the things, of too many with one name only those that fit the question best.
-
-    These have the predicates and classes that it mentions; then those with the most sitelinks, or
-    the most incoming links in a sample if nothing has sitelinks.
-    """
+    """Return the things, of too many with one name only those that fit the question best."""
+    # These have the predicates and classes that it mentions; then those with the most sitelinks, or
+    # the most incoming links in a sample if nothing has sitelinks.
     namesakes: dict[tuple[str, ...], dict[str, None]] = {}
     for entity in entities:
         for name, _ in entity.names:

@@ -607,12 +607,10 @@ def space_names(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuesti
 
 
 def _find_stated_words(reading: TokenizedQuestion, index: NameIndex) -> Iterator[int]:
-    """Yield the function words in the place of a predicate, or of a verb that names a property.
-
-    A predicate is the last word after "are" ("which lamps are on?") or in a question that begins
-    with "is"; it is a preposition or names anything. A verb is the last word in a question
-    with "does", or next to it ("who does not know Vera?").
-    """
+    """Yield the function words in the place of a predicate, or of a verb that names a property."""
+    # A predicate is the last word after "are" ("which lamps are on?") or in a question that begins
+    # with "is"; it is a preposition or names anything. A verb is the last word in a question with
+    # "does", or next to it ("who does not know Vera?").
     words, last = reading.folded_words, len(reading.tokens) - 1
     being, doing = reading.word_list.yes_or_no["being"], reading.word_list.yes_or_no["doing"]
     negations = {phrase[0] for phrase in reading.word_list.operators["not"] if len(phrase) == 1}

@@ -303,10 +303,8 @@ def iterate_links(candidate: QueryCandidate) -> Iterator[Link]:
 
 
 def _is_nameless_answer(candidate: QueryCandidate, schema: Schema) -> float:
-    """Return 1 if the answer is a node that only stands for a relation, else 0.
-
-    Things of a class that the question names are an answer, even if none has a name.
-    """
+    """Return 1 if the answer is a node that only stands for a relation, else 0."""
+    # Things of a class that the question names are an answer, even if none has a name.
     if candidate.is_ask or candidate.shown != (candidate.root,):
         return 0.0
     link = candidate.state.node.cls_link

@@ -74,11 +74,9 @@ class EdgeDirections:
         return count
 
     def _count_reversed_denials(self, candidate: QueryCandidate) -> int:
-        """Return the number of denied relations that the shown things are the objects of.
-
-        "Which concepts have no narrower concept" asks for the subjects of `narrower`. Only
-        relations between things of one stated class count.
-        """
+        """Return the number of denied relations that the shown things are the objects of."""
+        # "Which concepts have no narrower concept" asks for the subjects of `narrower`. Only
+        # relations between things of one stated class count.
         where = candidate.tree.where
         classes = _find_classes(candidate.root, list_patterns(where))
         count = 0

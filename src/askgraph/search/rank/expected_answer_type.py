@@ -296,11 +296,9 @@ def _is_list_gap(
 def _iterate_runs(
     linked: LinkedQuestion, question_operators: QuestionOperators
 ) -> Iterator[ContentRun]:
-    """Yield the runs of content words that are no possessor.
-
-    A run ends at a function word, a comma or an operator; "Intel's" in "Intel's sites" is skipped.
-    Superlatives and times in a name are no operators: the "first year" of a graph.
-    """
+    """Yield the runs of content words that are no possessor."""
+    # A run ends at a function word, a comma or an operator; "Intel's" in "Intel's sites" is
+    # skipped. Superlatives and times in a name are no operators: the "first year" of a graph.
     question = linked.reading
     name_links = (
         entry
@@ -586,12 +584,10 @@ def _find_limit(
 
 
 def _find_extremes(operators: QuestionOperators, linked: LinkedQuestion) -> list[Operator]:
-    """Return the superlatives that choose rows.
-
-    Superlatives in a name, ordinals as in "first time", and places or times ("in the last century")
-    are left out. The result is empty if they have both directions: "from the smallest to the
-    largest" keeps everything.
-    """
+    """Return the superlatives that choose rows."""
+    # Superlatives in a name, ordinals as in "first time", and places or times ("in the last
+    # century") are left out. The result is empty if they have both directions: "from the smallest
+    # to the largest" keeps everything.
     words, tokens = operators.reading.word_list, operators.reading.tokens
     extremes = [
         extreme

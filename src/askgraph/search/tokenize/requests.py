@@ -81,11 +81,9 @@ def drop_words_before(reading: TokenizedQuestion, start: int) -> TokenizedQuesti
 
 
 def _skip_polite_words(reading: TokenizedQuestion, start: int) -> int:
-    """Return the token after "could you please tell me"; the same token without such words.
-
-    The verb belongs to them only if a question follows it: "could you tell me which", but "could
-    you give me the names".
-    """
+    """Return the token after "could you please tell me"; the same token without such words."""
+    # The verb belongs to them only if a question follows it: "could you tell me which", but "could
+    # you give me the names".
     phrases = reading.word_list.request_phrases
     wanting = start + _match(reading, start, phrases["wanting"])
     if wanting > start and _opens_question(reading, wanting):

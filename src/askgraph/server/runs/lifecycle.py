@@ -594,10 +594,8 @@ class RunRegistry:
             await self._stop(run, "handed_back")
 
     def _select_queues(self, request: RunRequest) -> list[TurnQueue]:
-        """Select the queues to pass, graphs in sorted order, so that runs cannot deadlock.
-
-        Methods with a language model mostly wait for it, and have their own queue.
-        """
+        """Select the queues to pass, graphs in sorted order, so that runs cannot deadlock."""
+        # Methods with a language model mostly wait for it, and have their own queue.
         if is_model_required(plugins.load("method", request.method)):
             return [self._model_queue]
         max_parallel, max_waiting = self._settings.per_graph, self._settings.queue

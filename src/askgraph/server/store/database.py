@@ -264,10 +264,8 @@ class SqliteDatabase(Database):
 
 
 def _enable_write_ahead_log(path: Path) -> None:
-    """Enable the write-ahead log, a setting that stays with the file.
-
-    SQLite does not wait for another process that does the same at this moment, so retry.
-    """
+    """Enable the write-ahead log, a setting that stays with the file."""
+    # SQLite does not wait for another process that does the same at this moment, so retry.
     deadline = time.monotonic() + _LOCK_TIMEOUT_SECONDS
     connection = sqlite3.connect(path, timeout=_LOCK_TIMEOUT_SECONDS)
     try:

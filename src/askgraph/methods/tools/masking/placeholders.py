@@ -446,10 +446,8 @@ class TextMasker:
 def _split_phrases(
     text: str, excluded_ranges: Sequence[tuple[int, int]]
 ) -> Iterator[Sequence[re.Match[str]]]:
-    """Yield runs of words that may form one name: small gaps, no line break.
-
-    Words within the excluded ranges, sorted by start, are skipped.
-    """
+    """Yield runs of words that may form one name: small gaps, no line break."""
+    # Words within the excluded ranges, sorted by start, are skipped.
     line: list[re.Match[str]] = []
     ends, at = 0, 0
     for match in _WORD.finditer(text):
