@@ -24,7 +24,7 @@ METADATA = sa.MetaData(
     }
 )
 
-_COLUMN_TYPES: Mapping[str, TypeEngine[Any]] = {
+COLUMN_TYPES: Mapping[str, TypeEngine[Any]] = {
     "string16": sa.String(16),
     "string32": sa.String(32),
     "string64": sa.String(64),
@@ -37,6 +37,7 @@ _COLUMN_TYPES: Mapping[str, TypeEngine[Any]] = {
     "bigint": sa.BigInteger(),
     "double": sa.Double(),
 }
+"""Types of columns by their names in JSON; migrations use them too, so only add to them."""
 
 
 def _build_table(name: str, description: Mapping[str, Any]) -> sa.Table:
@@ -45,7 +46,7 @@ def _build_table(name: str, description: Mapping[str, Any]) -> sa.Table:
     columns = (
         sa.Column(
             column,
-            _COLUMN_TYPES[column_type.rstrip("?")],
+            COLUMN_TYPES[column_type.rstrip("?")],
             *(
                 sa.ForeignKey(f"{parents[parent_column]}.id", ondelete="CASCADE")
                 for parent_column in parents
