@@ -5,15 +5,8 @@ from typing import Annotated
 
 from askgraph.answers.verbalize import list_query_iris
 from askgraph.errors import QueryError, ServiceError
-from askgraph.methods.tools import Context, query_faults
+from askgraph.methods.tools import Context, query_faults, rendering
 from askgraph.methods.tools import query_run as query_runs
-from askgraph.methods.tools.rendering import (
-    RenderedText,
-    clip_text,
-    list_body_lines,
-    render_table,
-    render_triples,
-)
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite import lay_out_query
 from askgraph.trace import Observation
@@ -51,27 +44,31 @@ async def execute(
 
 async def _render_result(
     context: Context, execution: query_runs.QueryExecution, page: int
-) -> RenderedText:
+) -> rendering.RenderedText:
     match execution.query_run.result:
         case bool() as holds:
-            return RenderedText("true" if holds else "false")
+            return rendering.RenderedText("true" if holds else "false")
         case SelectResult() as result if page > 0:
             return await _render_page(context, result, page)
         case SelectResult() as result:
-            return await render_table(context, result)
+            return await rendering.render_table(context, result)
         case GraphResult() as result:
-            return await render_triples(context, result)
+            return await rendering.render_triples(context, result)
 
 
-async def _render_page(context: Context, result: SelectResult, page: int) -> RenderedText:
+async def _render_page(context: Context, result: SelectResult, page: int) -> rendering.RenderedText:
     """Return one page of a result with longer texts, and its page number."""
     size, number = context.limits.rows, len(result.rows)
     pages = max(1, -(-number // size))
     if page > pages:
-        return RenderedText(f"there is no page {page}: {number:,} rows are {pages:,} of {size}")
+        return rendering.RenderedText(
+            f"there is no page {page}: {number:,} rows are {pages:,} of {size}"
+        )
     rows = result.rows[size * (page - 1) : size * page]
     limits = replace(context.limits, clip=_PAGE_CLIP_RATIO * context.limits.clip)
-    page_table = await render_table(replace(context, limits=limits), replace(result, rows=rows))
+    page_table = await rendering.render_table(
+        replace(context, limits=limits), replace(result, rows=rows)
+    )
     return replace(
         page_table, text=f"page {page:,} of {pages:,}, {number:,} rows in all: {page_table.text}"
     )
@@ -110,8 +107,8 @@ async def why_empty(
         lines.append(query_faults.join_lines(emptiness.reason))
     for suggestion in emptiness.suggestions if emptiness else ():
         laid_out = lay_out_query(suggestion.query, context.graph.prefixes, {})
-        new_query = clip_text(
-            " ".join(map(str.strip, list_body_lines(laid_out))), _MAX_QUERY_CHARACTERS
+        new_query = rendering.clip_text(
+            " ".join(map(str.strip, rendering.list_body_lines(laid_out))), _MAX_QUERY_CHARACTERS
         )
         change = query_faults.join_lines(suggestion.change)
         lines.append(f"{change} ({suggestion.results:,} rows): {new_query}")

@@ -171,11 +171,9 @@ class BeamSearch:
         )
 
     def compute_gain(self, link: Link, used: int) -> float:
-        """Return the gain of a link's words that are not used yet.
-
-        It is 0 if content words overlap, except that a predicate may repeat a lesser part that is
-        used ("pet type" of pets).
-        """
+        """Return the gain of a link's words that are not used yet."""
+        # It is 0 if content words overlap, except that a predicate may repeat a lesser part that is
+        # used ("pet type" of pets).
         new_weight, repeated_weight = 0.0, 0.0
         for at, quality in zip(link.positions, link.qualities, strict=True):
             weight = self.linked.weights[at]
@@ -532,10 +530,8 @@ class BeamSearch:
         return GainWeight.REPEATED_CLASS if is_repeated else 0.0
 
     def is_role_name(self, edge: Edge, *, at_root: bool) -> bool:
-        """Return whether a named predicate describes its root end, or else its far end.
-
-        "supplier" describes the object, "supplier of" and "is a supplier of" the subject.
-        """
+        """Return whether a named predicate describes its root end, or else its far end."""
+        # "supplier" describes the object, "supplier of" and "is a supplier of" the subject.
         if edge.link is None or not self.schema.is_noun(edge.link.name):
             return False
         return (self.schema.is_subject_name(edge.predicate) != edge.inverse) == at_root
@@ -585,12 +581,10 @@ _FULL_NAME_SHARE = 0.9  # from this similarity on all of a name is there, but fo
 
 
 def remove_accidental_links(linked: LinkedQuestion, frame: QuestionOperators) -> tuple[Link, ...]:
-    """Return the links without things that match only words used otherwise.
-
-    Such words are operators, units after their number, single letters, full names of classes or
-    predicates that are only a part of the thing's name, and numbers, which also match texts. Quoted
-    and capitalized words may always be names.
-    """
+    """Return the links without things that match only words used otherwise."""
+    # Such words are operators, units after their number, single letters, full names of classes or
+    # predicates that are only a part of the thing's name, and numbers, which also match texts.
+    # Quoted and capitalized words may always be names.
     tokens = linked.reading.tokens
     positions = {
         at
@@ -1001,10 +995,8 @@ def subtract_states(
 
 
 def unite_states(search: BeamSearch, pool: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
-    """Yield the union of two patterns around "or": "born in A or died in B".
-
-    Both may share an object: "directed or written by A".
-    """
+    """Yield the union of two patterns around "or": "born in A or died in B"."""
+    # Both may share an object: "directed or written by A".
     simple_states = [item for item in pool if item.anchored and _is_one_step(search, item.node)]
     head = min((at for at, weight in enumerate(search.linked.weights) if weight), default=0)
     if any(
@@ -1189,11 +1181,10 @@ def _find_shared_relation(search: BeamSearch, first_node: Node, second_node: Nod
 def move_roots(
     search: BeamSearch, joined: Sequence[PartialMatch], pool: Sequence[PartialMatch]
 ) -> list[PartialMatch]:
-    """Return joined states with the root moved to a class at their far end that is named first.
-
-    This connects a thing and a class by four unnamed steps. It requires that no better state covers
-    as many words from that class; a return along a predicate also requires "other" or "same".
-    """
+    """Return joined states with the root moved to a class at their far end that is named first."""
+    # This connects a thing and a class by four unnamed steps. It requires that no better state
+    # covers as many words from that class; a return along a predicate also requires "other" or
+    # "same".
     best_scores: dict[str | None, tuple[float, float]] = {}
     for state in (*pool, *joined):
         best_scores[state.node.cls] = max(
@@ -1364,10 +1355,8 @@ def _merge_nodes(search: BeamSearch, first: Node, second: Node, ids: Ids) -> Nod
 
 
 def add_appositions(search: BeamSearch, seed: PartialMatch) -> Iterator[PartialMatch]:
-    """Yield a named thing with the words beside its name that are true of it.
-
-    These are its class, and, for things that share a name, another thing that it is connected to.
-    """
+    """Yield a named thing with the words beside its name that are true of it."""
+    # These are its class, and, for things that share a name, another thing that it is connected to.
     link = seed.node.link
     if link is None or link.kind is not ItemKind.ENTITY or len(seed.ids) != 1:
         return

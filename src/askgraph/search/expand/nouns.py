@@ -90,10 +90,8 @@ def _weigh_instances(ids: Ids, schema: Schema) -> float:
 
 
 def find_class_heads(linked: LinkedQuestion, schema: Schema) -> tuple[GlossaryWord, ...]:
-    """Return the words that end the names of several classes and are the full name of nothing.
-
-    "Sensors" are flow sensors and zone temperature sensors, if no class is that of all sensors.
-    """
+    """Return the words that end the names of several classes and are the full name of nothing."""
+    # "Sensors" are flow sensors and zone temperature sensors, if no class is that of all sensors.
     full_names = {link.positions for link in linked.links if link.score >= FULL_NAME_SHARE}
     words: dict[tuple[int, ...], GlossaryWord] = {}
     for link in linked.get_links(ItemKind.CLASS):

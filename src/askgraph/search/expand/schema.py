@@ -476,10 +476,8 @@ class Schema:
         return bool(cached[key])
 
     def find_surroundings(self, ids: Ids) -> tuple[tuple[StepPath, frozenset[int]], ...]:
-        """Return the predicates of nodes one or two steps away, each with the steps.
-
-        Computed once per class, from a sample of its instances.
-        """
+        """Return the predicates of nodes one or two steps away, each with the steps."""
+        # Computed once per class, from a sample of its instances.
         classes = self.get_classes(int(ids[0])) if len(ids) else ()
         if classes:
             return self._around(classes[0])
@@ -637,10 +635,8 @@ class Schema:
         return frozenset[str]().union(*map(self._get_class_stems, self.get_lineage(cls)))
 
     def is_named_after_class(self, predicate: int, ids: Ids, named_classes: frozenset[str]) -> bool:
-        """Return whether a predicate is named after its objects' class: country, of a Country.
-
-        Only classes in `named_classes` count.
-        """
+        """Return whether a predicate is named after its objects' class: country, of a Country."""
+        # Only classes in `named_classes` count.
         classes = self.get_classes(int(ids[0])) if len(ids) else ()
         return any(
             cls in named_classes and self.get_name_stems(predicate) & self._get_class_stems(cls)
@@ -669,12 +665,10 @@ class Schema:
     # Statements, times and units
 
     def find_value_predicate(self, ids: Ids, predicate: int) -> int | None:
-        """Return the predicate for the values of nameless nodes that another predicate leads to.
-
-        Its vocabulary says that it stands for them, it has the same name, as in statements with
-        qualifiers (head of government → a statement → head of government → a person), or its number
-        has a unit beside it.
-        """
+        """Return the predicate for the values of nameless nodes that another predicate leads to."""
+        # Its vocabulary says that it stands for them, it has the same name, as in statements with
+        # qualifiers (head of government → a statement → head of government → a person), or its
+        # number has a unit beside it.
         if not self.is_nameless(ids):
             return None
         name_stems, present = self.get_name_stems(predicate), self._sample_predicates(ids)
@@ -702,10 +696,8 @@ class Schema:
         return next((number for number in present if number in self.value_predicates), None)
 
     def is_own_key(self, ids: Ids, predicate: int) -> bool:
-        """Return whether a predicate of resources also gives the nodes' own key, as a literal.
-
-        This occurs if a table's column and the columns that refer to it have the same name.
-        """
+        """Return whether a predicate of resources also gives the nodes' own key, as a literal."""
+        # This occurs if a table's column and the columns that refer to it have the same name.
         if predicate not in self.mixed_predicates:
             return False
         keys = self.graph.step(ids[:_SAMPLE_SIZE], predicate)

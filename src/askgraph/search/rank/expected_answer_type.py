@@ -94,10 +94,8 @@ class RequestedNoun:
 def find_requested_nouns(
     linked: LinkedQuestion, operators: QuestionOperators
 ) -> tuple[RequestedNoun, ...]:
-    """Return the head noun and the nouns that are listed with it, in order.
-
-    A phrase in front ("for model X, how many …") is left out.
-    """
+    """Return the head noun and the nouns that are listed with it, in order."""
+    # A phrase in front ("for model X, how many …") is left out.
     zones = QuestionZones.from_question(linked.reading, operators)
     runs = list(_iterate_runs(linked, operators))
     first, *further_sentences = _split_sentences(runs, linked.reading)
@@ -852,13 +850,11 @@ _LABEL_SUFFIX = "Label"  # ends ?cityLabel of the label service, which no patter
 def choose_answer_columns(
     expected: ExpectedAnswer, query: str, result: SelectResult, profile: Profile
 ) -> tuple[str, ...]:
-    """Return the columns that answer, in the order of the result; all if it is unclear.
-
-    Labels of shown things are context unless names are requested. The things themselves are context
-    if a property, a date or a count of theirs is requested, except with "for each". Nodes that only
-    connect others (n-ary relations) and columns that are only used to sort or filter are context,
-    too. A nameless node with the unit of a number is part of the answer.
-    """
+    """Return the columns that answer, in the order of the result; all if it is unclear."""
+    # Labels of shown things are context unless names are requested. The things themselves are
+    # context if a property, a date or a count of theirs is requested, except with "for each". Nodes
+    # that only connect others (n-ary relations) and columns that are only used to sort or filter
+    # are context, too. A nameless node with the unit of a number is part of the answer.
     if len(result.variables) < 2:
         return result.variables
     try:

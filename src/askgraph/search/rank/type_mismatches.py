@@ -25,11 +25,9 @@ _DAY_SORTS = (ValueKind.DATE, ValueKind.YEAR, ValueKind.TEXT_DATE)
 def find_type_mismatches(
     expected: ExpectedAnswer, query: str, outcome: SelectResult | bool, profile: Profile
 ) -> tuple[str, ...]:
-    """Return the mismatches between a query's outcome and the question, one sentence each.
-
-    Only report what is certain: the sentences are for a language model, which would spend a call on
-    each false one. A query that cannot be parsed has no mismatches.
-    """
+    """Return the mismatches between a query's outcome and the question, one sentence each."""
+    # Only report what is certain: the sentences are for a language model, which would spend a call
+    # on each false one. A query that cannot be parsed has no mismatches.
     if isinstance(outcome, bool):
         return tuple(_check_boolean(expected))
     try:

@@ -117,10 +117,7 @@ def find_quantities(
 
 
 def compute_days(relative: RelativeTime, today: float) -> tuple[float, float] | None:
-    """Return the first and last day of a relative time, in days from 1970-01-01.
-
-    None for times before the year 1.
-    """
+    """Return the first and last day from 1970-01-01 of a relative time; None before the year 1."""
     day = date.fromordinal(int(today) + _EPOCH_DAY_NUMBER)
     if relative.unit in ("weeks", "days"):
         start_day = today + relative.offset * (7 if relative.unit == "weeks" else 1)
@@ -366,10 +363,8 @@ class _QuantityParser:
     # Times relative to today
 
     def parse_relative_time(self, at: int) -> Quantity | None:
-        """Parse "last year", "two months ago", "tomorrow".
-
-        "The last year" is the last of several years instead.
-        """
+        """Parse "last year", "two months ago", "tomorrow"."""
+        # "The last year" is the last of several years instead.
         match = self.parse_named_time(at) or self.parse_ago(at) or self.parse_last_units(at)
         if match is None:
             return None
@@ -761,11 +756,9 @@ def build_question_form(text: str, language: str | None = None) -> tuple[str, ..
 
 
 def compare_forms(first: tuple[str, ...], second: tuple[str, ...]) -> float:
-    """Return the similarity of two forms, between 0 and 1.
-
-    Half of it is the share of pieces that both have in the same order, half the share of
-    operators and value placeholders that both have in any order.
-    """
+    """Return the similarity of two forms, between 0 and 1."""
+    # Half of it is the share of pieces that both have in the same order, half the share of
+    # operators and value placeholders that both have in any order.
     first_counts, second_counts = _count_operators(first), _count_operators(second)
     total, common = (first_counts | second_counts).total(), (first_counts & second_counts).total()
     shared = common / total if total else 1.0

@@ -373,10 +373,8 @@ def _index_by_phrase(texts_by_language: Mapping[str, Sequence[str]]) -> dict[Phr
 
 
 def detect_language(words: Sequence[str]) -> str:
-    """Return the language with the most function words in the text.
-
-    On a draw, words with typical letters or endings, or of operators, decide; else it is English.
-    """
+    """Return the language with the most function words in the text."""
+    # On a draw, words with typical letters or endings, or of operators, decide; else it is English.
     shared, folded_words = get_shared_words(), [fold_word(word) for word in words]
     votes = {c: sum(word in shared.stop_words[c] for word in folded_words) for c in LANGUAGES}
     drawn = [code for code in LANGUAGES if votes[code] == max(votes.values())]

@@ -10,19 +10,7 @@ from askgraph.errors import AskgraphError, SetupError
 from askgraph.server import openai, runs
 from askgraph.server.auth import Principal
 from askgraph.server.hub import Asker, Hub, HubDep
-from askgraph.server.openai.answers import (
-    ChatReplyBuilder,
-    FollowingSuggester,
-    ParsedConversation,
-    is_clarification_reply,
-    parse_conversation,
-)
-from askgraph.server.openai.responses import (
-    ResponseBody,
-    ResponseBuilder,
-    ResponseView,
-    parse_run_id,
-)
+from askgraph.server.openai import answers, responses
 from askgraph.server.problems import NotFound, Problem, RunFailed
 from askgraph.server.rest.server import list_choices
 from askgraph.server.runs.replies import (
@@ -45,7 +33,7 @@ router = APIRouter(
 )
 _MAX_SEARCHED_RUNS = 20  # runs of one question to inspect
 _FOLLOWING_SECONDS = 3.0  # seconds for the follow-up questions
-StartedRun = tuple[str, AsyncGenerator[Step, None], FollowingSuggester]
+StartedRun = tuple[str, AsyncGenerator[Step, None], answers.FollowingSuggester]
 """The id of a run, its steps, and the function that suggests follow-up questions."""
 _MODEL_CREATED_SECONDS = 1_577_836_800  # the protocol requires a time, which models do not have
 
@@ -117,17 +105,21 @@ async def complete(body: openai.ChatBody, request: Request, hub: HubDep, caller:
     """
     if body.n not in (None, 1):
         raise SetupError("only one answer is available: leave out 'n'")
-    run, steps, suggester = await _start_run(body, parse_conversation(body.messages), hub, caller)
+    run, steps, suggester = await _start_run(
+        body, answers.parse_conversation(body.messages), hub, caller
+    )
     usage = bool(body.stream_options and body.stream_options.include_usage)
-    reply = ChatReplyBuilder(run, body.model, suggester, usage)
+    reply = answers.ChatReplyBuilder(run, body.model, suggester, usage)
     if body.stream:
         return stream_texts(reply.stream_chunks(steps))
     completion = await cancel_on_disconnect(request, reply.build_completion(steps))
     return JSONResponse(completion.model_dump(mode="json"))
 
 
-@router.post("/responses", response_model=ResponseView)
-async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Asker) -> Response:
+@router.post("/responses", response_model=responses.ResponseView)
+async def respond(
+    body: responses.ResponseBody, request: Request, hub: HubDep, caller: Asker
+) -> Response:
     """Answer the last message of the input, or follow up on an earlier response.
 
     Beside the standard fields, `graph` or `graphs` name the graphs to ask, and `language` is the
@@ -139,7 +131,7 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
     if body.previous_response_id is not None:
         id = body.previous_response_id
         try:
-            after = (await hub.records.load_run(parse_run_id(id), caller)).id
+            after = (await hub.records.load_run(responses.parse_run_id(id), caller)).id
         except NotFound as error:
             raise RunFailed(
                 Problem(
@@ -150,9 +142,9 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
                 )
             ) from error
     run, steps, suggester = await _start_run(
-        body, parse_conversation(body.messages), hub, caller, after=after
+        body, answers.parse_conversation(body.messages), hub, caller, after=after
     )
-    reply = ResponseBuilder(run, body, suggester)
+    reply = responses.ResponseBuilder(run, body, suggester)
     if body.stream:
         return stream_texts(reply.stream_events(steps))
     response = await cancel_on_disconnect(request, reply.build_response(steps))
@@ -160,8 +152,8 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
 
 
 async def _start_run(
-    body: openai.ChatBody | ResponseBody,
-    conversation: ParsedConversation,
+    body: openai.ChatBody | responses.ResponseBody,
+    conversation: answers.ParsedConversation,
     hub: Hub,
     caller: Principal,
     *,
@@ -208,7 +200,9 @@ async def _start_run(
     return run.id, read_steps(hub, run), _create_suggester(hub, run.request.question, caller)
 
 
-def _create_suggester(hub: Hub, question: Question, caller: Principal) -> FollowingSuggester:
+def _create_suggester(
+    hub: Hub, question: Question, caller: Principal
+) -> answers.FollowingSuggester:
     async def suggest(outcome: Outcome) -> Sequence[str]:
         with suppress(AskgraphError):  # the answer is complete without follow-up questions
             return await build_next_questions(
@@ -220,7 +214,7 @@ def _create_suggester(hub: Hub, question: Question, caller: Principal) -> Follow
 
 
 async def _find_clarification_run(
-    conversation: ParsedConversation, after: str | None, hub: Hub, caller: Principal
+    conversation: answers.ParsedConversation, after: str | None, hub: Hub, caller: Principal
 ) -> str | None:
     """Return the run that asked back: `after`, or the latest run that sent our last message."""
     if after is not None:
@@ -231,6 +225,6 @@ async def _find_clarification_run(
     ):
         if row.question == conversation.previous_question and row.status == "clarification":
             _, _, outcome = await hub.records.load_outcome(row.id, caller)
-            if is_clarification_reply(outcome, conversation.previous_reply):
+            if answers.is_clarification_reply(outcome, conversation.previous_reply):
                 return row.id
     return None
