@@ -179,8 +179,7 @@ async def test_many_at_once_do_not_overdraw_the_run() -> None:
 
 async def test_a_call_that_fails_or_is_ended_gives_back_what_was_held() -> None:
     account = BudgetAccount(ModelBudget(tokens=100))
-    script = ScriptedModel([TimedOut("late"), "a\nb\nc"])
-    model = BudgetedModel(script, account)
+    model = BudgetedModel(ScriptedModel([TimedOut("late"), "a\nb\nc"]), account)
     with pytest.raises(TimedOut):
         await llm.read_completion(model.complete(ASKED))
     async with aclosing(model.complete(ASKED)) as stream:

@@ -116,8 +116,7 @@ async def test_whatever_an_untrained_model_writes_under_the_grammar_is_a_query(
         model.complete(ASKED, n=4, seed=3, max_tokens=400, grammar=grammar)
     )
 
-    finished = [choice for choice in whole.choices if choice.finish is llm.Finish.STOP]
-    for choice in finished:
+    for choice in [choice for choice in whole.choices if choice.finish is llm.Finish.STOP]:
         assert parse_query(choice.text, NAMED).startswith(("SELECT", "ASK"))
 
 

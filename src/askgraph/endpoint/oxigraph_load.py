@@ -43,7 +43,8 @@ from askgraph.errors import ServiceError, SetupError
 from askgraph.sparql import file_conversion, rdf_files
 from askgraph.sparql import vocabulary as v
 
-_KNOWN_EXTENSIONS = f"{', '.join(rdf_files.READABLE_SUFFIXES)}, each also with {', '.join(rdf_files.DECOMPRESSOR_BY_SUFFIX)}, .zip"
+_PACKED_SUFFIXES = ", ".join((*rdf_files.DECOMPRESSOR_BY_SUFFIX, ".zip"))
+_KNOWN_EXTENSIONS = f"{', '.join(rdf_files.READABLE_SUFFIXES)}, each also with {_PACKED_SUFFIXES}"
 _MIN_BACKGROUND_BYTES = 16 * 2**20  # files from this size on are loaded in a separate process
 _PIECE_SIZE = 250_000  # quads that the store sorts in memory at once, some hundred bytes each
 _MAX_STORE_BYTES, _MAX_READER_BYTES = (32 * 2**20, 4 * 2**20)  # bytes of N-Triples per batch

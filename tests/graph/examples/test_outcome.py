@@ -20,8 +20,7 @@ NUMBER = NamedNode(XSD_DECIMAL)
 
 
 def rows(*found: Row, cut: bool = False) -> SelectResult:
-    by = Truncation("server", "its cap") if cut else None
-    return SelectResult(("x",), found, by)
+    return SelectResult(("x",), found, Truncation("server", "its cap") if cut else None)
 
 
 def number(text: str) -> Literal:
