@@ -214,10 +214,8 @@ def read_rows(
     progress: Progress | None = None,
     options: FileOptions | None = None,
 ) -> Iterator[Quad | Row]:
-    """Yield quads like `read_quads`, and rows of texts for N-Triples of more than `size` bytes.
-
-    Most lines are only matched against a pattern: the store validates them when it loads them.
-    """
+    """Yield quads like `read_quads`, and rows of texts for N-Triples of more than `size` bytes."""
+    # Most lines are only matched against a pattern: the store validates them when it loads them.
     for item in _read_contents(files, size, progress, options):
         if isinstance(item, TripleLines):
             yield from item.parse_rows()

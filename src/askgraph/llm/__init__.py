@@ -362,11 +362,10 @@ _TOKEN_PIECES = re.compile(
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the number of tokens of a text.
-
-    It counts pieces of words, digits and punctuation, much as a tokenizer splits them; the pattern
-    was fitted to prompts with IRIs and queries and a vocabulary of 130,000 tokens (Tekken).
-    """
+    """Estimate the number of tokens of a text."""
+    # It counts pieces of words, digits and punctuation, much as a tokenizer splits them; the
+    # pattern was fitted to prompts with IRIs and queries and a vocabulary of 130,000 tokens
+    # (Tekken).
     return len(_TOKEN_PIECES.findall(text))
 
 

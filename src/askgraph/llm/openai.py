@@ -275,11 +275,9 @@ def build_body(
 def find_rejected_parameter(
     message: str, sent: Mapping[str, object], lacks: UnsupportedParameters
 ) -> str | None:
-    """Return the parameter that a server does not know, if the request can do without it.
-
-    A rejected `json_schema` is `schema` at first: plain JSON output may still work. If a server
-    returns fewer choices at once (llama.cpp: as many as it has slots), they are requested singly.
-    """
+    """Return the parameter that a server does not know, if the request can do without it."""
+    # A rejected `json_schema` is `schema` at first: plain JSON output may still work. If a server
+    # returns fewer choices at once (llama.cpp: as many as it has slots), they are requested singly.
     lowered = message.lower()
     for feature, phrases in REFUSAL_PHRASES.items():
         if feature not in lacks and any(phrase in lowered for phrase in phrases):

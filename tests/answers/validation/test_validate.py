@@ -56,7 +56,7 @@ FAULTS = [  # query, kind, what stands at the place, one of the proposals
 def test_a_fault_is_found_in_its_place_with_what_could_be_meant(
     query: str, kind: FaultKind, there: str, instead: str, moons: ServiceKnowledge
 ) -> None:
-    finding = [one for one in find_faults(HEAD + query, moons) if one.kind is kind][0]
+    finding = next(one for one in find_faults(HEAD + query, moons) if one.kind is kind)
     if there:
         assert finding.place is not None
         assert (HEAD + query)[finding.place.start : finding.place.end] == there

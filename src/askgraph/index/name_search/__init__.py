@@ -145,11 +145,9 @@ def load_sparql_plugin(name: str) -> "type[SparqlNameSearch] | None":
 async def detect_name_search(
     endpoint: SelectEndpoint, settings: NameSettings, *, dialect: str = ""
 ) -> str:
-    """Return the name of an endpoint's own search, or `plain` if it has none.
-
-    The function samples some names, then searches for one of them with each search that servers of
-    the dialect have; with all searches if the dialect is `generic`.
-    """
+    """Return the name of an endpoint's own search, or `plain` if it has none."""
+    # The function samples some names, then searches for one of them with each search that servers
+    # of the dialect have; with all searches if the dialect is `generic`.
     label = next(iter(settings.predicates), v.RDFS_LABEL)
     query = f"SELECT (0 AS ?at) ?s ?name {{ ?s <{label}> ?name }} LIMIT {_SAMPLE_ROWS}"
     try:

@@ -66,11 +66,9 @@ def link_generic_nouns(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion
 
 @remember
 def list_main_classes(schema: Schema) -> tuple[str, ...]:
-    """Return the classes that generic nouns may mean, the main class first.
-
-    The weight of a class is the number of its instances times the squared number of their
-    properties: a few museum objects, each described in full, outweigh thousands of short notes.
-    """
+    """Return the classes that generic nouns may mean, the main class first."""
+    # The weight of a class is the number of its instances times the squared number of their
+    # properties: a few museum objects, each described in full, outweigh thousands of short notes.
     profiles = [profile for profile in schema.classes.values() if not profile.nary]
     largest = heapq.nlargest(_MAX_WEIGHED_CLASSES, profiles, key=lambda profile: profile.instances)
     weights = {

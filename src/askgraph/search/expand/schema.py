@@ -150,10 +150,8 @@ class Schema:
 
     @cached_property
     def hidden_predicates(self) -> frozenset[int]:
-        """Predicates that describe, or repeat names or classes; the search does not follow them.
-
-        Those that people name in questions by their vocabulary are not among them.
-        """
+        """Predicates that describe, or repeat names or classes; the search does not follow them."""
+        # Those that people name in questions by their vocabulary are not among them.
         return frozenset(
             number
             for number, p in self.predicates.items()
@@ -219,11 +217,9 @@ class Schema:
 
     @cached_property
     def unspecific_predicates(self) -> frozenset[int]:
-        """Predicates of little meaning unless words name them.
-
-        Most things have them with one and the same object (the scheme of a thesaurus), or they
-        lead from most things to a great many (the links of a page).
-        """
+        """Predicates of little meaning unless words name them."""
+        # Most things have them with one and the same object (the scheme of a thesaurus), or they
+        # lead from most things to a great many (the links of a page).
         if not self.graph.complete:
             return frozenset()
         things = np.count_nonzero(np.diff(self.graph.out_offsets))
@@ -237,10 +233,8 @@ class Schema:
 
     @cached_property
     def outward_predicates(self) -> frozenset[int]:
-        """Predicates from each thing to its own pages or copies elsewhere.
-
-        The graph says nothing else of the objects.
-        """
+        """Predicates from each thing to its own pages or copies elsewhere."""
+        # The graph says nothing else of the objects.
         if not self.graph.complete:
             return frozenset()
         return frozenset(
@@ -383,10 +377,8 @@ class Schema:
 
     @cached_property
     def classes(self) -> dict[str, ClassProfile]:
-        """Profiles by class IRI, without classes of schema languages that no question names.
-
-        Superclasses without direct instances are included.
-        """
+        """Profiles by class IRI, without classes of schema languages that no question names."""
+        # Superclasses without direct instances are included.
         profiles = (*self.profile.classes, *collect_superclasses(self.graph, self.profile))
         return {
             c.iri: c for c in profiles if c.other_names or not c.iri.startswith(SCHEMA_NAMESPACES)
@@ -1122,11 +1114,9 @@ def find_values_by_initials(schema: Schema, predicate: int, word: str) -> list[s
 
 @remember
 def get_explained_codes(schema: Schema) -> Mapping[str, Sequence[tuple[str, str]]]:
-    """Return the codes explained in descriptions of predicates, by the stems of their words.
-
-    Examples are "G: goalie, D: defender" and "goalie (G), defender (D)". Each code is a term, with
-    its predicate.
-    """
+    """Return the codes explained in descriptions of predicates, by the stems of their words."""
+    # Examples are "G: goalie, D: defender" and "goalie (G), defender (D)". Each code is a term,
+    # with its predicate.
     codes = defaultdict[str, list[tuple[str, str]]](list)
     for number, text in _collect_descriptions(schema).items():
         has_explanation = _EXPLANATION.search(text) is not None
@@ -1178,11 +1168,9 @@ def _list_values(
 
 @remember
 def is_mirrored(schema: Schema, predicate: int) -> bool:
-    """Return whether a relation is symmetric, and some of its links are only stated one way.
-
-    It is if its schema declares it, or if its name indicates it ("sibling", "borders") and it links
-    things of one class.
-    """
+    """Return whether a relation is symmetric, and some of its links are only stated one way."""
+    # It is if its schema declares it, or if its name indicates it ("sibling", "borders") and it
+    # links things of one class.
     profile = schema.predicates.get(predicate)
     if (
         profile is None
@@ -1220,10 +1208,8 @@ def build_schema(graph: GraphArrays, profile: Profile) -> Schema:
 
 @remember
 def find_reverse(schema: Schema, predicate: int) -> int | None:
-    """Return the predicate whose links, read backwards, are further ones of a predicate.
-
-    It is the predicate itself if that is mirrored, or an inverse with links stated only there.
-    """
+    """Return the predicate whose links, read backwards, are further ones of a predicate."""
+    # It is the predicate itself if that is mirrored, or an inverse with links stated only there.
     if is_mirrored(schema, predicate):
         return predicate
     profile = schema.predicates.get(predicate)

@@ -310,10 +310,8 @@ def load_countries() -> tuple[tuple[Phrase, ...], ...]:
 
 @cache
 def load_translations(language: str) -> Mapping[str, Phrase]:
-    """Return the English stems for the folded words of another language, in all their forms.
-
-    Of its function words only prepositions have some.
-    """
+    """Return the English stems for the folded words of another language, in all their forms."""
+    # Of its function words only prepositions have some.
     table, listed, forms = _read_table("translations"), dict[str, Phrase](), dict[str, Phrase]()
     if language not in table["endings"]:
         return {}
