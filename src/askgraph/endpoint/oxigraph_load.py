@@ -532,9 +532,9 @@ def _translate_errors(document: SourceDocument, line_offset: int = 0) -> Iterato
     try:
         yield
     except SyntaxError as problem:
-        raise SetupError(
-            f"{document.name}{_format_position(problem, line_offset)}: {_format_message(problem)}"
-        ) from problem
+        line, column = problem.lineno, problem.offset
+        position = f", line {line_offset + line}, column {column}" if line else ""
+        raise SetupError(f"{document.name}{position}: {_format_message(problem)}") from problem
     except _UNPACK_ERRORS as problem:
         raise SetupError(f"{document.name} cannot be unpacked: {problem}") from problem
     except (OSError, ValueError) as problem:
@@ -581,12 +581,6 @@ class _ReportingStream:
             self._unreported_bytes = 0
             self._report(self._raw.tell())
         return data
-
-
-def _format_position(problem: SyntaxError, line_offset: int) -> str:
-    return (
-        f", line {line_offset + problem.lineno}, column {problem.offset}" if problem.lineno else ""
-    )
 
 
 def _format_message(problem: SyntaxError) -> str:
