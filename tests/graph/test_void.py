@@ -250,6 +250,5 @@ def test_the_void_of_uniprot_is_read() -> None:
     profile = parse_void(read_statements(file))
     assert profile is not None
     assert (len(profile.partitions), len(profile.graphs)) == (795, 21)
-    divided = {one.cls for one in profile.partitions}
-    assert len(divided) == 162
+    assert len({one.cls for one in profile.partitions}) == 162
     assert again(profile) == profile
