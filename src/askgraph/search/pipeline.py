@@ -425,7 +425,9 @@ def detect_name_filters(
     strong_links = [item for item in links if item.score >= _MIN_NAME_SCORE]
     if (span := _find_stated_name(linked, strong_links)) is not None:
         operator = Operator("called", span.start, span.stop - 1)
-        operators = tuple(item for item in frame.operators if span.stop <= item.first or item.last < span.start)
+        operators = tuple(
+            item for item in frame.operators if span.stop <= item.first or item.last < span.start
+        )
         remaining = tuple(item for item in links if {*span}.isdisjoint(item.positions))
         return replace(linked, links=remaining), replace(frame, operators=(*operators, operator))
     explained = {at for item in strong_links for at in item.positions}
@@ -471,7 +473,9 @@ def _find_stated_name(linked: LinkedQuestion, strong_links: Sequence[Link]) -> r
         if (
             cls.kind is ItemKind.CLASS
             and all(map(reading.is_stop, range(cls.positions[0])))
-            and any(reading.tokens[at].stem in reading.word_list.naming for at in range(after, start))
+            and any(
+                reading.tokens[at].stem in reading.word_list.naming for at in range(after, start)
+            )
             and start < stop
             and all(map(reading.is_stop, range(stop, count)))
         ):
