@@ -428,8 +428,9 @@ def detect_name_filters(
         operators = tuple(
             item for item in frame.operators if span.stop <= item.first or item.last < span.start
         )
-        remaining = tuple(item for item in links if {*span}.isdisjoint(item.positions))
-        return replace(linked, links=remaining), replace(frame, operators=(*operators, operator))
+        frame = replace(frame, operators=(*operators, operator))
+        others = tuple(item for item in links if {*span}.isdisjoint(item.positions))
+        return replace(linked, links=others), frame
     explained = {at for item in strong_links for at in item.positions}
     explained.update(at for item in frame.operators for at in item.positions)
     targets_by_position: dict[int, set[str]] = {}
