@@ -58,6 +58,7 @@ from askgraph.server.store.tables import (
     runs,
 )
 from askgraph.server.store.tables import sessions as sessions_table
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import (
     GRAPH_FORMATS,
     GraphResult,
@@ -352,6 +353,7 @@ class LessonView(BaseModel):
 
     word: str | None = Field(description="The word; null if the question is to be confirmed.")
     means: list[str] = Field(description="The IRI that the word means.")
+    label: str = Field(description="The name of that IRI.")
     query: str = Field(description="The right query of the question.")
     effect: LessonEffectView
 
@@ -374,6 +376,7 @@ async def propose(id: str, body: ConfirmBody, hub: HubDep, caller: Confirmer) ->
         LessonView(
             word=lesson.entry.word if lesson.entry else None,
             means=list(lesson.entry.means) if lesson.entry else [],
+            label=split_local_name(lesson.entry.means[0]) if lesson.entry else "",
             query=lesson.example.query,
             effect=LessonEffectView.model_validate(vars(effect)),
         )
