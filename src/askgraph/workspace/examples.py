@@ -393,13 +393,17 @@ async def preview_lessons(
     end_time = time.monotonic() + seconds
     corrected = lessons[0].example
     key = normalize_question(corrected.question)
-    others = [
+    other_examples = [
         example
         for example in examples
         if example.origin == "confirmed" and normalize_question(example.question) != key
     ]
-    scores = compute_similarities(corrected.question, [example.question for example in others])
-    ranked = [others[at] for at in sorted(range(len(others)), key=lambda at: -scores[at])]
+    scores = compute_similarities(
+        corrected.question, [example.question for example in other_examples]
+    )
+    ranked = [
+        other_examples[at] for at in sorted(range(len(other_examples)), key=lambda at: -scores[at])
+    ]
     expected = await _run_example(corrected, graph)
     base_graph = dataclasses.replace(graph, examples=())
     lesson_graphs = [_apply_lesson(lesson, base_graph) for lesson in lessons]
