@@ -39,6 +39,43 @@ def confirm() -> str:
     return kept
 
 
+def test_a_correction_teaches_a_word_and_shows_its_effect_first() -> None:
+    of, columns = "What is the {} of {}?", {"girth": "radius", "radius": "code"}
+    more, same = "Which moons have a radius of more than 1600?", of.format("girth", "Europa")
+    for word, name in (("girth", "Io"), ("radius", "Mars")):
+        run("ask", of.format(word, name), "--trace", f"{word}.jsonl")
+    run("examples", "add", more, "--query", "SELECT ?m { ?m onto:radius 1821.6 }")
+    run(
+        "examples",
+        "add",
+        same,
+        "--query",
+        'SELECT ?x { ?m rdfs:label "Europa"@en ; onto:radius ?x }',
+    )
+
+    def correct(word: str, name: str, *keep: str) -> list[dict[str, object]]:
+        query = f"SELECT ?x {{ <http://example.org/{name}> onto:{columns[word]} ?x }}"
+        right = ("--trace", f"{word}.jsonl", "--query", query, *keep, "--json")
+        lessons: list[dict[str, object]] = json.loads(run("examples", "correct", *right).stdout)
+        return lessons
+
+    word, example = correct("girth", "Io", "--keep", "1")
+    assert (word["word"], word["means"]) == ("girth", ["http://example.org/onto#radius"])
+    assert (word["kept"], example["word"], example["kept"]) == (True, None, False)
+    counts = {"right": 1, "wrong": 0, "untried": 0}
+    assert word["effect"] == {"corrects": True, "improved": [same], "worsened": [], **counts}
+    assert asked(of.format("girth", "Phobos"), "--anew")["rows"] == [[11.2667]]
+    # The effect names the questions that a lesson would make wrong; --yes keeps no such lesson.
+    bad, _ = correct("radius", "Mars", "--yes")
+    assert isinstance(bad["effect"], dict) and not bad["kept"]
+    assert bad["effect"]["worsened"] == [more]
+    # What was learned is taken back.
+    assert run("examples", "withdraw", of.format("radius", "Mars")).exit_code == 0
+    Workspace().teach("moons", without="girth")
+    assert asked(of.format("girth", "Phobos"), "--anew")["status"] == "refusal"
+    assert run("examples", "correct", "--trace", "girth.jsonl", "--reading", "99").exit_code == 2
+
+
 def methods(server: LlmServer) -> list[tuple[object, ...]]:
     """What to say for each method; those that work with a model reach this server."""
     model = ("--model", "m", "--base-url", f"{server.base}/v1")

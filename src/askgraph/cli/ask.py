@@ -70,7 +70,7 @@ def ask(
 
     async def answer_question() -> bool:
         try:
-            outcome = await _run_method(
+            run = await _run_method(
                 Trace(full_question, name, ()),
                 chosen_method,
                 open_graphs.graphs,
@@ -78,11 +78,12 @@ def ask(
                 trace_path=trace,
                 quiet=quiet,
             )
+            outcome = run.outcome
             if csv:
                 return _print_csv(outcome, asking.limit, context=context)
             graph = open_graphs.get_graph(outcome)
             if not json:
-                outcome = await _print_outcome(outcome, graph, asking)
+                outcome = await _print_outcome(run, graph, asking, workspace)
             if json or output.is_terminal():
                 following = await _suggest_following(full_question, outcome, workspace, graph)
                 _print_following(outcome, following, asking.limit, json=json)
@@ -103,7 +104,7 @@ async def _run_method(
     *,
     trace_path: Path | None,
     quiet: bool,
-) -> Outcome:
+) -> Trace:
     """Read all steps and show each; the trace is written however the run ends."""
     stream = stream_steps(run.question, method, graphs, timeout=timeout)
     if trace_path is not None:
@@ -121,7 +122,7 @@ async def _run_method(
             from askgraph.trace.codec import write_trace
 
             write_trace(trace_path, run, head_of(method, graphs))
-    return run.outcome
+    return run
 
 
 def _build_question(
@@ -186,9 +187,13 @@ async def _suggest_following(
 
 
 async def _print_outcome(
-    outcome: Outcome, graph: KnowledgeGraph, asking: output.AskOptions
+    run: Trace, graph: KnowledgeGraph, asking: output.AskOptions, workspace: Workspace
 ) -> Outcome:
-    """Print an outcome, let the user choose one of several readings, and return the result."""
+    """Print an outcome, let the user choose one of several readings, and return the result.
+
+    The lessons of the choice are offered.
+    """
+    outcome = run.outcome
     with_colour, row_limit = output.is_terminal(), asking.limit or _DEFAULT_ROWS
     output.print_blocks(
         render_outcome(outcome, graph.prefixes, limit=row_limit, colour=with_colour)
@@ -201,6 +206,10 @@ async def _print_outcome(
             output.print_blocks(
                 render_outcome(chosen_reading, graph.prefixes, limit=row_limit, colour=with_colour)
             )
+            if not run.question.before:
+                from askgraph.cli.examples import offer_lessons  # few answers are corrected
+
+                await offer_lessons(workspace, graph, run, option.query)
             return chosen_reading
     return outcome
 

@@ -1,8 +1,11 @@
 """`askgraph examples`: store, check, generate and convert questions with their queries."""
 
+import asyncio
 import re
+import sys
 from collections import Counter
 from dataclasses import asdict, replace
+from itertools import count
 from pathlib import Path
 
 import typer
@@ -10,15 +13,31 @@ import typer
 from askgraph.answers.console import format_count
 from askgraph.cli import CommandGroup
 from askgraph.cli.figures import format_table
-from askgraph.cli.output import CommonOptions, DraftOptions, print_blocks, print_json, show_progress
+from askgraph.cli.output import (
+    CommonOptions,
+    DraftOptions,
+    is_terminal,
+    print_blocks,
+    print_json,
+    show_progress,
+)
 from askgraph.cli.query import read_query_argument
 from askgraph.errors import SetupError
+from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample, Wording
 from askgraph.graph.examples.folder import StoredExample
+from askgraph.trace import Clarification, Draft, Trace
+from askgraph.trace.codec import read_trace
+from askgraph.workspace import Workspace
 from askgraph.workspace.examples import (
     ExampleCheck,
+    Lesson,
+    LessonEffect,
     confirm_example,
+    keep_lesson,
     list_stored,
+    preview_lessons,
+    propose_lessons,
     read_traced_example,
 )
 from askgraph.workspace.examples import check_examples as check_kept
@@ -26,6 +45,7 @@ from askgraph.workspace.examples import convert_examples as converted
 from askgraph.workspace.examples import withdraw_example as withdraw_kept
 from askgraph.workspace.generation import GeneratedExamples, create_rephraser
 from askgraph.workspace.generation import generate_examples as generated
+from askgraph.workspace.graphs import run_and_close
 
 EXAMPLES_EXIT_CODE = 1
 
@@ -61,6 +81,121 @@ def add(
     else:
         rows = format_count(confirmation.rows, "row")
         typer.echo(f"{stored_example.id}: confirmed with {rows}, in {stored_example.path}")
+
+
+@examples.command("correct")
+def correct(
+    common: CommonOptions,
+    trace: Path,
+    query: str | None = None,
+    reading: int | None = None,
+    keep: list[int] | None = None,
+    yes: bool = False,
+    by: str | None = None,
+    json: bool = False,
+) -> None:
+    """Propose lessons of a corrected answer, show their effects, and store the chosen ones.
+
+    A lesson is a word with its meaning, or the question with its query. Its effect is shown first:
+    graph search answers up to 200 confirmed questions with it and without it.
+    """
+    run, head = read_trace(trace)
+    if (query is None) == (reading is None):
+        raise SetupError("give either the right query with --query or the number of a --reading")
+    outcome = run.outcome
+    if isinstance(outcome, Clarification) and outcome.options:
+        readings = [option.query for option in outcome.options]
+    else:
+        readings = [step.query for step in run.steps if isinstance(step, Draft)]
+    if reading is not None and reading > len(readings):
+        raise SetupError(f"{str(trace)!r} has {format_count(len(readings), 'reading')}")
+    chosen = readings[reading - 1] if reading else read_query_argument(query or "")
+    names = {getattr(outcome, "graph", ""), *(state.name for state in head.graphs)} - {""}
+    graph = common.workspace.graph(getattr(outcome, "graph", None) or min(names, default=None))
+    run_and_close(
+        graph,
+        offer_lessons(
+            common.workspace, graph, run, chosen, keep=keep or [], yes=yes, by=by, json=json
+        ),
+    )
+
+
+async def offer_lessons(
+    workspace: Workspace,
+    graph: KnowledgeGraph,
+    run: Trace,
+    query: str,
+    *,
+    keep: list[int] | None = None,
+    yes: bool = False,
+    by: str | None = None,
+    json: bool = False,
+) -> None:
+    """Print the lessons of a correction with their effects, and store those that the user keeps."""
+    lessons = propose_lessons(run, query, graph)
+    with show_progress() as progress:
+        method = workspace.method()
+        effects = await preview_lessons(lessons, graph, graph.examples, method, progress=progress)
+    numbers = list(keep or ())
+    if yes:
+        numbers += [
+            number
+            for number, effect in enumerate(effects, start=1)
+            if effect.corrects and not effect.worsened
+        ]
+    texts = [_describe_lesson(lesson, graph) for lesson in lessons]
+    if not json:
+        print_blocks(
+            format_table(_EFFECT_HEADERS, [*map(_to_effect_row, count(1), texts, effects)])
+        )
+        for number, effect in enumerate(effects, start=1):
+            for question in effect.worsened:
+                typer.echo(f"{number} makes wrong: {question}")
+        if not (numbers or yes) and is_terminal() and sys.stdin.isatty():
+            reply = typer.prompt(
+                f"Keep which (1-{len(lessons)}, Enter for none)", default="", show_default=False
+            )
+            numbers = [int(number) for number in re.findall(r"\d+", reply)]
+    if unknown := {*numbers} - {*range(1, len(lessons) + 1)}:
+        raise SetupError(f"there is no lesson {min(unknown)}: choose from 1 to {len(lessons)}")
+    for number in dict.fromkeys(numbers):
+        await asyncio.to_thread(keep_lesson, workspace, graph.name, lessons[number - 1], by=by)
+        typer.echo(f"learned: {texts[number - 1]}", err=True)
+    if json:
+        print_json(
+            [
+                {
+                    "lesson": text,
+                    "word": lesson.entry.word if lesson.entry else None,
+                    "means": list(lesson.entry.means) if lesson.entry else [],
+                    "question": lesson.example.question,
+                    "query": lesson.example.query,
+                    "effect": asdict(effect),
+                    "kept": number in numbers,
+                }
+                for number, (text, lesson, effect) in enumerate(
+                    zip(texts, lessons, effects, strict=True), start=1
+                )
+            ]
+        )
+
+
+_EFFECT_HEADERS = (
+    "no", "lesson", "corrects it", "become right", "become wrong", "unchanged", "not tried"
+)  # fmt: skip
+
+
+def _describe_lesson(lesson: Lesson, graph: KnowledgeGraph) -> str:
+    if lesson.entry is None:
+        return f"{lesson.example.question!r} is answered by this query"
+    return f"{lesson.entry.word!r} means {graph.prefixes.shorten(lesson.entry.means[0])}"
+
+
+def _to_effect_row(number: int, text: str, effect: LessonEffect) -> tuple[str, ...]:
+    counts = (
+        len(effect.improved), len(effect.worsened), effect.right + effect.wrong, effect.untried
+    )  # fmt: skip
+    return (str(number), text, "yes" if effect.corrects else "no", *map(str, counts))
 
 
 @examples.command("list")

@@ -1,12 +1,17 @@
-"""Manage the examples of a workspace's graphs: import, confirm, withdraw and recheck them."""
+"""Manage the examples of a workspace's graphs: import, confirm, withdraw and recheck them.
+
+A correction of an answer yields lessons: an example, and words with their meanings.
+"""
 
 import dataclasses
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from askgraph.answers.query_parts import list_parts
 from askgraph.atomic_files import lock_file
 from askgraph.endpoint import execute_sparql
 from askgraph.errors import QueryError, ServiceError, SetupError
@@ -19,6 +24,7 @@ from askgraph.graph.examples import (
     QueryExample,
     SkippedItem,
     Wording,
+    compute_similarities,
     describe_change,
     digest_result,
     is_same_language,
@@ -26,19 +32,29 @@ from askgraph.graph.examples import (
 )
 from askgraph.graph.examples.folder import ExampleFolder, StoredExample, format_document
 from askgraph.graph.examples.shacl import collect_examples, find_syntax_fault
+from askgraph.graph.glossary import Glossary, GlossaryEntry
 from askgraph.graph.published_metadata import fetch_described_examples, fetch_published_examples
+from askgraph.index.names import stem_name
+from askgraph.methods import ConfirmedAnswerMethod, Method
+from askgraph.methods.tools import Context, ToolLimits
+from askgraph.methods.tools.query_run import answer_query
+from askgraph.search.tokenize import tokenize
+from askgraph.search.tokenize.question_operators import detect_operators
+from askgraph.sparql.comparison import group_equal_results, select_columns
 from askgraph.sparql.federation.service import list_services
 from askgraph.sparql.judge import get_query_form
 from askgraph.sparql.lexer import declare_prefixes
-from askgraph.trace import get_attempt
+from askgraph.trace import Answer, Findings, Question, Trace, get_attempt
 from askgraph.trace.codec import read_trace
 from askgraph.workspace import Progress, Workspace, graph_data, ignore_progress
 from askgraph.workspace.graphs import run_and_close
-from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.run_sync import ask_method, run_coroutine
 from askgraph.workspace.settings import GraphSettings
 
 MAX_ROWS = 100_000
 TIMEOUT_SECONDS = 60.0
+
+_INCOMPLETE_MESSAGE = "{!r} depends on an earlier question: ask it again as a complete question"
 
 Status = Literal["same", "changed", "failed", "gone", "not compared"]
 
@@ -101,11 +117,9 @@ def read_traced_example(path: Path) -> tuple[QueryExample, str]:
     attempt = get_attempt(run.outcome)
     if attempt is None:
         raise SetupError(f"the run in {path} has no query: there is nothing to confirm")
-    if run.question.before:
-        raise SetupError(
-            f"the question in {path} depends on an earlier one: ask it again as a complete question"
-        )
     question = run.question
+    if question.before:
+        raise SetupError(_INCOMPLETE_MESSAGE.format(question.text))
     return QueryExample(question.text, attempt.query, question.language), attempt.graph
 
 
@@ -262,6 +276,216 @@ async def _compare_example(
         return ExampleCheck(graph.name, stored_example, "not compared", f"{now.rows} rows")
     changed = describe_change(before, now)
     return ExampleCheck(graph.name, stored_example, "changed" if changed else "same", changed or "")
+
+
+_MAX_PREVIEWED_EXAMPLES = 200
+_MAX_WORD_LESSONS = 3
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson of a correction.
+
+    Attributes:
+        example: the corrected question with the query that answers it.
+        entry: a word of the question with its meaning; None if the example is the lesson.
+    """
+
+    example: QueryExample
+    entry: GlossaryEntry | None = None
+
+
+@dataclass(frozen=True)
+class LessonEffect:
+    """How graph search would answer confirmed questions after a lesson.
+
+    Attributes:
+        corrects: whether it would answer the corrected question right.
+        improved: the questions that it would answer right, and does not yet.
+        worsened: the questions that it answers right, and would not any more.
+        right: the number of questions that it answers right before and after.
+        wrong: the number of questions that it answers wrong before and after.
+        untried: the number of questions that were not tried.
+    """
+
+    corrects: bool
+    improved: tuple[str, ...] = ()
+    worsened: tuple[str, ...] = ()
+    right: int = 0
+    wrong: int = 0
+    untried: int = 0
+
+
+def propose_lessons(run: Trace, query: str, graph: KnowledgeGraph) -> tuple[Lesson, ...]:
+    """Propose lessons of a run whose answer was corrected to another query.
+
+    A term of the query that the answer lacks is the meaning of the words that led to the
+    term in its place, or of the words that led to no term of the query. The last lesson is the
+    question with its query.
+
+    Raises:
+        SetupError: the question depends on an earlier one.
+    """
+    if run.question.before:
+        raise SetupError(_INCOMPLETE_MESSAGE.format(run.question.text))
+    query = declare_prefixes(query.strip(), graph.prefixes.namespaces)
+    attempt = get_attempt(run.outcome)
+    old_roles, new_roles = (
+        {part.term.value: part.kind for part in list_parts(text) if part.kind != "value"}
+        for text in (attempt.query if attempt else "", query)
+    )
+    mentions = [
+        mention for step in run.steps if isinstance(step, Findings) for mention in step.mentions
+    ]
+    words_by_iri = {mention.target: mention.words for mention in reversed(mentions)}
+    example = QueryExample(run.question.text, query, run.question.language)
+    unread = _find_unread_words(
+        run.question, [words_by_iri[iri] for iri in new_roles if iri in words_by_iri]
+    )
+    added_iris = [iri for iri in new_roles if iri not in old_roles]
+    lessons: dict[tuple[str, str], Lesson] = {}
+    for iri in added_iris:
+        old_iris = [
+            old for old in old_roles if old not in new_roles and old_roles[old] == new_roles[iri]
+        ]
+        words = [words_by_iri[old] for old in old_iris if old in words_by_iri]
+        if not words and iri not in words_by_iri:
+            words = unread
+        for word in words:
+            lessons[word, iri] = Lesson(example, GlossaryEntry(word.casefold(), (iri,)))
+    return (*list(lessons.values())[:_MAX_WORD_LESSONS], Lesson(example))
+
+
+def _find_unread_words(question: Question, read_words: Sequence[str]) -> list[str]:
+    """Return the runs of content words that are neither operators nor among words with a term."""
+    tokenized = tokenize(question.text, question.language)
+    operators = detect_operators(tokenized).operators
+    read = {position for operator in operators for position in operator.positions}
+    read_stems = {stem for words in read_words for stem in stem_name(words)}
+    runs: list[list[str]] = [[]]
+    for position, token in enumerate(tokenized.tokens):
+        is_content = token.text.isalpha() and not tokenized.is_stop(position)
+        if is_content and position not in read and token.stem not in read_stems:
+            runs[-1].append(token.text)
+        else:
+            runs.append([])
+    return [" ".join(words) for words in runs if words]
+
+
+async def preview_lessons(
+    lessons: Sequence[Lesson],
+    graph: KnowledgeGraph,
+    examples: Sequence[QueryExample],
+    method: Method,
+    *,
+    seconds: float = TIMEOUT_SECONDS,
+    progress: Progress = ignore_progress,
+) -> tuple[LessonEffect, ...]:
+    """Return the effect of each lesson on the confirmed ones of some examples.
+
+    The questions most similar to the corrected one come first, at most 200 of them. No question
+    gets its own confirmed query. Without the words of a lesson it keeps its answer.
+
+    Args:
+        method: graph search.
+        seconds: the time after which no further question is tried.
+    """
+    end_time = time.monotonic() + seconds
+    corrected = lessons[0].example
+    key = normalize_question(corrected.question)
+    other_examples = [
+        example
+        for example in examples
+        if example.origin == "confirmed" and normalize_question(example.question) != key
+    ]
+    scores = compute_similarities(
+        corrected.question, [example.question for example in other_examples]
+    )
+    ranked = [
+        other_examples[at] for at in sorted(range(len(other_examples)), key=lambda at: -scores[at])
+    ]
+    expected = await _run_example(corrected, graph)
+    base_graph = dataclasses.replace(graph, examples=())
+    lesson_graphs = [_apply_lesson(lesson, base_graph) for lesson in lessons]
+    effects = [
+        LessonEffect(await _is_answered_right(corrected, expected, lesson_graph, method))
+        for lesson_graph in lesson_graphs
+    ]
+    tried = 0
+    for example in ranked[:_MAX_PREVIEWED_EXAMPLES]:
+        if time.monotonic() > end_time:
+            break
+        progress("asking confirmed questions", tried, len(ranked))
+        expected = await _run_example(example, graph)
+        before = await _is_answered_right(example, expected, base_graph, method)
+        for at, (lesson, lesson_graph) in enumerate(zip(lessons, lesson_graphs, strict=True)):
+            after = before
+            if _can_affect(lesson, example):
+                after = await _is_answered_right(example, expected, lesson_graph, method)
+            effects[at] = _add_outcome(effects[at], example.question, before, after)
+        tried += 1
+    untried = len(ranked) - tried
+    return tuple(dataclasses.replace(effect, untried=untried) for effect in effects)
+
+
+def keep_lesson(workspace: Workspace, graph: str, lesson: Lesson, *, by: str | None = None) -> None:
+    """Store a lesson: a word in the graph's glossary, or a confirmed example."""
+    if lesson.entry is not None:
+        workspace.teach(graph, lesson.entry)
+    else:
+        confirm_example(workspace, lesson.example, graph, by=by)
+
+
+def _apply_lesson(lesson: Lesson, graph: KnowledgeGraph) -> KnowledgeGraph:
+    if lesson.entry is None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        confirmation = Confirmation(now, graph.name, graph.snapshot, 0)
+        example = dataclasses.replace(lesson.example, origin="confirmed", confirmation=confirmation)
+        return dataclasses.replace(graph, examples=(example,))
+    glossary = (graph.glossary or Glossary()).add_entries(lesson.entry)
+    return dataclasses.replace(graph, glossary=glossary)
+
+
+def _can_affect(lesson: Lesson, example: QueryExample) -> bool:
+    """Return whether a lesson may change an answer: a word does not without its stems."""
+    return lesson.entry is None or bool({*lesson.entry.key} & {*stem_name(example.question)})
+
+
+def _add_outcome(effect: LessonEffect, question: str, before: bool, after: bool) -> LessonEffect:
+    if before == after:
+        return dataclasses.replace(
+            effect, right=effect.right + before, wrong=effect.wrong + (not before)
+        )
+    if after:
+        return dataclasses.replace(effect, improved=(*effect.improved, question))
+    return dataclasses.replace(effect, worsened=(*effect.worsened, question))
+
+
+async def _run_example(example: QueryExample, graph: KnowledgeGraph) -> Answer | None:
+    """Return the answer by the query of an example; None if it fails."""
+    question = Question(example.question, example.language)
+    context = Context(graph, question, ToolLimits(timeout=TIMEOUT_SECONDS))
+    try:
+        return await answer_query(context, example.query, confidence=1.0)
+    except (QueryError, ServiceError):
+        return None
+
+
+async def _is_answered_right(
+    example: QueryExample, expected: Answer | None, graph: KnowledgeGraph, method: Method
+) -> bool:
+    """Return whether a method answers the question of an example with the expected result."""
+    question = Question(example.question, example.language)
+    outcome = await ask_method(question, ConfirmedAnswerMethod(method), [graph])
+    if expected is None or not isinstance(outcome, Answer):
+        return False
+    results = [
+        select_columns(answer.result, answer.answer_columns)
+        if answer.boolean is None
+        else answer.boolean
+        for answer in (expected, outcome)
+    ]
+    return len({*group_equal_results(results)}) == 1
 
 
 Fault = tuple[str, str]

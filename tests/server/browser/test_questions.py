@@ -77,6 +77,12 @@ def test_an_answer_has_its_reading_its_steps_and_other_readings(page: Page) -> N
     expect(page.get_by_text("You chose this reading")).to_be_visible()
     expect(page.locator(".confidence")).to_have_count(0)
     expect(page).not_to_have_url(first)
+    page.get_by_role("button", name="Learn from this change").click()
+    lessons = page.get_by_role("list", name="Learn from this change")
+    lesson = lessons.get_by_role("listitem").last
+    expect(lesson).to_contain_text("answered like this (confirmed answers: 0 become right, 0")
+    lesson.get_by_role("button", name="Keep").click()
+    expect(lesson.get_by_role("status")).to_have_text("Kept")
     page.get_by_role("button", name="Back to the original").click()
     expect(page.locator(".headline")).to_contain_text("5 August 1930")
     expect(page).to_have_url(first)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -60,6 +61,30 @@ def test_teaching_over_http(fleet: httpx2.Client, place: Workspace) -> None:
     left = fleet.delete(PATH, params={"word": "vehicle"})
     assert left.json() == {"instructions": "Weights are in kg.", "entries": []}
     assert "taught" not in words_of(fleet, question)
+
+
+def test_a_correction_over_http_proposes_a_word_with_its_effect(fleet: httpx2.Client) -> None:
+    fleet.cookies.set("askgraph_visitor", "m" * 32)
+
+    def post(path: str, **body: object) -> dict[str, Any]:
+        reply = fleet.post(f"/api/v1/{path}", json=body)
+        assert reply.status_code == 200, reply.text
+        return dict(reply.json())
+
+    ids = [
+        post("ask", question=f"What is the zork of the {name}?")["id"] for name in ("Dart", "Mule")
+    ]
+    right = "SELECT ?x { <http://fleet.example/%s> o:weight ?x }"
+    post(f"runs/{ids[0]}/confirm", query=right % "c2")
+    # A changed reading is a correction of the question that was asked.
+    changed = post(f"runs/{ids[1]}/edit", query=right % "l1")["id"]
+    told = post(f"runs/{changed}/lessons")
+    word, example = told["lessons"]
+    assert told["run"] == ids[1] and example["word"] is None
+    assert (word["word"], word["means"]) == ("zork", [f"{ONTO}weight"])
+    effect = word["effect"]
+    assert effect["corrects"] and effect["improved"] == ["What is the zork of the Dart?"]
+    assert fleet.get(PATH).json()["entries"] == []
 
 
 def test_what_another_process_taught_is_known_with_the_next_question(

@@ -45,6 +45,7 @@ from askgraph.server.runs.replies import (
     choose_interpretation,
     confirm_answer,
     edit_answer,
+    find_lessons,
     stream_events,
 )
 from askgraph.server.store.tables import (
@@ -57,6 +58,7 @@ from askgraph.server.store.tables import (
     runs,
 )
 from askgraph.server.store.tables import sessions as sessions_table
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import (
     GRAPH_FORMATS,
     GraphResult,
@@ -333,6 +335,54 @@ class VerifiedAnswersView(BaseModel):
     """What people confirm and dispute on a graph, the latest first."""
 
     verified: list[VerifiedAnswerView]
+
+
+class LessonEffectView(BaseModel):
+    """How graph search would answer confirmed questions after a lesson."""
+
+    corrects: bool = Field(description="Whether it would answer the corrected question right.")
+    improved: list[str] = Field(description="The questions that become right.")
+    worsened: list[str] = Field(description="The questions that become wrong.")
+    right: int = Field(description="How many questions stay right.")
+    wrong: int = Field(description="How many questions stay wrong.")
+    untried: int = Field(description="How many questions were not tried.")
+
+
+class LessonView(BaseModel):
+    """A proposal: a word with its meaning, or the question with the right query."""
+
+    word: str | None = Field(description="The word; null if the question is to be confirmed.")
+    means: list[str] = Field(description="The IRI that the word means.")
+    label: str = Field(description="The name of that IRI.")
+    query: str = Field(description="The right query of the question.")
+    effect: LessonEffectView
+
+
+class LessonsView(BaseModel):
+    """The lessons of a corrected answer."""
+
+    run: str = Field(description="The run of the corrected question.")
+    lessons: list[LessonView]
+
+
+@feedback_router.post("/runs/{id}/lessons")
+async def propose(id: str, body: ConfirmBody, hub: HubDep, caller: Confirmer) -> LessonsView:
+    """Propose lessons of a corrected answer, with their effects; nothing is stored.
+
+    The correction is the query, or else the changed or chosen query of the run.
+    """
+    run, lessons = await find_lessons(hub, id, body.query, caller)
+    views = [
+        LessonView(
+            word=lesson.entry.word if lesson.entry else None,
+            means=list(lesson.entry.means) if lesson.entry else [],
+            label=split_local_name(lesson.entry.means[0]) if lesson.entry else "",
+            query=lesson.example.query,
+            effect=LessonEffectView.model_validate(vars(effect)),
+        )
+        for lesson, effect in lessons
+    ]
+    return LessonsView(run=run, lessons=views)
 
 
 @feedback_router.post("/runs/{id}/feedback")

@@ -40,6 +40,7 @@ from askgraph.trace import (
     get_attempt,
 )
 from askgraph.trace.codec import TraceHead
+from askgraph.workspace.examples import Lesson, LessonEffect, preview_lessons, propose_lessons
 from askgraph.workspace.run_sync import suggest_next_questions
 
 _KEEP_ALIVE_SECONDS = 15.0  # seconds after which a comment keeps the connection alive
@@ -347,6 +348,42 @@ async def confirm_answer(hub: Hub, id: str, query: str | None, caller: Principal
         )
     await hub.store.put_verified(verified)
     return verified
+
+
+_MAX_PREVIEW_SECONDS = 5.0  # seconds for the effect of lessons on confirmed questions
+
+
+async def find_lessons(
+    hub: Hub, id: str, query: str | None, caller: Principal
+) -> tuple[str, list[tuple[Lesson, LessonEffect]]]:
+    """Return the lessons of a corrected run with their effects, and the run of its question.
+
+    The correction is `query`, or else the changed or chosen query of the run.
+
+    Raises:
+        SetupError: there is no query, or the question depends on an earlier one.
+        NotAllowed: the query is not the run's own, and the caller may not run queries.
+        QueryError: the query is invalid.
+    """
+    row = await hub.records.load_run(id, caller)
+    graph, run_query = _get_attempt(row)
+    chosen = query or run_query
+    while row.changes is not None:
+        row = await hub.records.load_run(row.changes, caller)
+    if chosen is None:
+        raise SetupError(f"{row.question!r} has no query: send the right one")
+    if chosen != run_query:
+        caller.require_scope("query")
+    trace, _, _ = await hub.records.load_outcome(row.id, caller)
+    method = await asyncio.to_thread(hub.workspace.method)
+    seconds = min(_MAX_PREVIEW_SECONDS, hub.settings.query_timeout)
+    async with hub.graphs.lease(graph, caller) as open_graph, hub.queries.wait_turn(graph):
+        await asyncio.to_thread(hub.queries.check, chosen, open_graph)
+        lessons = await asyncio.to_thread(propose_lessons, trace, chosen, open_graph)
+        effects = await preview_lessons(
+            lessons, open_graph, open_graph.examples, method, seconds=seconds
+        )
+    return row.id, [*zip(lessons, effects, strict=True)]
 
 
 def _get_attempt(row: RunRow) -> tuple[str, str | None]:

@@ -29,7 +29,9 @@ export const edit = (id: string, query: string) =>
   post<RunView>(`/runs/${encodeURIComponent(id)}/edit`, { query });
 export const feedback = (id: string, verdict: api.Verdict, comment: string) =>
   post<RunView["feedback"]>(`/runs/${id}/feedback`, comment ? { verdict, comment } : { verdict });
-export const confirm = (id: string) => post<RunView>(`/runs/${id}/confirm`);
+export const confirm = (id: string, query: string | null = null) =>
+  post<RunView>(`/runs/${id}/confirm`, { query });
+export const lessonsOf = (id: string) => post<api.LessonsView>(`/runs/${id}/lessons`);
 export const withdraw = (id: string) => remove<RunView>(`/runs/${id}/confirm`);
 export const share = (id: string, shared: boolean) =>
   post<RunView>(`/runs/${id}/share`, { shared });

@@ -25,7 +25,7 @@ import { Options, Refusal } from "./Options.tsx";
 import { ReadBack } from "./ReadBack.tsx";
 import { readerOf, spokenBy } from "./reading.ts";
 import { StepsOf } from "./Steps.tsx";
-import { type Standing, useStanding, Verdict } from "./Verdict.tsx";
+import { Lessons, type Standing, useStanding, Verdict } from "./Verdict.tsx";
 import { say } from "./words.ts";
 
 /** Loads the result views, which the question box does not need. */
@@ -107,6 +107,9 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
             </p>
           )}
           {run.changes !== null && <Chosen run={run} original={run.changes} />}
+          {run.changes !== null && run.mine && may("confirm") && (
+            <Lessons key={run.id} run={run.id} graph={graph} />
+          )}
           {run.changes === null && answer.confidence !== null && !answer.confirmed && (
             <Confidence value={answer.confidence} />
           )}

@@ -1,11 +1,13 @@
 // The verdict on an answer: confirm it, report an error, share it.
 
 import { useState } from "preact/hooks";
-import { confirm, feedback, share, withdraw } from "../api/ask.ts";
-import { judgeVerified, verifiedOf, withdrawVerified } from "../api/graphs.ts";
+import { confirm, feedback, lessonsOf, share, withdraw } from "../api/ask.ts";
+import { judgeVerified, teach, verifiedOf, withdrawVerified } from "../api/graphs.ts";
 import type {
   AnswerDisplay,
   ConfirmationView,
+  LessonsView,
+  LessonView,
   Problem,
   RunView,
   VerifiedAnswerView,
@@ -104,6 +106,55 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
       )}
       <ProblemNote problem={problem} />
     </div>
+  );
+}
+
+/** What a changed reading teaches, with its effect on confirmed answers; each can be kept. */
+export function Lessons({ run, graph }: { run: string; graph: string }) {
+  const [found, setFound] = useState<LessonsView | null>(null);
+  const [kept, setKept] = useState<readonly LessonView[]>([]);
+  const [attempt, problem] = useAttempt();
+  const keep = (of: string, one: LessonView) =>
+    attempt(async () => {
+      const { word, means, query } = one;
+      await (word === null ? confirm(of, query) : teach(graph, { word, means }));
+      setKept([...kept, one]);
+    });
+  if (!found)
+    return (
+      <>
+        <Button
+          look="quiet small"
+          onClick={() => void attempt(async () => setFound(await lessonsOf(run)))}
+        >
+          {say.learn}
+        </Button>
+        <ProblemNote problem={problem} />
+      </>
+    );
+  return (
+    <ul class="verified-list ruled" aria-label={say.learn}>
+      {found.lessons
+        .filter((one) => one.word === null || may("manage"))
+        .map((one) => (
+          <li key={one.word} class="row spread">
+            <span class="small">
+              <bdi>{one.word === null ? say.isExample : say.means(one.word, one.label)}</bdi>{" "}
+              <span class="muted" title={one.effect.worsened.join("\n")}>
+                {say.effect(one.effect.improved.length, one.effect.worsened.length)}
+              </span>
+            </span>
+            {kept.includes(one) ? (
+              <span role="status">{say.kept}</span>
+            ) : (
+              <Button look="quiet small" onClick={() => void keep(found.run, one)}>
+                {say.keep}
+              </Button>
+            )}
+          </li>
+        ))}
+      <ProblemNote problem={problem} />
+    </ul>
   );
 }
 
