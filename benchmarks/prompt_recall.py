@@ -143,7 +143,7 @@ def main() -> None:
     add = parser.add_argument
     add("--set", action="append", help="sample, supply-kgrep, spider-graphs, natural; else all")
     add("--sample", type=int, help="questions of each graph; natural always has all")
-    add("--detail", default="list", help="what the prompt shows")
+    add("--detail", default="full", help="what the prompt shows")
     add("--misses", type=int, default=0, help="questions to list of each set")
     add("--tokenizer", type=Path, help="a .gguf with a tokenizer")
     chosen, count_tokens = parser.parse_args(), estimate_tokens

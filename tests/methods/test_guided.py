@@ -146,7 +146,6 @@ NONE = reply(thought="There are none.")
     ("replies", "settings", "why"),
     [
         ([NONE], {}, "There are none."),
-        (['{"choose": 0}'], {"detail": "brief"}, "No candidate answers the question."),
         ([[Choice(NONE)] * 3], {"n": 3}, "There are none."),
         ([reply(query=EMPTY)] * 2 + [Choice(calls=(CANCEL,))], {}, "Nothing is said of moons."),
     ],
@@ -183,16 +182,25 @@ async def test_a_rare_namespace_has_a_prefix_which_a_query_may_use(tmp_path: Pat
     assert isinstance(found, Answer) and str(found.result.rows[0][0]).startswith('"7"')
 
 
-@pytest.mark.parametrize("question", ["Which moons orbit Jupiter?", "Who discovered Titan?"])
-async def test_of_a_brief_prompt_a_small_model_chooses_a_number(
-    space: KnowledgeGraph, question: str
+@for_each(
+    ("numbers", "taken"),
+    [((1,), 1), ((2, 2), 1), ((2, 1), 2), ((3, 3), 1), ((0, 1), 1), ((0, 0), 0)],
+)
+async def test_a_small_model_overrules_graph_search_only_in_two_orders(
+    space: KnowledgeGraph, numbers: Sequence[int], taken: int
 ) -> None:
-    steps, model = await guided(space, question, ['{"choose": 2}'], detail="brief", looks=0)
-    full, _ = await guided(space, question, [reply(choose=2)], looks=0)
+    question, replies = "What about Galileo?", [f'{{"choose": {number}}}' for number in numbers]
+    steps, model = await guided(space, question, replies, detail="brief")
+    full, _ = await guided(space, question, [reply(choose=taken or 1)], looks=0)
 
     got, other = outcome(steps), outcome(full)
-    assert isinstance(got, Answer) and isinstance(other, Answer) and got.query == other.query
+    assert isinstance(got, Answer if taken else Refusal) and isinstance(other, Answer)
+    if isinstance(got, Answer):
+        first, second = (select_columns(one.result, one.answer_columns) for one in (got, other))
+        assert {*first.rows} == {*second.rows}
+        assert (got.answered_by == Answerer("graph-search")) is (taken == 1)
     assert "Schema:" not in prompt_text(steps) and estimate_input_tokens(model.requests[0]) <= 550
+    assert turns(steps) == len(numbers)
 
 
 async def test_without_looks_it_is_never_asked_again(space: KnowledgeGraph) -> None:

@@ -30,6 +30,7 @@ from askgraph.llm.budget import BudgetAccount, ModelBudget
 from askgraph.methods import Method, disable_fallback
 from askgraph.methods.guided.candidates import CandidateSet, run_candidates, search_candidates
 from askgraph.methods.guided.panel import (
+    BriefPanel,
     EndConditions,
     Panel,
     Voice,
@@ -44,6 +45,7 @@ from askgraph.methods.settings import (
     check_choices,
     check_fractions,
     check_minimum,
+    load_texts,
 )
 from askgraph.methods.shared import Conversation, run_with_usage, verbalize_answer
 from askgraph.methods.shared.follow_up import answer_completed
@@ -71,34 +73,27 @@ from askgraph.trace import (
 
 __all__ = ["Guided"]
 
+_SIGHT_FAULTS: Mapping[str, str] = load_texts("guided")["sight_faults"]
+_DEFAULT_THRESHOLDS = Thresholds(0.5, 0.2)
 _ASK_CHOICES = ("always", "unsure", "never")
 _TOOL_NAMES = ("execute", "search_constrained", "describe", "answer", "cancel")
 
 
 @dataclass(frozen=True)
 class PromptDetail:
-    """What a prompt shows of a graph.
+    """What a prompt shows of a graph, at most."""
 
-    Attributes:
-        schema: renderings of the schema; each of them gets a prompt of its own.
-        candidates: candidates at most.
-        shots: examples at most.
-        classes: classes at most.
-        room: tokens besides the instruction.
-        values: candidates have rows, and properties have example values.
-    """
-
-    schema: tuple[str, ...] = ("list",)
+    schema: tuple[str, ...] = ("list",)  # renderings; each of them gets a prompt of its own
     candidates: int = 2
-    shots: int = 3
+    shots: int = 3  # examples
     classes: int = 5
     room: int = 570  # tokens besides the instruction
-    values: bool = True
+    values: bool = True  # candidates have rows, and properties have example values
 
 
 PROMPT_DETAILS = {
     "full": PromptDetail(),
-    "brief": PromptDetail(candidates=5),
+    "brief": PromptDetail(schema=("list", "rotated"), candidates=5),
     "written": PromptDetail(schema=()),
     "shapes": PromptDetail(schema=("shapes",)),
     "both": PromptDetail(schema=("list", "shapes")),
@@ -151,8 +146,8 @@ class Guided(FallbackSettings):
     consult: str = ""
     sees: Visibility = "everything"
     asks_back: bool = True
-    answer_from: float = 0.5
-    ask_from: float = 0.2
+    answer_from: float = _DEFAULT_THRESHOLDS.answer
+    ask_from: float = _DEFAULT_THRESHOLDS.ask
     further: Mapping[str, LanguageModel] = field(default_factory=dict)
     others: Mapping[str, Method] = field(default_factory=dict)
 
@@ -202,31 +197,16 @@ class Guided(FallbackSettings):
         Raises:
             SetupError: another setting contradicts `sees`.
         """
-        if self.sees == "everything":
-            return
-        if self.interpret:
-            raise SetupError(
-                "a model sees the rows of an answer to phrase it: omit interpret=true, or "
-                f"set sees=everything instead of {self.sees}"
-            )
-        if self.detail == "written":
-            raise SetupError(
-                "a model that writes queries sees the real names of things: omit "
-                f"detail=written, or set sees=everything instead of {self.sees}"
-            )
-        if self.embedder:
-            raise SetupError(
-                "an embedding server receives the unmasked question: omit "
-                f"embedder={self.embedder!r}, or set sees=everything"
-            )
-        methods_with_model = [
-            name for name, method in self.others.items() if getattr(method, "model", None)
-        ]
-        if methods_with_model:
-            raise SetupError(
-                f"the method {methods_with_model[0]!r} shows everything to its model: it "
-                f"cannot be consulted with sees={self.sees}"
-            )
+        consulted = (name for name, item in self.others.items() if getattr(item, "model", None))
+        values = {
+            "interpret": self.interpret,
+            "written": self.detail == "written",
+            "embedder": self.embedder,
+            "consulted": next(consulted, ""),
+        }
+        for name, value in values.items() if self.sees != "everything" else ():
+            if value:
+                raise SetupError(_SIGHT_FAULTS[name].format(value=value, sees=self.sees))
 
 
 @dataclass(eq=False)
@@ -248,7 +228,9 @@ class _GuidedRun:
             self.graphs,
             max_candidates=method.prompt_detail.candidates,
             sees=method.sees,
-            limits=SearchLimits(answer_from=method.answer_from, ask_from=method.ask_from),
+            limits=None
+            if thresholds == _DEFAULT_THRESHOLDS  # graph search has its own
+            else SearchLimits(answer_from=method.answer_from, ask_from=method.ask_from),
         )
         if candidates.masker is None:
             self.graphs = candidates.graphs
@@ -322,6 +304,8 @@ class _GuidedRun:
 
         chances = await record_or_replay("chances", tuple[float, ...], get_chances)
         judge = ReplyJudge(candidates, QueryTrials(self.graphs), chances)
+        if method.detail == "brief":
+            return BriefPanel(judge, voices)
         if len(voices) == 1 and method.n == 1 and not method.others:
             turns = 0 if candidates.masker else method.turns
             return Panel(judge, voices, method.looks, self.create_toolbox, turns)
@@ -374,7 +358,7 @@ class _GuidedRun:
         is_brief = method.detail == "brief"
         options: Options = {**method.options, "schema": CHOICE_SCHEMA if is_brief else REPLY_SCHEMA}
         renderings = method.prompt_detail.schema
-        if candidates.masker and renderings:
+        if candidates.masker and renderings and not is_brief:
             renderings = ("list",)
         for rendering in renderings:
             build = partial(
@@ -386,6 +370,7 @@ class _GuidedRun:
                 self.build_prompt_content(rendering),
                 with_results=method.prompt_detail.values,
                 is_brief=is_brief,
+                first=2 if rendering == "rotated" else 1,
             )
             messages = await record_or_replay("prompt", tuple[Message, ...], build, rendering)
             for name, model in [("model", method.model), *method.further.items()]:
@@ -458,4 +443,7 @@ class Auto(Guided):
                     answerer = Answerer("graph-search", self.model.identity.model, failed=True)
                 elif isinstance(step, ModelTurn) and answerer.model:
                     answerer = Answerer("guided", step.model or self.model.identity.model)
-                yield replace(step, answered_by=answerer) if isinstance(step, Outcome) else step
+                if isinstance(step, Outcome):
+                    search = step.answered_by and replace(step.answered_by, model=answerer.model)
+                    step = replace(step, answered_by=search or answerer)
+                yield step

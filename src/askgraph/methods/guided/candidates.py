@@ -43,19 +43,14 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, eq=False)
 class GraphCandidates:
-    """The candidates of one graph.
-
-    Attributes:
-        confidence: the chance that the best candidate is right, 0 to 1.
-        run_candidates: the candidates that were run, with their results.
-    """
+    """The candidates of one graph."""
 
     search_run: SearchRun
     linked: LinkedGraph
     proposal: RankedCandidates
     ranked: Sequence[Cluster]
-    confidence: float
-    run_candidates: Sequence[CandidateResult] = ()
+    confidence: float  # the chance that the best candidate is right, 0 to 1
+    run_candidates: Sequence[CandidateResult] = ()  # those that were run, with their results
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,16 +74,11 @@ class NumberedCandidate:
 
 @dataclass(frozen=True, eq=False)
 class CandidateSet:
-    """The candidates of all graphs of a question.
-
-    Attributes:
-        max_candidates: candidates that are numbered at most.
-        masker: masks all that a model sees, if set; the contexts here have it too.
-    """
+    """The candidates of all graphs of a question; a masker is in their contexts too."""
 
     graph_candidates: Sequence[GraphCandidates]
-    max_candidates: int
-    masker: "TermMasker | None" = None
+    max_candidates: int  # candidates that are numbered at most
+    masker: "TermMasker | None" = None  # masks all that a model sees, if set
 
     @cached_property
     def best(self) -> GraphCandidates:

@@ -31,6 +31,7 @@ from askgraph.sparql.results import Row, SelectResult
 from askgraph.sparql.serializer import render_query, to_tree
 from askgraph.trace import (
     Answer,
+    Answerer,
     Clarification,
     Draft,
     ModelTurn,
@@ -52,6 +53,7 @@ _MAX_LOOKUP_CONFIDENCE = 0.6  # maximum confidence in a looked-up candidate
 _UNUSABLE_REASON = "the model's replies could not be used"
 # The most that is believed of an answer that a model declined to give.
 _MAX_DECLINED_CONFIDENCE = 0.3
+_MAX_OVERRULED_CHANCE = 0.75  # the chance of a candidate from which a small model's number is idle
 _CLARIFICATION_TEXT = "Which of these do you mean?"
 
 
@@ -81,6 +83,7 @@ class Panel:
         verdict: the verdict on the reply that counts.
         rivals: answers that a question back would offer too.
         refusal_reason: the model's reason why the graph holds no answer.
+        keeps_search: the model leaves the answer to graph search.
     """
 
     judge: ReplyJudge
@@ -93,6 +96,7 @@ class Panel:
     verdict: Verdict | None = None
     rivals: Sequence[Answer] = ()
     refusal_reason: str = ""
+    keeps_search: bool = False
 
     async def run_steps(self) -> AsyncGenerator[Step, None]:
         """Ask, ask again if there is doubt, and then let the model look things up.
@@ -188,6 +192,35 @@ class Panel:
             self.rivals = (answer,)
 
 
+@dataclass(eq=False)
+class BriefPanel(Panel):
+    """A small model that chooses a number, in two orders of the candidates.
+
+    A number that follows the place of a candidate says nothing about it. So a number other than
+    that of graph search's first candidate counts only if the second order, in which all candidates
+    have other numbers, leads to the same candidate, and graph search is unsure.
+    """
+
+    async def run_steps(self) -> AsyncGenerator[Step, None]:
+        """Ask once; ask again if the model does not take the first candidate."""
+        is_follow_up, count = self.judge.candidates.is_follow_up, len(self.judge.chances)
+        is_sure = any(chance >= _MAX_OVERRULED_CHANCE for chance in self.judge.chances[:1])
+        numbers = set[int]()
+        for shift, voice in enumerate(self.voices):
+            yield voice.conversation.to_prompt(f"question ({voice.name})")
+            turn = (await voice.conversation.take_turn()).step
+            yield turn
+            reply = self.judge.read_reply(turn.choice)
+            if reply.problem or reply.same or reply.written:
+                return
+            numbers.add((reply.chosen + shift - 1) % count + 1 if reply.chosen else 0)
+            if numbers == {1} or is_sure or count < 2:
+                break
+        self.keeps_search = not is_follow_up and (numbers == {1} or is_sure or len(numbers) > 1)
+        if not self.keeps_search:
+            self._accept(await self.judge.judge_reply(replace(reply, chosen=min(numbers))))
+
+
 async def run_lookup_turns(
     conversation: Conversation, toolbox: Toolbox, *, turns: int
 ) -> AsyncGenerator[ModelTurn | ToolUse | Answer, None]:
@@ -251,6 +284,9 @@ async def decide_outcome(
     Raises:
         ServiceError: an endpoint is down.
     """
+    if panel.keeps_search:
+        search_outcome = await get_search_outcome(candidates, asks_back=conditions.asks_back)
+        return replace(search_outcome, answered_by=Answerer("graph-search"))
     reply = panel.verdict.reply if panel.verdict is not None else GuidedReply()
     if (
         conditions.asks_back
@@ -310,7 +346,8 @@ async def _fall_back_to_search(candidates: CandidateSet, conditions: EndConditio
     if candidates.is_follow_up:
         reason = conditions.problem or _UNUSABLE_REASON
         return Refusal(f"Graph search does not read earlier questions, and {reason}.")
-    search_outcome = await get_search_outcome(candidates, asks_back=conditions.asks_back)
+    outcome = await get_search_outcome(candidates, asks_back=conditions.asks_back)
+    search_outcome = replace(outcome, answered_by=Answerer("graph-search", failed=True))
     if isinstance(search_outcome, Answer):
         return replace(
             search_outcome,

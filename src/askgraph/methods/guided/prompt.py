@@ -53,6 +53,7 @@ async def build_guided_messages(
     *,
     with_results: bool = True,
     is_brief: bool = False,
+    first: int = 1,
 ) -> list[Message]:
     """Return the messages of the first call; they wait for the results of the candidates.
 
@@ -61,6 +62,7 @@ async def build_guided_messages(
     Args:
         content: what to show of the graphs.
         with_results: candidates have preview rows.
+        first: the candidate that has the number 1; those before it come last.
 
     Raises:
         ServiceError: a graph or an embedding server is down.
@@ -89,6 +91,7 @@ async def build_guided_messages(
             results,
             with_results=with_results and (masker is None or masker.shows_rows),
             has_several_graphs=has_several_graphs,
+            first=first,
         ),
         masker=masker,
     )
@@ -96,11 +99,14 @@ async def build_guided_messages(
 
 
 async def _build_candidate_texts(
-    results: Awaitable[CandidateSet], *, with_results: bool, has_several_graphs: bool
+    results: Awaitable[CandidateSet], *, with_results: bool, has_several_graphs: bool, first: int
 ) -> list[TextVariants]:
     candidates = await results
+    ordered = [*candidates.numbered[first - 1 :], *candidates.numbered[: first - 1]]
     texts = await format_candidates(
-        candidates.numbered, with_results=with_results, has_several_graphs=has_several_graphs
+        [replace(item, number=at) for at, item in enumerate(ordered, 1)],
+        with_results=with_results,
+        has_several_graphs=has_several_graphs,
     )
     return (
         texts
@@ -198,13 +204,9 @@ def _format_candidate(
     new_names = [name for name in names if name.endswith('"') and name not in shown_names]
     shown_names.update(new_names)
     line += f" # {', '.join(new_names)}" if new_names else ""
-    if len(candidate.run_candidate.result.variables) > 1:
-        line += f" # answer: {', '.join(candidate.run_candidate.columns)}"
-    unused_words = find_omitted_words(
-        candidate.graph_candidates.proposal,
-        candidate.run_candidate.cluster.best,
-        is_query_shown=True,
-    )
+    proposal, best = candidate.graph_candidates.proposal, candidate.run_candidate.cluster.best
+    line += " # ties are cut off" if best.tree.order and best.tree.limit == 1 else ""
+    unused_words = find_omitted_words(proposal, best, is_query_shown=True)
     ellipsis = " …" if len(unused_words) > _MAX_UNUSED_WORDS else ""
     words = ", ".join(unused_words[:_MAX_UNUSED_WORDS])
     return (
@@ -230,27 +232,17 @@ class GuidedReply:
     """A parsed reply of the model.
 
     A reply with only a thought means that there is no answer.
-
-    Attributes:
-        chosen: the number of a candidate, 0 for none.
-        written: a query; None if the candidate stands unchanged.
-        columns: the answer variables.
-        sure: the model's confidence, 0 to 1; None if it gave none.
-        ask: a question back.
-        between: the numbers of the candidates that `ask` lies between.
-        problem: the fault of the reply, for the model.
-        same: the model keeps its last reply.
     """
 
-    chosen: int = 0
-    written: ParsedQuery | None = None
-    columns: tuple[str, ...] = ()
-    sure: float | None = None
-    ask: str = ""
-    between: tuple[int, ...] = ()
+    chosen: int = 0  # the number of a candidate, 0 for none
+    written: ParsedQuery | None = None  # a query; None if the candidate stands unchanged
+    columns: tuple[str, ...] = ()  # the answer variables
+    sure: float | None = None  # the model's confidence, 0 to 1; None if it gave none
+    ask: str = ""  # a question back
+    between: tuple[int, ...] = ()  # the numbers of the candidates that `ask` lies between
     thought: str = ""
-    problem: str = ""
-    same: bool = False
+    problem: str = ""  # the fault of the reply, for the model
+    same: bool = False  # the model keeps its last reply
 
 
 def parse_reply(choice: Choice, candidate_count: int) -> GuidedReply:

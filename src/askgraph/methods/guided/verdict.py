@@ -40,27 +40,16 @@ _MAX_COUNTED_FINDINGS = 2  # a third finding adds no information
 
 @dataclass(frozen=True)
 class Signs:
-    """Evidence for and against an answer at the end of a run.
+    """Evidence for and against an answer at the end of a run."""
 
-    Attributes:
-        searched: the chance that graph search gives a candidate with the same result; 0 if none.
-        against: the chance that it gives the best candidate with another result.
-        said: the model's own confidence, 0 to 1; None if it gave none.
-        findings: remaining findings of the validator.
-        empty: the result has no row.
-        truncated: the result was cut off.
-        misfit: the result does not have the type that the question asks for.
-        revised: the first reply needed another call.
-    """
-
-    searched: float = 0.0
-    against: float = 0.0
-    said: float | None = None
-    findings: int = 0
+    searched: float = 0.0  # the chance of graph search's candidate with the same result; 0 if none
+    against: float = 0.0  # the chance that it gives the best candidate with another result
+    said: float | None = None  # the model's own confidence, 0 to 1; None if it gave none
+    findings: int = 0  # remaining findings of the validator
     empty: bool = False
     truncated: bool = False
-    misfit: bool = False
-    revised: bool = False
+    misfit: bool = False  # the result does not have the type that the question asks for
+    revised: bool = False  # the first reply needed another call
 
 
 def estimate_answer_confidence(signs: Signs) -> float:
@@ -85,19 +74,13 @@ def estimate_answer_confidence(signs: Signs) -> float:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A reply with its answer, if any.
-
-    Attributes:
-        doubts: texts for the model.
-        signs: the evidence for and against the answer, without the votes of others.
-        rival: the number of the best candidate with another result, 0 for none.
-    """
+    """A reply with its answer, if any; the signs do not include the votes of others."""
 
     reply: GuidedReply
     answer: Answer | None = None
-    doubts: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()  # texts for the model
     signs: Signs = field(default_factory=Signs)
-    rival: int = 0
+    rival: int = 0  # the number of the best candidate with another result, 0 for none
 
     @property
     def confidence(self) -> float:

@@ -40,7 +40,7 @@ _MAX_NEAR_PREDICATES = 10  # predicates near the question
 _MAX_INDEXED_CLASSES = 5_000  # number of classes to index, largest first
 _MAX_INDEXED_PREDICATES = 20  # instances of a class to index by name
 _MAX_DESCRIPTION_CHARACTERS = 300  # characters of a description
-_MAX_NAMED_PREDICATES = (45, 30, 20, 12, 6)  # predicates of the short forms
+_MAX_NAMED_PREDICATES = (45, 20, 12, 8, 5, 3)  # predicates of the short forms
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ _SHARES_WITH_CANDIDATES: Mapping[str, float] = _TEXTS["shares_with_candidates"]
 _HEADINGS: Mapping[str, str] = _TEXTS["headings"]
 _CLASS_SEARCH_FACTOR = 2  # classes to inspect per shown class
 _STABLE_TOKENS_SHARE = 0.55  # share of the space for text that is the same for all questions
+_MAX_SCHEMA_SHARE = 0.6  # share of the space that the shortest list of the schema may take
 _HEADING_TOKENS = 60  # tokens of headings and blank lines
 
 _WORDS_BY_FIELD: Mapping[str, str] = _TEXTS["words_by_field"]
@@ -206,6 +207,10 @@ async def build_message(
         - _HEADING_TOKENS
         - sum(map(estimate_tokens, fixed_texts)),
     )
+    if content.listed and candidates is not None:  # the shortest list of the schema always fits
+        shortest = sum(estimate_tokens(variants.texts[-1]) + 1 for variants in kinds["shapes"])
+        share = min(_MAX_SCHEMA_SHARE, (shortest + 1) / max(1, tokens_left))
+        shares["shapes"] = max(shares["shapes"], share)
     ordered_kinds = {
         "candidates": kinds["candidates"],
         **kinds,

@@ -426,10 +426,8 @@ def _write_cell(term: Term | None, writer: TermWriter, texts: set[str]) -> str:
     """Write a term; omit the label of an entity whose name is among the `texts` beside it."""
     if not isinstance(term, NamedNode):
         return writer.write_term(term)
-    short, name = writer.write_short(term.value), writer.write_name(term.value)
-    if writer.labels.get(term.value, "") in texts:
-        return short
-    return name if name != short else writer.write_iri(term.value)
+    is_named = writer.labels.get(term.value, "") in texts
+    return writer.write_short(term.value) if is_named else writer.write_iri(term.value)
 
 
 async def _run_cluster(

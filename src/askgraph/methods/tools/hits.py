@@ -16,6 +16,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.literals import parse_resource_term
 from askgraph.graph.names import (
+    build_acronym,
     extract_code,
     group_by_code,
     group_by_property,
@@ -376,7 +377,8 @@ class HitFormatter:
             or not self.writer.write_description(iri, "-")
         ):
             return ""
-        shown_names = {split_tokens(self.writer.labels.get(iri, hit.resource.label))}
+        label = self.writer.labels.get(iri, hit.resource.label)
+        shown_names = {split_tokens(name) for name in (label, build_acronym(label))}
         shown_names.add(split_tokens(split_local_name(iri)))
         names: list[str] = []
         characters_left = _MAX_NAME_CHARACTERS

@@ -25,6 +25,7 @@ _MAX_SEARCHES = 3  # stretches of words that are searched
 _MAX_HITS_PER_SEARCH = 2
 _MAX_COUNTED_NAMES = 500  # names to inspect to estimate how many contain some words
 _MAX_HUBS, _MAX_DEGREE = (2, 2_000)  # link nodes, and maximum edges of a thing to try
+_MAX_NAME_WORDS = 3  # words of a name that one common word suffices for
 _MIN_FUZZY_CHARACTERS, _MIN_FUZZY_SCORE = (
     5,
     75,
@@ -237,14 +238,17 @@ def _find_unlinked_words(linked: LinkedQuestion) -> Iterator[tuple[int, ...]]:
 
 
 def _is_similar(words: str, name: str) -> bool:
-    """Return whether a name contains one of the words, allowing a typo; numbers do not count."""
+    """Return whether a short name contains one of the words, allowing a typo; no numbers."""
     name_stems = [stem_word(token) for token in split_tokens(name)]
+    if len(name_stems) > _MAX_NAME_WORDS and words.isalpha() and words.islower():
+        return False
     return any(
         word in name_stems
         or (
             len(word) >= _MIN_FUZZY_CHARACTERS
             and any(
                 len(name_stem) >= _MIN_FUZZY_CHARACTERS
+                and word[0] == name_stem[0]
                 and fuzz.ratio(word, name_stem) >= _MIN_FUZZY_SCORE
                 for name_stem in name_stems
             )

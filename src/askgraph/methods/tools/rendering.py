@@ -40,7 +40,6 @@ _PLAIN_DATATYPES = (
 _GAP_MARK = "…"
 _MAX_TABLE_CHARACTERS = 3_500  # characters
 _MIN_CLIP_CHARACTERS = 30
-_LONG_IRI_CHARACTERS = 40  # IRIs longer than this are replaced by their labels
 
 
 @dataclass
@@ -81,17 +80,6 @@ class TermWriter:
             if (description := self.write_description(iri, label))
             else short
         )
-
-    def write_name(self, iri: str) -> str:
-        """Write an IRI alone; if it is long and its label is unique, the label instead."""
-        short, label = self.write_short(iri), self.labels.get(iri)
-        if (
-            label is None
-            or len(short) <= _LONG_IRI_CHARACTERS
-            or [*self.labels.values()].count(label) > 1
-        ):
-            return short
-        return self.write_description(iri, label) or short
 
     def _list_end_classes(self, iri: str, label: str) -> list[str]:
         """Return the classes at both ends of a property whose label may mention them."""

@@ -293,12 +293,18 @@ class SchemaLines:
     def write_names(
         self, max_predicates: int = _MAX_NEAR_PREDICATES + _MAX_FAR_PREDICATES
     ) -> Iterator[str]:
-        """Yield classes and predicates by name."""
+        """Yield classes and predicates by name, and how many more the graph has."""
         predicates = [*self.schema_slice.near, *self.schema_slice.far][:max_predicates]
         classes = self.schema_slice.classes
         if max_predicates <= _MIN_NEAR_PREDICATES:
             classes = [cls for cls in classes if cls.iri in self.schema_slice.focus_classes]
-        lines = write_schema_names(self.writer, predicates, classes, shows_values=self.shows_values)
+        lines = write_schema_names(
+            self.writer,
+            predicates,
+            classes,
+            shows_values=self.shows_values,
+            hidden=len(self.schema_slice.variants) - len(predicates),
+        )
         if class_lines := [*lines]:
             yield from (f"{HEADING}{describe_naming(self.writer.context)}.", *class_lines)
 
@@ -480,12 +486,24 @@ def write_schema_names(
     classes: Sequence[ClassProfile] = (),
     *,
     shows_values: bool = False,
+    hidden: int | None = None,
 ) -> Iterator[str]:
-    """Yield the lines of some predicates with their classes, and of further classes."""
+    """Yield the lines of some predicates with their classes, and of further classes.
+
+    With the number of `hidden` properties, a last line counts the classes and properties left out.
+    """
     ends = {iri for p in predicates for iri, _ in p.subject_classes[:_MAX_SUBJECT_CLASSES]}
     ends |= {cls.iri for cls in classes}
     shown_classes = [cls for cls in writer.context.graph.profile.classes if cls.iri in ends]
-    return SchemaNames(writer, shown_classes, predicates, shows_values).write_lines()
+    yield from SchemaNames(writer, shown_classes, predicates, shows_values).write_lines()
+    hidden_classes = (
+        cls.iri
+        for cls in writer.context.graph.profile.classes
+        if cls.instances and cls.iri not in ends and not cls.iri.startswith(SCHEMA_NAMESPACES)
+    )
+    counts = {} if hidden is None else {"classes": len([*hidden_classes]), "properties": hidden}
+    if rest := [f"{count} more {noun}" for noun, count in counts.items() if count]:
+        yield f"… and {', '.join(rest)}"
 
 
 def describe_naming(context: Context) -> str:
