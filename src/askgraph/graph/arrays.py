@@ -211,6 +211,15 @@ class GraphArrays:
         sample = numeric[:: len(numeric) // _KIND_SAMPLE_SIZE + 1].tolist()
         return all(parse_value(self.terms.get_text(at))[0] is ValueKind.TEXT for at in sample)
 
+    def iterate_texts(self) -> "Iterator[TripleTexts]":
+        """Yield all triples as N-Triples texts."""
+        get_text = self.terms.get_text
+        for number, term in enumerate(self.predicates.tolist()):
+            predicate, (start, end) = get_text(term), self._starts[number : number + 2]
+            ends = self.subjects[start:end].tolist(), self.objects[start:end].tolist()
+            for subject, value in zip(*ends, strict=True):
+                yield get_text(subject), predicate, get_text(value)
+
     def __len__(self) -> int:
         return len(self.subjects)
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pyoxigraph import NamedNode
+
 from askgraph.atomic_files import lock_file, write_text_atomically
 from askgraph.errors import QueryError, SetupError
 from askgraph.graph.arrays import GraphArrays
@@ -20,10 +22,18 @@ from askgraph.graph.glossary import (
     parse_instructions,
 )
 from askgraph.graph.profile import Profile
-from askgraph.index.names import ItemKind, NameIndex
-from askgraph.search.glossary import classify_iri, find_exact_names, resolve_entry, suggest_names
+from askgraph.index.names import ItemKind, NameIndex, stem_name
+from askgraph.search.glossary import (
+    classify_iri,
+    find_exact_names,
+    parse_definitions,
+    resolve_entry,
+    suggest_names,
+)
+from askgraph.sparql import Pattern, walk
 from askgraph.sparql.judge import check_query
 from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.vocabulary import RDF_TYPE
 
 KIND_NAMES = {ItemKind.CLASS: "class", ItemKind.PREDICATE: "property", ItemKind.ENTITY: "thing"}
 """The kinds that an entry may mean, as users call them."""
@@ -121,9 +131,13 @@ class GlossaryChecker:
             if entry.query:
                 self._check_query(entry)
         glossary = glossary.add_entries(
-            *(replace(entry, means=self._resolve_meanings(entry)) for entry in entries)
+            *(
+                self._resolve_definition(replace(entry, means=self._resolve_meanings(entry)))
+                for entry in entries
+            )
         )
         check_size(glossary)
+        self.check_words(glossary)
         self.check_synonyms(glossary)
         return glossary
 
@@ -138,6 +152,45 @@ class GlossaryChecker:
                     "the graph or its glossary has this "
                     f"name{self._suggest_names(entry.same_as)}"
                 )
+
+    def check_words(self, glossary: Glossary) -> None:
+        """Raise `SetupError` for a word or synonym that two entries define."""
+        entries_by_name: dict[tuple[str, ...], GlossaryEntry] = {}
+        for entry in glossary.entries:
+            for name, _ in entry.names:
+                other = entries_by_name.setdefault(stem_name(name), entry)
+                if other is not entry:
+                    raise SetupError(
+                        f"{name!r} is a word of both {other.word!r} and {entry.word!r}; keep one"
+                    )
+
+    def _resolve_definition(self, entry: GlossaryEntry) -> GlossaryEntry:
+        """Return an entry with IRIs of its class and property; check its pattern."""
+        rule = entry.definition
+        if not rule.of:
+            return entry
+        cls = self._resolve_name(rule.of, entry.word, only_classes=True)
+        if classify_iri(cls, self.profile) is not ItemKind.CLASS:
+            raise SetupError(f"{entry.word!r} needs a class, and {rule.of!r} is none")
+        order = rule.order
+        if order:
+            iri = self._resolve_name(order.lstrip("-"), entry.word, only_classes=False)
+            order = "-" * order.startswith("-") + iri
+        entry = replace(entry, definition=replace(rule, of=cls, order=order))
+        if not rule.pattern:
+            return entry
+        try:
+            terms = parse_definitions(Glossary((entry,)), tuple(self.prefixes.namespaces.items()))
+        except QueryError as error:
+            raise SetupError(f"the pattern of {entry.word!r} cannot be used: {error}") from error
+        for node in walk(terms[entry.iri].elements):
+            iri = node.predicate.value if isinstance(node, Pattern) and isinstance(node.predicate, NamedNode) else RDF_TYPE
+            if iri != RDF_TYPE and not self._can_exist(iri):
+                raise SetupError(
+                    f"the pattern of {entry.word!r} has {self.prefixes.shorten(iri)}, "
+                    f"which the graph lacks{self._suggest_names(iri)}"
+                )
+        return entry
 
     def _check_query(self, entry: GlossaryEntry) -> None:
         try:

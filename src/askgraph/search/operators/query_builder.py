@@ -80,6 +80,7 @@ from askgraph.sparql import (
     find_variables,
 )
 from askgraph.sparql import vocabulary as v
+from askgraph.sparql.rewrite.virtual import DefinedTerm, expand_terms, sum_by_owner
 from askgraph.sparql.vocabulary import (
     DATE_DATATYPES,
     XSD_DATE_TIME,
@@ -879,6 +880,7 @@ class QueryCandidate:
         values: Patterns of the values of each shown blank node, which `query` shows beside it.
         score: Score of the ranking.
         features: Features of the ranking by name.
+        terms: Virtual terms of `tree` that `query` expands, by IRI.
     """
 
     tree: Query
@@ -898,6 +900,7 @@ class QueryCandidate:
     values: Mapping[Variable, tuple[Pattern, ...]] = field(default_factory=dict)
     score: float = 0.0
     features: dict[str, float] = field(default_factory=dict)
+    terms: Mapping[str, DefinedTerm] = field(default_factory=dict)
 
     @property
     def is_ask(self) -> bool:
@@ -913,7 +916,11 @@ class QueryCandidate:
     @cached_property
     def query(self) -> Query:
         """The query with readable variable names, and with things beside their names."""
-        return name_variables(self.tree_with_things, build_variable_names(self.hints))
+        tree, hints = self.tree_with_things, self.hints
+        if self.terms:
+            tree, further_hints = expand_terms(sum_by_owner(tree, self.terms), self.terms)
+            hints = {**hints, **further_hints}
+        return name_variables(tree, build_variable_names(hints))
 
     @property
     def columns(self) -> tuple[str, ...]:
