@@ -289,10 +289,17 @@ class SearchRun:
         self, proposal: RankedCandidates, used: int = -1
     ) -> list[str]:
         """Return sentences on the meaning of words (bits of `used`) that the glossary explains."""
+        glossary = self.graph.glossary
+        defined = {entry.iri for entry in glossary.definitions} if glossary else set()
         targets_by_word = {
             glossary_word.word: glossary_word.targets
             for glossary_word in proposal.linked.glossary_words
             if glossary_word.mask & used == glossary_word.mask
+            and not defined.intersection(glossary_word.targets)
+            and not any(
+                glossary_word.mask & other.mask == glossary_word.mask != other.mask
+                for other in proposal.linked.glossary_words
+            )
         }
         language, fetched_part = proposal.question.language, proposal.schema.graph
         return (

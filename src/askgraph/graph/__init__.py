@@ -49,6 +49,7 @@ class KnowledgeGraph:
         glossary: Words that its users have defined, or None.
         cache_folder: Folder for derived data that is slow to build, or None.
         notes: File of notes by agents (see `askgraph.graph.glossary`), or None.
+        complete: The graph with the properties that its glossary hides, or None.
     """
 
     name: str
@@ -67,6 +68,7 @@ class KnowledgeGraph:
     glossary: "Glossary | None" = None
     cache_folder: Path | None = None
     notes: Path | None = None
+    complete: "KnowledgeGraph | None" = None
 
 
 def get_service_iri(graph: KnowledgeGraph) -> str:

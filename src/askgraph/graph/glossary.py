@@ -393,7 +393,10 @@ def parse_entry(table: Mapping[str, Any], position: str) -> GlossaryEntry:
     text_keys = ("word", "same_as", "query", *_WORDING_KEYS, *_TEXT_KEYS)
     texts = {key: table.get(key) or "" for key in text_keys}
     synonyms = _parse_synonyms(table.get("synonyms") or {}, position)
-    listed = [*(("means", meaning) for meaning in meanings), *(("synonyms", s) for s, _ in synonyms)]
+    listed = [
+        *(("means", meaning) for meaning in meanings),
+        *(("synonyms", s) for s, _ in synonyms),
+    ]
     unless = table.get("unless") or []
     unless = [unless] if isinstance(unless, str) else unless
     listed += [("unless", phrase) for phrase in unless]
@@ -419,28 +422,36 @@ def parse_entry(table: Mapping[str, Any], position: str) -> GlossaryEntry:
     )
     wording = TermWording(**{key: texts[key] for key in _WORDING_KEYS}, person=person)
     iris = tuple(dict.fromkeys(meanings))
-    entry = GlossaryEntry(texts["word"], iris, texts["same_as"], texts["query"], wording, definition)
+    entry = GlossaryEntry(
+        texts["word"], iris, texts["same_as"], texts["query"], wording, definition
+    )
     if wording and len(iris) != 1:
         raise SetupError(f"{position}: a wording needs a word that means one property or class")
     if not entry.key:
         raise SetupError(
             f"{position}: 'word' must be the word or phrase to explain, as people write it"
         )
-    has_rule = bool(definition.pattern or definition.order or definition.limit)
+    _check_definition(entry, position)
+    return entry
+
+
+def _check_definition(entry: GlossaryEntry, position: str) -> None:
+    """Raise `SetupError` unless an entry has one meaning and the keys that it needs."""
+    rule = entry.definition
+    has_rule = bool(rule.pattern or rule.order or rule.limit)
     if sum(map(bool, (entry.means, entry.same_as, entry.query, has_rule))) != 1:
         raise SetupError(
             f"{position}: say what {entry.word!r} means by one of {', '.join(_MEANING_KEYS)}"
         )
-    if definition.aggregate not in AGGREGATES:
+    if rule.aggregate not in AGGREGATES:
         functions = ", ".join(filter(None, AGGREGATES))
         raise SetupError(f"{position}: 'aggregate' must be one of {functions}")
-    if has_rule != bool(definition.of):
+    if has_rule != bool(rule.of):
         raise SetupError(f"{position}: {entry.word!r} needs both 'of', a class, and its pattern")
-    if (definition.value or definition.default) and not definition.pattern:
+    if (rule.value or rule.default) and not rule.pattern:
         raise SetupError(f"{position}: {entry.word!r} needs a 'pattern' for its instances")
-    if definition.hidden and not entry.means:
+    if rule.hidden and not entry.means:
         raise SetupError(f"{position}: say by 'means' which property is hidden")
-    return entry
 
 
 def _parse_synonyms(value: object, position: str) -> tuple[tuple[str, str], ...]:

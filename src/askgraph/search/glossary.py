@@ -24,10 +24,11 @@ from askgraph.index.names import IndexedName, ItemKind, NameIndex, find_phrases,
 from askgraph.search.expand.schema import Schema, build_schema
 from askgraph.search.link import GlossaryWord, Link, LinkedQuestion, add_links, link_question
 from askgraph.search.operators.query_builder import QueryCandidate
-from askgraph.search.query_pieces import build_pattern
+from askgraph.search.query_pieces import build_pattern, get_alias
 from askgraph.search.tokenize import TokenizedQuestion, tokenize
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.sparql import (
+    Call,
     Element,
     Group,
     Nested,
@@ -69,10 +70,15 @@ def link_glossary(linked: LinkedQuestion, graph: KnowledgeGraph) -> LinkedQuesti
         for link in linked.links
         if not any({*link.positions} <= positions for positions in exact)
     )
-    measures = {e.iri for e in (graph.glossary or Glossary()).definitions if e.definition.aggregate}
+    entries = {entry.iri: entry for entry in (graph.glossary or Glossary()).definitions}
     glossary_words = {
         link.positions: GlossaryWord(
-            link.name, *words.targets[link.name], link.mask, link.target in measures
+            link.name,
+            *words.targets[link.name],
+            link.mask,
+            entries[link.target].definition.aggregate or "none"
+            if link.target in entries and entries[link.target].definition.value
+            else "",
         )
         for link in sorted(glossary_links, key=lambda link: link.similarity)
     }
@@ -101,7 +107,7 @@ def unite_class_heads(
         else link
         for link in linked.links
     )
-    sums = tuple(word for word in defined if word.is_summed)
+    sums = tuple(word for word in defined if word.aggregate)
     united = replace(linked, links=links, glossary_words=sums)
     placeless = tuple(replace(word, mask=0) for word in words)  # found again in other questions
     return united, build_schema(schema.graph, add_superclasses(schema.profile, placeless))
@@ -341,8 +347,34 @@ class DefinitionSearch:
     ) -> Iterator[QueryCandidate]:
         """Yield the candidates with the patterns of definitions, and with default filters."""
         for item in candidates:
-            tree = self._apply_row_rules(self._add_filters(item.tree, schema))
-            yield replace(item, tree=tree, terms=self.terms)
+            tree = self._apply_row_rules(self._add_filters(self._drop_summed(item.tree), schema))
+            columns = {name for name, _ in tree.columns}
+            shown = tuple(value for value in item.shown if get_alias(value) in columns)
+            yield replace(item, tree=tree, shown=shown or item.shown, terms=self.terms)
+
+    def _drop_summed(self, tree: Query) -> Query:
+        """Return a query without the single values of a measure that it sums up."""
+        summed = {
+            value.arguments[0]
+            for _, value in tree.columns
+            if isinstance(value, Call) and value.name == "SUM" and value.arguments
+        }
+        carriers = {
+            item.subject
+            for item in tree.where.elements
+            if isinstance(item, Pattern) and item.object in summed
+        }
+        typed = {
+            item.subject
+            for item in tree.where.elements
+            if isinstance(item, Pattern) and item.predicate == _TYPE
+        }
+        dropped = summed | (carriers - typed)
+        if not self.touched or not dropped:
+            return tree
+        columns = tuple((name, value) for name, value in tree.columns if name not in dropped)
+        groups = tuple((key, name) for key, name in tree.group_by if key not in dropped)
+        return replace(tree, columns=columns, group_by=groups)
 
     def _add_filters(self, tree: Query, schema: Schema) -> Query:
         """Add the default filters of the classes that a query asks for, counts or measures."""
@@ -390,10 +422,10 @@ class DefinitionSearch:
         """Return the classes that a variable surely has: stated, or the only one of an edge."""
         classes = set()
         for item in patterns:
-            if item.subject == variable and isinstance(item.object, NamedNode):
-                if item.predicate == _TYPE or isinstance(item.predicate, Path):
-                    iri = item.object.value
-                    classes.add(self.terms[iri].cls if iri in self.terms else iri)
+            is_typed = item.predicate == _TYPE or isinstance(item.predicate, Path)
+            if is_typed and item.subject == variable and isinstance(item.object, NamedNode):
+                iri = item.object.value
+                classes.add(self.terms[iri].cls if iri in self.terms else iri)
             if not isinstance(item.predicate, NamedNode):
                 continue
             profile = schema.predicates_by_iri.get(item.predicate.value)
@@ -436,8 +468,12 @@ def _insert_pattern(tree: Query, variable: Variable, pattern: Pattern) -> Query:
 
     def insert(node: Any) -> Any:
         nonlocal is_inserted
-        if isinstance(node, Group) and not is_inserted and any(
-            isinstance(x, Pattern) and variable in (x.subject, x.object) for x in node.elements
+        if (
+            isinstance(node, Group)
+            and not is_inserted
+            and any(
+                isinstance(x, Pattern) and variable in (x.subject, x.object) for x in node.elements
+            )
         ):
             is_inserted = True
             return replace(node, elements=(pattern, *node.elements))
@@ -526,13 +562,21 @@ _SUMMING_OPERATORS = frozenset(
 
 def add_implied_sums(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionOperators:
     """Add the sum that a measure implies: "net revenue per region" is that of all its lines."""
-    if any(item.name in _SUMMING_OPERATORS for item in frame.operators):
-        return frame
-    firsts = [
-        (word.mask & -word.mask).bit_length() - 1
-        for word in linked.glossary_words
-        if word.is_summed
-    ]
-    sums = [Operator("sum", first, first - 1) for first in firsts]
-    operators = sorted((*frame.operators, *sums), key=lambda operator: operator.first)
+    measures = [word for word in linked.glossary_words if word.aggregate]
+    firsts = [(word.mask & -word.mask).bit_length() - 1 for word in measures]
+    adjectives = [item for item in frame.operators if item.name == "measure"]
+    heard = tuple(
+        item
+        for item in frame.operators
+        if item not in adjectives or not any(item.last < first for first in firsts)
+    )
+    if not firsts or any(item.name in _SUMMING_OPERATORS for item in heard):
+        return replace(frame, operators=heard)
+    sums = []
+    for word, first in zip(measures, firsts, strict=True):
+        if word.aggregate == "sum":  # without words, but for "how high is the net revenue"
+            before = [item for item in adjectives if item.last < first]
+            span = (before[-1].first, before[-1].last) if before else (first, first - 1)
+            sums.append(Operator("sum", *span))
+    operators = sorted((*heard, *sums), key=lambda operator: operator.first)
     return replace(frame, operators=tuple(operators))

@@ -105,9 +105,7 @@ async def propose(
     async def propose_for_links(linked: LinkedQuestion) -> RankedCandidates:
         schema = await load_schema(linked, graph)
         if definitions is not None:
-            arrays, profile = await definitions.select(linked).extend(
-                schema.graph, schema.profile, graph.endpoint
-            )
+            arrays, profile = await definitions.extend(schema.graph, schema.profile, graph.endpoint)
             schema = build_schema(arrays, profile)
         if linked.glossary_words:
             linked = glossary.unite_classes(linked)
@@ -122,6 +120,8 @@ async def propose(
 
     tokenized = await asyncio.to_thread(tokenize, text, question.language)
     linked = await link_to_graph(tokenized, graph)
+    if definitions is not None:
+        definitions = definitions.select(linked)
     proposal = await propose_for_links(linked)
     if linked.glossary_words:
         proposal = _restore_classes(proposal, linked.glossary_words)
@@ -159,7 +159,9 @@ def propose_from_links(
     question = resolve_operators(linked, schema, day, operators=operators)
     expansion = expand(question.linked, question.operators, schema, weights, limit=states)
     candidates = build_candidates(expansion, question.description)
-    proposal = rank(candidates, question.linked, question.operators, schema, weights)
+    explicit = tuple(item for item in question.operators.operators if item.mask)
+    operators_of_words = replace(question.operators, operators=explicit)
+    proposal = rank(candidates, question.linked, operators_of_words, schema, weights)
     proposal = demote_faulty(proposal, weights["faulty"])
     return _restore_classes(proposal, heads) if heads else proposal
 

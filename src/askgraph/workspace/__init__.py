@@ -529,7 +529,7 @@ class Workspace:
         notes: Path | None = None,
     ) -> KnowledgeGraph:
         services = WorkspaceServices(self.graphs, self._open_service)
-        return open_graph(
+        graph = open_graph(
             name,
             settings,
             self.get_data_folder(name),
@@ -538,9 +538,13 @@ class Workspace:
             service=get_service_url(name.partition("~")[0], self.graphs()),
             examples=examples,
             description=self.get_description_file(name),
-            glossary=glossary,
             notes=notes,
         )
+        if not glossary:
+            return graph
+        from askgraph.workspace.glossary import apply_glossary  # few graphs have one
+
+        return apply_glossary(graph, glossary)
 
     def _open_service(self, name: str) -> Endpoint:
         """Open only the endpoint of a graph, for a SERVICE call."""

@@ -4,14 +4,16 @@ One process at a time changes a glossary, based on the previous changes; readers
 the new one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Variable
 
 from askgraph.atomic_files import lock_file, write_text_atomically
+from askgraph.endpoint import Endpoint, EndpointRequest, EndpointWrapper, Kind, RunOnEndpoint
 from askgraph.errors import QueryError, SetupError
+from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.glossary import (
     Glossary,
@@ -30,9 +32,13 @@ from askgraph.search.glossary import (
     resolve_entry,
     suggest_names,
 )
-from askgraph.sparql import Pattern, walk
+from askgraph.sparql import Call, Filter, Pattern, transform, walk
+from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql.judge import check_query
+from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.results import GraphResult
+from askgraph.sparql.serializer import to_text
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 KIND_NAMES = {ItemKind.CLASS: "class", ItemKind.PREDICATE: "property", ItemKind.ENTITY: "thing"}
@@ -73,6 +79,72 @@ def is_iri(text: str) -> bool:
         and not invalid_characters
         and (remainder.startswith("//") or scheme == "urn")
     )
+
+
+def apply_glossary(graph: KnowledgeGraph, glossary: Glossary | None) -> KnowledgeGraph:
+    """Return a graph with a glossary, and without the properties that this hides."""
+    complete = replace(graph.complete or graph, examples=graph.examples, glossary=glossary or None)
+    hidden = glossary.hidden_iris if glossary else frozenset()
+    if not hidden:
+        return complete
+    profile, names = complete.profile, complete.names
+    return replace(
+        complete,
+        complete=complete,
+        endpoint=HidingEndpoint(complete.endpoint, hidden, complete.prefixes.namespaces),
+        profile=replace(
+            profile,
+            predicates=tuple(item for item in profile.predicates if item.iri not in hidden),
+            partitions=tuple(item for item in profile.partitions if item.predicate not in hidden),
+        ),
+        names=NameIndex.from_names(
+            name for name in map(names.read_name, range(len(names))) if name.target not in hidden
+        ),
+        arrays=complete.arrays and complete.arrays.drop_predicates(hidden),
+    )
+
+
+class HidingEndpoint(EndpointWrapper):
+    """Runs queries on `inner` that neither name hidden properties nor return their triples."""
+
+    def __init__(
+        self, inner: Endpoint, hidden: frozenset[str], prefixes: Mapping[str, str]
+    ) -> None:
+        super().__init__(inner)
+        self._hidden, self._prefixes = hidden, prefixes
+
+    async def _run_request(
+        self, request: EndpointRequest, kind: type[Kind], run: RunOnEndpoint[Kind]
+    ) -> Kind:
+        tree = parse_tree(request.query, self._prefixes)
+        named = {node.value for node in walk(tree) if isinstance(node, NamedNode)} & self._hidden
+        if named:
+            raise QueryError(f"<{min(named)}> is hidden by the graph's glossary: no query reads it")
+        query = request.query
+        if not all(map(self._is_safe, walk(tree))):
+            restricted = transform(replace(tree, template=()), self._restrict)
+            query = to_text(replace(restricted, template=tree.template))
+        result = await run(self._inner, query, request.timeout)
+        if isinstance(result, GraphResult):
+            triples = (item for item in result.triples if item.predicate.value not in self._hidden)
+            result = replace(result, triples=tuple(triples))
+        return result
+
+    @staticmethod
+    def _is_safe(node: object) -> bool:
+        return not (isinstance(node, Pattern) and isinstance(node.predicate, Variable)) and not (
+            isinstance(node, PropertyPath) and node.operator == "!"
+        )
+
+    def _restrict(self, node: object) -> object:
+        """Return a pattern that matches no hidden property."""
+        hidden = tuple(map(NamedNode, sorted(self._hidden)))
+        match node:
+            case Pattern(predicate=Variable() as name):
+                return node, Filter(Call("NOT IN", (name, *hidden)))
+            case PropertyPath(operator="!", parts=parts):
+                return replace(node, parts=(*parts, *hidden))
+        return node
 
 
 def update_glossary(path: Path, change: Callable[[Glossary], Glossary]) -> Glossary:
@@ -183,9 +255,8 @@ class GlossaryChecker:
             terms = parse_definitions(Glossary((entry,)), tuple(self.prefixes.namespaces.items()))
         except QueryError as error:
             raise SetupError(f"the pattern of {entry.word!r} cannot be used: {error}") from error
-        for node in walk(terms[entry.iri].elements):
-            iri = node.predicate.value if isinstance(node, Pattern) and isinstance(node.predicate, NamedNode) else RDF_TYPE
-            if iri != RDF_TYPE and not self._can_exist(iri):
+        for iri in terms[entry.iri].predicates - {RDF_TYPE}:
+            if not self._can_exist(iri):
                 raise SetupError(
                     f"the pattern of {entry.word!r} has {self.prefixes.shorten(iri)}, "
                     f"which the graph lacks{self._suggest_names(iri)}"

@@ -34,6 +34,7 @@ from askgraph.answers.verbalize.scope import Scope, drop_shown_names, unwrap
 from askgraph.errors import QuerySyntaxError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
+from askgraph.graph.glossary import GlossaryEntry
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.serializer import to_tree
 from askgraph.sparql.vocabulary import RDF_TYPE
@@ -189,6 +190,26 @@ async def describe_taught_words(
         phrases.say("taught", phrases.quote(word), phrases.join_list(list_nouns(iris)))
         for word, iris in meanings.items()
     ]
+
+
+def describe_definitions(
+    graph: KnowledgeGraph, names: Mapping[str, str], language: str
+) -> list[str]:
+    """Return a sentence for each definition that a query uses, by its virtual IRI and name."""
+    phrases = load_phrases(language, detect_label_language(graph, language))
+    entries = graph.glossary.definitions if graph.glossary else ()
+    return [
+        phrases.say("defined", phrases.quote(names[entry.iri]), _explain_definition(entry))
+        for entry in entries
+        if entry.iri in names
+    ]
+
+
+def _explain_definition(entry: GlossaryEntry) -> str:
+    rule = entry.definition
+    unit = f" ({rule.unit})" if rule.unit else ""
+    text = rule.description or rule.value or " ".join(rule.pattern.split())
+    return f"{text.rstrip('.')}{unit}"
 
 
 class Sentence(Grouping):

@@ -415,6 +415,12 @@ class DefinedTerm:
         return tuple(dict.fromkeys(name for name in names if name != _THIS))
 
     @property
+    def predicates(self) -> frozenset[str]:
+        """The IRIs of the pattern's predicates."""
+        patterns = (node for node in walk(self.elements) if isinstance(node, Pattern))
+        return frozenset(iri for item in patterns for iri in find_predicates(item.predicate))
+
+    @property
     def query(self) -> Query:
         """The query for the instances, with their values."""
         group = Group((Pattern(_THIS, _TYPE, NamedNode(self.cls)), *self.elements))
@@ -464,9 +470,9 @@ def _rename(node: Any, names: Mapping[Any, Any]) -> Any:
 def sum_by_owner(tree: Query, terms: Mapping[str, DefinedTerm]) -> Query:
     """Return a query in which an aggregated measure is one value of the thing asked about.
 
-        SELECT ?c { ?o :customer ?c ; :line ?l . ?l <revenue> ?m FILTER(?m > 9) }    →
-        SELECT ?c { { SELECT ?c (SUM(?m) AS ?total_m) { ?o :customer ?c … } GROUP BY ?c }
-                    FILTER(?total_m > 9) }
+    SELECT ?c { ?o :customer ?c ; :line ?l . ?l <revenue> ?m FILTER(?m > 9) }    →
+    SELECT ?c { { SELECT ?c (SUM(?m) AS ?total_m) { ?o :customer ?c … } GROUP BY ?c }
+                FILTER(?total_m > 9) }
     """
     elements = tree.where.elements
     measured = [
@@ -478,7 +484,7 @@ def sum_by_owner(tree: Query, terms: Mapping[str, DefinedTerm]) -> Query:
         and item.predicate.value in terms
         and terms[item.predicate.value].aggregate
     ]
-    owner = _find_owner(tree, measured[0]) if len(measured) == 1 else None
+    owner = _find_owner(tree, measured[0], terms) if len(measured) == 1 else None
     if owner is None:
         return tree
     carrier, value = measured[0].subject, measured[0].object
@@ -515,13 +521,17 @@ def _find_all_variables(part: object) -> Iterator[Variable]:
     return (node for node in walk(part) if isinstance(node, Variable))
 
 
-def _find_owner(tree: Query, measured: Pattern) -> Variable | None:
+def _find_owner(
+    tree: Query, measured: Pattern, terms: Mapping[str, DefinedTerm]
+) -> Variable | None:
     """Return the variable whose things a measure is summed up for; None if it is not to be."""
     carrier, value = measured.subject, measured.object
     classes = [
         item.subject
         for item in tree.where.elements
-        if isinstance(item, Pattern) and item.predicate == _TYPE
+        if isinstance(item, Pattern)
+        and item.predicate == _TYPE
+        and not (item.subject == carrier and str(item.object)[1:-1] in terms)
     ]
     calls = [*find_calls((tree.columns, tree.order, tree.having))]
     over = [call for call in calls if call.is_aggregate and value in _find_all_variables(call)]
