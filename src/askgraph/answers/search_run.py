@@ -9,6 +9,7 @@ from datetime import date
 from askgraph import trace
 from askgraph.answers import AnswerBuilder
 from askgraph.answers.verbalize import (
+    describe_exceptions,
     describe_merged_names,
     describe_taught_words,
     list_query_iris,
@@ -27,6 +28,7 @@ from askgraph.search.decide import (
     decide,
     find_omitted_words,
 )
+from askgraph.search.glossary import lift_filters
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import (
     DURATIONS_NOTE,
@@ -290,7 +292,9 @@ class SearchRun:
     ) -> list[str]:
         """Return sentences on the meaning of words (bits of `used`) that the glossary explains."""
         glossary = self.graph.glossary
-        defined = {entry.iri for entry in glossary.definitions} if glossary else set()
+        if not glossary:
+            return []
+        defined = {entry.iri for entry in glossary.definitions}
         targets_by_word = {
             glossary_word.word: glossary_word.targets
             for glossary_word in proposal.linked.glossary_words
@@ -302,12 +306,12 @@ class SearchRun:
             )
         }
         language, fetched_part = proposal.question.language, proposal.schema.graph
-        return (
-            await describe_taught_words(
-                targets_by_word, self.counted_graph, language, near=fetched_part
-            )
-            if targets_by_word
-            else []
+        lifted = lift_filters(self.question.text, glossary)[1]
+        sentences = describe_exceptions(glossary, proposal.question, lifted)
+        if not targets_by_word:
+            return sentences
+        return sentences + await describe_taught_words(
+            targets_by_word, self.counted_graph, language, near=fetched_part
         )
 
     def create_builder(self, proposal: RankedCandidates) -> AnswerBuilder:

@@ -296,6 +296,10 @@ class Glossary:
         return {entry.key: entry for entry in self.entries}
 
     @cached_property
+    def _entries_by_name(self) -> Mapping[tuple[str, ...], GlossaryEntry]:
+        return {stem_name(name): entry for entry in self.entries for name, _ in entry.names}
+
+    @cached_property
     def wordings(self) -> Mapping[str, TermWording]:
         """The wordings of terms, by their IRIs."""
         return {entry.means[0]: entry.wording for entry in self.entries if entry.wording}
@@ -314,7 +318,7 @@ class Glossary:
 
     def find_entry(self, word: str) -> GlossaryEntry | None:
         """Return the entry of a word, in singular or plural, or None."""
-        return self._entries_by_key.get(stem_name(word))
+        return self._entries_by_name.get(stem_name(word))
 
     def add_entries(self, *entries: GlossaryEntry) -> "Glossary":
         """Return a glossary with more entries, replacing those with the same word."""

@@ -71,6 +71,8 @@ def link_glossary(linked: LinkedQuestion, graph: KnowledgeGraph) -> LinkedQuesti
         if not any({*link.positions} <= positions for positions in exact)
     )
     entries = {entry.iri: entry for entry in (graph.glossary or Glossary()).definitions}
+    hidden = (graph.glossary or Glossary()).hidden_iris
+    glossary_links = [link for link in glossary_links if link.target not in hidden]
     glossary_words = {
         link.positions: GlossaryWord(
             link.name,
@@ -141,7 +143,7 @@ def _index_glossary(glossary: Glossary, names: NameIndex, profile: Profile) -> _
     targets = {
         name: resolve_entry(entry, glossary, names)
         for entry in glossary.entries
-        if not (entry.query or entry.definition.kind in ("hidden", "rows"))
+        if not (entry.query or entry.definition.kind == "rows")
         for name, _ in entry.names
     }
     kinds = {
@@ -519,9 +521,7 @@ _WORD: Final = re.compile(r"\w+|[,;.?!]")
 _MAX_WORDS_BETWEEN: Final = 3  # words between those of a phrase that lifts a filter
 
 
-def lift_filters(
-    text: str, language: str | None, glossary: Glossary
-) -> tuple[str, tuple[GlossaryEntry, ...]]:
+def lift_filters(text: str, glossary: Glossary) -> tuple[str, tuple[GlossaryEntry, ...]]:
     """Return a question without the words that lift default filters, and the lifted filters.
 
     These are the phrases of the definitions, and clauses such as "including …" with their names.
