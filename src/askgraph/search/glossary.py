@@ -5,7 +5,7 @@ queries contain the classes themselves.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from itertools import chain
@@ -37,6 +37,7 @@ from askgraph.sparql import (
     Query,
     Term,
     Union,
+    find_calls,
     transform,
     walk,
 )
@@ -72,7 +73,12 @@ def link_glossary(linked: LinkedQuestion, graph: KnowledgeGraph) -> LinkedQuesti
     )
     entries = {entry.iri: entry for entry in (graph.glossary or Glossary()).definitions}
     hidden = (graph.glossary or Glossary()).hidden_iris
-    glossary_links = [link for link in glossary_links if link.target not in hidden]
+    hidden_masks = [link.mask for link in glossary_links if link.target in hidden]
+    glossary_links = [
+        link
+        for link in glossary_links
+        if not any(link.mask & mask == link.mask for mask in hidden_masks)
+    ]
     glossary_words = {
         link.positions: GlossaryWord(
             link.name,
@@ -345,14 +351,29 @@ class DefinitionSearch:
         return extended[key], profile
 
     def restore(
-        self, candidates: Iterable[QueryCandidate], schema: Schema
+        self, candidates: Iterable[QueryCandidate], linked: LinkedQuestion, schema: Schema
     ) -> Iterator[QueryCandidate]:
         """Yield the candidates with the patterns of definitions, and with default filters."""
+        named = {link.target for link in linked.get_links(ItemKind.CLASS) if link.is_exact}
         for item in candidates:
-            tree = self._apply_row_rules(self._add_filters(self._drop_summed(item.tree), schema))
+            tree = self._state_classes(self._drop_summed(item.tree), named, schema)
+            tree = self._apply_row_rules(self._add_filters(tree, schema))
             columns = {name for name, _ in tree.columns}
             shown = tuple(value for value in item.shown if get_alias(value) in columns)
             yield replace(item, tree=tree, shown=shown or item.shown, terms=self.terms)
+
+    def _state_classes(self, tree: Query, named: Set[str], schema: Schema) -> Query:
+        """State the classes that a question names, if it aggregates a measure."""
+        if not self.touched or not any(call.is_aggregate for call in find_calls(tree.columns)):
+            return tree
+        patterns = [item for item in tree.where.elements if isinstance(item, Pattern)]
+        typed = {item.subject for item in patterns if item.predicate == _TYPE}
+        for variable in dict.fromkeys(node for node in walk(tree) if isinstance(node, Variable)):
+            for cls in self._find_classes(variable, patterns, schema) & named:
+                if variable not in typed:
+                    pattern = Pattern(variable, _TYPE, NamedNode(cls))
+                    tree = _insert_pattern(tree, variable, pattern)
+        return tree
 
     def _drop_summed(self, tree: Query) -> Query:
         """Return a query without the single values of a measure that it sums up."""

@@ -126,7 +126,7 @@ async def propose(
     if linked.glossary_words:
         proposal = _restore_classes(proposal, linked.glossary_words)
     if definitions is not None:
-        candidates = definitions.restore(proposal.candidates, proposal.schema)
+        candidates = definitions.restore(proposal.candidates, linked, proposal.schema)
         proposal = replace(proposal, candidates=tuple(candidates))
     return proposal
 
