@@ -410,7 +410,7 @@ class Workspace:
 
         return load_glossary(self.get_glossary_file(self._resolve_name(name)[0]))
 
-    def teach(
+    def define(
         self,
         name: str,
         *entries: "GlossaryEntry",

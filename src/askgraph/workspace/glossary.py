@@ -63,7 +63,7 @@ def load_glossary(path: Path) -> Glossary:
             if not is_iri(iri):
                 raise SetupError(
                     f"{path}: {entry.word!r} means {iri!r}, which is not an IRI: import "
-                    "the file with askgraph teach GRAPH --import FILE to look up names and "
+                    "the file with askgraph define GRAPH --import FILE to look up names and "
                     "prefixes"
                 )
     return glossary
@@ -172,7 +172,7 @@ class GlossaryChecker:
         instructions: str | None = None,
         without: str = "",
     ) -> Glossary:
-        """Change the glossary in a file like `Workspace.teach`, and return it."""
+        """Change the glossary in a file like `Workspace.define`, and return it."""
 
         def apply_changes(glossary: Glossary) -> Glossary:
             if instructions is not None:

@@ -341,7 +341,7 @@ async def update_glossary(
     hub.graphs.get_settings(graph, caller)
     entries = [parse_entry(entry.model_dump(), "the glossary") for entry in body.entries]
     workspace = hub.workspace
-    await asyncio.to_thread(workspace.teach, graph, *entries, instructions=body.instructions)
+    await asyncio.to_thread(workspace.define, graph, *entries, instructions=body.instructions)
     async with hub.graphs.lease(graph, caller) as open_graph:
         return await _to_glossary_view(open_graph, language)
 
@@ -356,7 +356,7 @@ async def remove_word(
 ) -> GlossaryView:
     """Remove a word from a graph's glossary, and return the glossary."""
     hub.graphs.get_settings(graph, caller)
-    await asyncio.to_thread(hub.workspace.teach, graph, without=word)
+    await asyncio.to_thread(hub.workspace.define, graph, without=word)
     async with hub.graphs.lease(graph, caller) as open_graph:
         return await _to_glossary_view(open_graph, language)
 
