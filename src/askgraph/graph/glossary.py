@@ -79,13 +79,16 @@ In Turtle, standard terms describe the classes, properties and resources:
     [] sh:select "SELECT …" ; skos:altLabel "active fleet" .          # a question with its query
     [] a skos:ConceptScheme ; rdfs:comment "Distances are in km." .   # for language models
 
-    o:Customer sh:property [ ] is not read; a definition is a node of its own:
-    [] sh:targetClass o:Customer ; skos:prefLabel "active customer" ;
-       skos:altLabel "aktiver Kunde"@de ; sh:sparql [ sh:select "SELECT ?this { ?order … }" ] .
-    [] sh:targetClass o:OrderLine ; sh:select "SELECT ?this (SUM(?n * ?p) AS ?value) { … }" ;
-       skos:altLabel "net revenue" .
-    [] sh:agentInstruction "Distances are in km." .                   # for language models
+    o:launchDate sh:agentInstruction "In UTC." .                      # the same, of a term
+    [] skos:prefLabel "active customer" ; skos:altLabel "aktiver Kunde"@de ;    # a condition
+       sh:targetClass o:Customer ; sh:select "SELECT ?this { ?order o:customer ?this … }" .
+    [] skos:prefLabel "net revenue" ; sh:targetClass o:OrderLine ;              # a measure
+       sh:select "SELECT ?this (SUM(?n * ?p) AS ?value) { ?this o:quantity ?n … }" .
 
+A definition has one node, with `skos:prefLabel` as its word; `skos:definition` is the description,
+`dcterms:creator` the owner, `sh:defaultValue true` marks a default filter, `skos:scopeNote` what
+lifts it, `sh:deactivated true` a hidden property, `sh:path`, `sh:order` and `sh:maxCount` are a row
+rule, `qudt:unit` the unit and `skos:example` a test as JSON.
 A concept with `skos:exactMatch` means its match. `skos:definition` is equivalent to `rdfs:comment`;
 for a class, property or resource it is added to the instructions, after its name.
 
@@ -95,6 +98,7 @@ content of a graph: a note is a single short line.
 """
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -103,7 +107,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from pyoxigraph import NamedNode, RdfFormat
+from pyoxigraph import Literal, NamedNode, RdfFormat
 
 from askgraph.atomic_files import lock_file, to_setup_error, write_text_atomically
 from askgraph.errors import SetupError
@@ -524,7 +528,19 @@ def to_toml(value: object) -> str:
 
 _LABEL_PREDICATES = (voc.SKOS_PREF_LABEL, voc.SKOS_ALT_LABEL, voc.SKOS_HIDDEN_LABEL)
 _QUERY_PREDICATES = (voc.SH_SELECT, voc.SH_ASK)
-_COMMENT_PREDICATES = (voc.RDFS_COMMENT, voc.SKOS_DEFINITION)
+_COMMENT_PREDICATES = (voc.RDFS_COMMENT, voc.SKOS_DEFINITION, voc.SH_AGENT_INSTRUCTION)
+_UNIT: Final = voc.QUDT + "unit"
+_TEXT_PREDICATES: Final = {
+    "description": voc.SKOS_DEFINITION,
+    "owner": voc.DCTERMS_CREATOR,
+    "unit": _UNIT,
+    "unless": voc.SKOS_SCOPE_NOTE,
+    "tests": voc.SKOS_EXAMPLE,
+}
+"""Predicates of the texts of a definition, by key."""
+_MEASURE: Final = re.compile(
+    r"\s*SELECT\s+\?this(?:\s+\((.*?)\s+AS\s+\?value\))?\s*(?:WHERE\s*)?\{(.*)\}\s*", re.I | re.S
+)
 _GLOSSARY_CLASSES = frozenset(map(NamedNode, (voc.SKOS_CONCEPT_SCHEME, voc.OWL_ONTOLOGY)))
 """Classes of nodes that stand for the complete graph or glossary."""
 
@@ -558,6 +574,9 @@ def parse_turtle_glossary(
 
 def _parse_entries(node: SubjectDescription, source: str) -> Iterator[GlossaryEntry]:
     """Yield an entry for each label; labels of unnamed nodes without a union are synonyms."""
+    if (table := _read_definition(node, source)) is not None:
+        yield parse_entry(table, source)
+        return
     query = next(filter(None, map(node.get_text, _QUERY_PREDICATES)), "")
     members = [
         term
@@ -583,6 +602,51 @@ def _parse_entries(node: SubjectDescription, source: str) -> Iterator[GlossaryEn
     for text in dict.fromkeys(labels):
         meaning = {"query": query} if query else {"means": means, "same_as": name}
         yield parse_entry({"word": text, **meaning}, source)
+
+
+def _read_definition(node: SubjectDescription, source: str) -> dict[str, Any] | None:
+    """Return the table of a node that defines more than a meaning; None for other nodes."""
+    word, cls = node.get_text(voc.SKOS_PREF_LABEL), node.get_iri(voc.SH_TARGET_CLASS)
+    texts = {
+        key: [*map(_get_value, node.get_literals(iri))] for key, iri in _TEXT_PREDICATES.items()
+    }
+    hidden = node.get_text(voc.SH_DEACTIVATED) == "true"
+    if not word or isinstance(node.node, NamedNode) or not (cls or hidden or any(texts.values())):
+        return None
+    synonyms: dict[str, list[str]] = {}
+    for text, language in node.get_labels(voc.SKOS_ALT_LABEL):
+        synonyms.setdefault(language or "und", []).append(text)
+    table: dict[str, Any] = {
+        "word": word,
+        "means": list(node.get_iris(voc.SKOS_EXACT_MATCH)),
+        "of": cls,
+        "hidden": hidden,
+        "default": node.get_text(voc.SH_DEFAULT_VALUE) == "true",
+        "synonyms": synonyms,
+        "limit": int(node.get_text(voc.SH_MAX_COUNT) or 0),
+        **{key: " ".join(texts[key]) for key in ("description", "owner", "unit")},
+        "unless": texts["unless"],
+    }
+    if order := node.get_iri(voc.SH_PATH):
+        table["order"] = "-" * (node.get_text(voc.SH_ORDER) == "-1") + order
+    try:
+        table["tests"] = [json.loads(text) for text in texts["tests"]]
+    except ValueError as error:
+        raise SetupError(f"{source}: skos:example of {word!r} is not JSON: {error}") from error
+    if select := node.get_text(voc.SH_SELECT):
+        match = _MEASURE.fullmatch(select)
+        if match is None:
+            raise SetupError(f"{source}: write 'SELECT ?this (… AS ?value) {{ … }}' for {word!r}")
+        value, table["pattern"] = match[1] or "", match[2].strip()
+        functions = {function: name for name, function in AGGREGATES.items() if function}
+        function = re.fullmatch(rf"({'|'.join(functions)})\((.*)\)", value, re.I | re.S)
+        table["value"] = function[2] if function else value
+        table["aggregate"] = functions[function[1].upper()] if function else ""
+    return table
+
+
+def _get_value(literal: Literal) -> str:
+    return literal.value
 
 
 def _merge_entries(first: GlossaryEntry, entry: GlossaryEntry, source: str) -> GlossaryEntry:
@@ -616,7 +680,9 @@ def _format_statements(glossary: Glossary, prefixes: PrefixMap) -> Iterator[str]
     for entry in glossary.entries:
         label = f"{shorten(voc.SKOS_ALT_LABEL)} {write_turtle_string(entry.word)}"
         means = [*map(shorten, entry.means)]
-        if len(means) == 1:
+        if entry.definition:
+            yield _format_definition(entry, prefixes)
+        elif len(means) == 1:
             yield f"{means[0]} {label} .\n"
         elif means:
             yield f"[] {shorten(voc.OWL_UNION_OF)} ( {' '.join(means)} ) ;\n    {label} .\n"
@@ -630,6 +696,34 @@ def _format_statements(glossary: Glossary, prefixes: PrefixMap) -> Iterator[str]
             form = next((word for word in words if word in ("SELECT", "ASK")), "SELECT")
             predicate = voc.SH_ASK if form == "ASK" else voc.SH_SELECT
             yield f"[] {shorten(predicate)} {write_turtle_string(entry.query)} ;\n    {label} .\n"
+
+
+def _format_definition(entry: GlossaryEntry, prefixes: PrefixMap) -> str:
+    """Return the node of a definition; `_read_definition` reads it."""
+    shorten, quote, rule = prefixes.shorten, write_turtle_string, entry.definition
+    pairs = [(voc.SKOS_PREF_LABEL, quote(entry.word))]
+    for text, language in rule.synonyms:
+        pairs.append((voc.SKOS_ALT_LABEL, str(Literal(text, language=language or None))))
+    pairs += [(voc.SKOS_EXACT_MATCH, shorten(iri)) for iri in entry.means]
+    if rule.of:
+        pairs.append((voc.SH_TARGET_CLASS, shorten(rule.of)))
+    if rule.pattern:
+        function = AGGREGATES[rule.aggregate]
+        value = f"{function}({rule.value})" if function else rule.value
+        column = f" ({value} AS ?value)" if value else ""
+        pairs.append((voc.SH_SELECT, quote(f"SELECT ?this{column} WHERE {{ {rule.pattern} }}")))
+    if rule.order:
+        pairs.append((voc.SH_PATH, shorten(rule.order.lstrip("-"))))
+        pairs.append((voc.SH_ORDER, "-1" if rule.order.startswith("-") else "1"))
+    pairs += [(voc.SH_MAX_COUNT, str(rule.limit))] if rule.limit else []
+    pairs += [(voc.SH_DEFAULT_VALUE, "true")] if rule.default else []
+    pairs += [(voc.SH_DEACTIVATED, "true")] if rule.hidden else []
+    tests = rule.to_table().get("tests", [])
+    values = {"unless": rule.unless, "tests": [json.dumps(x, ensure_ascii=False) for x in tests]}
+    for key, iri in _TEXT_PREDICATES.items():
+        texts = values.get(key, [getattr(rule, key)])
+        pairs += [(iri, quote(text)) for text in texts if text]
+    return "[] " + " ;\n    ".join(f"{shorten(iri)} {value}" for iri, value in pairs) + " .\n"
 
 
 MAX_NOTES: Final = 16
