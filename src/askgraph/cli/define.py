@@ -22,6 +22,7 @@ from askgraph.graph.glossary import (
 from askgraph.graph.profile import Profile
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.rdf_files import FORMAT_BY_SUFFIX
+from askgraph.workspace.glossary import find_conflicts
 
 
 def define(
@@ -104,6 +105,9 @@ def define(
         typer.echo(
             f"{name}: {format_count(len(updated_glossary.entries), 'word')} defined", err=True
         )
+        prefixes = PrefixMap(dict(workspace.load_profile(name).prefixes))
+        for conflict in find_conflicts(updated_glossary, prefixes):
+            typer.echo(f"warning: {conflict}", err=True)
     if export is not None:
         _export(workspace.load_glossary(name), export, workspace.load_profile(name))
     elif json or not (entries or new_instructions is not None or remove):

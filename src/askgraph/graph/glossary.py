@@ -608,7 +608,8 @@ def _read_definition(node: SubjectDescription, source: str) -> dict[str, Any] | 
     """Return the table of a node that defines more than a meaning; None for other nodes."""
     word, cls = node.get_text(voc.SKOS_PREF_LABEL), node.get_iri(voc.SH_TARGET_CLASS)
     texts = {
-        key: [*map(_get_value, node.get_literals(iri))] for key, iri in _TEXT_PREDICATES.items()
+        key: [literal.value for literal in node.get_literals(iri)]
+        for key, iri in _TEXT_PREDICATES.items()
     }
     hidden = node.get_text(voc.SH_DEACTIVATED) == "true"
     if not word or isinstance(node.node, NamedNode) or not (cls or hidden or any(texts.values())):
@@ -643,10 +644,6 @@ def _read_definition(node: SubjectDescription, source: str) -> dict[str, Any] | 
         table["value"] = function[2] if function else value
         table["aggregate"] = functions[function[1].upper()] if function else ""
     return table
-
-
-def _get_value(literal: Literal) -> str:
-    return literal.value
 
 
 def _merge_entries(first: GlossaryEntry, entry: GlossaryEntry, source: str) -> GlossaryEntry:

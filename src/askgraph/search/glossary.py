@@ -406,23 +406,24 @@ class DefinitionSearch:
             if not entry.definition.default or entry in self.lifted:
                 continue
             term = self.terms[entry.iri]
-            predicates = {
-                node.predicate
-                for node in walk(term.elements)
-                if isinstance(node, Pattern) and node.subject == Variable("this")
-            }
             patterns = [node for node in walk(tree) if isinstance(node, Pattern)]
             for variable in self._list_asked(tree, schema, term.cls):
                 own = [item for item in patterns if item.subject == variable]
-                is_filtered = any(
-                    item.predicate in predicates or item.object == NamedNode(entry.iri)
-                    for item in own
-                )
-                if not is_filtered:
+                if not any(self._decides(item, term) for item in own):
                     added.append((variable, entry.iri))
         for variable, iri in added:
             tree = _insert_pattern(tree, variable, Pattern(variable, _TYPE, NamedNode(iri)))
         return tree
+
+    def _decides(self, pattern: Pattern, term: DefinedTerm) -> bool:
+        """Return whether a pattern of a query already decides what a default filter does."""
+        names = (node.value for node in walk(pattern) if isinstance(node, NamedNode))
+        iris = {iri for name in names for iri in (name, *self._list_conditions(name))}
+        return term.iri in iris or not iris.isdisjoint(term.predicates - {RDF_TYPE})
+
+    def _list_conditions(self, iri: str) -> Iterable[str]:
+        term = self.terms.get(iri)
+        return term.conditions if term is not None and term.value is None else ()
 
     def _list_asked(self, tree: Query, schema: Schema, cls: str) -> Iterator[Variable]:
         """Yield the variables of a class that a query asks for, counts, ranks or measures."""

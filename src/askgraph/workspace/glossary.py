@@ -147,6 +147,26 @@ class HidingEndpoint(EndpointWrapper):
         return node
 
 
+def find_conflicts(glossary: Glossary, prefixes: PrefixMap) -> list[str]:
+    """Return a sentence for each condition that a default filter of its class contradicts."""
+    try:
+        terms = parse_definitions(glossary, tuple(prefixes.namespaces.items()))
+    except QueryError as error:
+        return [f"a pattern cannot be read: {error}"]
+    entries = [entry for entry in glossary.definitions if entry.iri in terms]
+    return [
+        f"the default filter {default.word!r} contradicts {entry.word!r} by "
+        f"{prefixes.shorten(iri)}: questions about {entry.word!r} ignore it"
+        for default in entries
+        for entry in entries
+        if default.definition.default
+        and entry is not default
+        and entry.definition.of == default.definition.of
+        for iri, value in terms[default.iri].conditions.items()
+        if terms[entry.iri].conditions.get(iri, value) != value
+    ]
+
+
 def update_glossary(path: Path, change: Callable[[Glossary], Glossary]) -> Glossary:
     """Apply a change to a glossary file and return the result; an error leaves it unchanged."""
     with lock_file(path.with_name(f".{path.name}.lock")):

@@ -286,6 +286,26 @@ class EntryBody(RequestBody):
     most: str | None = Field(None, max_length=100, description="Adjective of the most: largest.")
     least: str | None = Field(None, max_length=100, description="Adjective of the least: smallest.")
     person: bool = Field(False, description="Whether it is a class of people, or leads to people.")
+    of: str | None = Field(None, max_length=2000, description="The class that it defines something of.")
+    pattern: str | None = Field(None, max_length=2000, description="What ?this matches, in SPARQL.")
+    value: str | None = Field(None, max_length=2000, description="A measure: an expression.")
+    aggregate: Literal["", "sum", "average", "minimum", "maximum"] = Field(
+        "", description="How a measure sums up several instances."
+    )
+    unit: str | None = Field(None, max_length=2000, description="The unit of the values.")
+    default: bool = Field(False, description="Questions about the class mean only what matches.")
+    unless: list[Word] = Field(default_factory=list, max_length=50, description="What lifts it.")
+    order: str | None = Field(None, max_length=2000, description="The property that sorts lists.")
+    limit: int = Field(0, ge=0, description="The number of rows of lists.")
+    hidden: bool = Field(False, description="No answer reads or shows the property.")
+    synonyms: dict[str, list[Word]] = Field(
+        default_factory=dict, description="Further words by language; `und` is any."
+    )
+    description: str | None = Field(None, max_length=2000, description="What it means.")
+    owner: str | None = Field(None, max_length=2000, description="Who answers for it.")
+    tests: list[dict[str, Any]] = Field(
+        default_factory=list, max_length=50, description="Questions with their `rows`."
+    )
 
 
 class GlossaryBody(RequestBody):
@@ -314,6 +334,9 @@ class EntryView(BaseModel):
     wording: dict[str, str | bool] = Field(
         description="How answers speak of it: phrase, inverse, plural, most, least, person."
     )
+    kind: str = Field(description="measure, condition, filter, rows, hidden; empty: a meaning.")
+    description: str = Field(description="What it means; for a definition, else its SPARQL.")
+    definition: dict[str, Any] = Field(description="The further keys of the entry.")
 
 
 class GlossaryView(BaseModel):
@@ -373,7 +396,16 @@ async def _to_glossary_view(graph: KnowledgeGraph, language: str) -> GlossaryVie
         ]
         wording = {key: value for key, value in asdict(entry.wording).items() if value}
         return EntryView(
-            word=entry.word, means=means, same_as=entry.same_as, query=entry.query, wording=wording
+            word=entry.word,
+            means=means,
+            same_as=entry.same_as,
+            query=entry.query,
+            wording=wording,
+            kind=entry.definition.kind,
+            description=entry.definition.description
+            or entry.definition.value
+            or entry.definition.pattern,
+            definition=entry.definition.to_table(),
         )
 
     return GlossaryView(

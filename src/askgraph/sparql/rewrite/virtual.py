@@ -421,6 +421,18 @@ class DefinedTerm:
         return frozenset(iri for item in patterns for iri in find_predicates(item.predicate))
 
     @property
+    def conditions(self) -> Mapping[str, Term]:
+        """The constants that properties of the instance must have, by the property's IRI."""
+        return {
+            node.predicate.value: node.object
+            for node in self.elements
+            if isinstance(node, Pattern)
+            and node.subject == _THIS
+            and isinstance(node.predicate, NamedNode)
+            and not isinstance(node.object, Variable)
+        }
+
+    @property
     def query(self) -> Query:
         """The query for the instances, with their values."""
         group = Group((Pattern(_THIS, _TYPE, NamedNode(self.cls)), *self.elements))
