@@ -150,7 +150,7 @@ def test_tests_and_conflicts_of_definitions_are_told(
     monkeypatch.setenv("ASKGRAPH_WORKSPACE", str(sales.folder))
     checked = CliRunner().invoke(app, ["examples", "check"])
     assert checked.exit_code == 0 and "8 examples: 8 same" in checked.output
-    entry = ["define", "sales", "sold out", "--of", "product", "--pattern", "?this :onSale false"]
+    entry = ["define", "sales", "sold out", "--set=of=product", "--set=pattern=?this :onSale false"]
     told = CliRunner().invoke(app, entry)
     assert "the default filter 'products on sale' contradicts 'sold out'" in told.output
     shown = CliRunner().invoke(app, ["define", "sales"]).output

@@ -92,7 +92,9 @@ def test_a_word_is_that_of_a_property_a_thing_or_another_word(
 
 
 def test_a_word_that_is_taken_away_means_nothing_again(fleet: Workspace) -> None:
-    fleet.define("fleet", GlossaryEntry("vehicles", (CAR, LORRY)), instructions="Weights are in kg.")
+    fleet.define(
+        "fleet", GlossaryEntry("vehicles", (CAR, LORRY)), instructions="Weights are in kg."
+    )
     fleet.define("fleet", without="Vehicle")
     assert fleet.load_glossary("fleet").to_table() == {
         "instructions": "Weights are in kg.",

@@ -28,7 +28,7 @@ from askgraph.search.decide import (
     decide,
     find_omitted_words,
 )
-from askgraph.search.glossary import lift_filters
+from askgraph.search.glossary import remove_lifting_words
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import (
     DURATIONS_NOTE,
@@ -306,7 +306,7 @@ class SearchRun:
             )
         }
         language, fetched_part = proposal.question.language, proposal.schema.graph
-        lifted = lift_filters(self.question.text, glossary)[1]
+        lifted = remove_lifting_words(self.question.text, glossary)[1]
         sentences = describe_exceptions(glossary, proposal.question, lifted)
         if not targets_by_word:
             return sentences

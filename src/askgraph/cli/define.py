@@ -1,7 +1,8 @@
 """`askgraph define`: define the words of the users for a graph, its measures and conditions."""
 
-import re
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -32,19 +33,7 @@ def define(
     means: list[str] | None = None,
     same_as: str | None = None,
     query: str | None = None,
-    of: str | None = None,
-    pattern: str | None = None,
-    value: str | None = None,
-    aggregate: str | None = None,
-    unit: str | None = None,
-    default: bool = False,
-    unless: list[str] | None = None,
-    order: str | None = None,
-    limit: int | None = None,
-    hidden: bool = False,
-    synonym: list[str] | None = None,
-    description: str | None = None,
-    owner: str | None = None,
+    set_: list[str] | None = None,
     instructions: str | None = None,
     glossary: Path | None = None,
     export: Path | None = None,
@@ -55,19 +44,17 @@ def define(
 
     \b
       askgraph define fleet vehicles car lorry
-      askgraph define fleet kickoff "launch date" --synonym de:Starttag
+      askgraph define fleet kickoff "launch date"
       askgraph define fleet boats --same-as ship
       askgraph define fleet "active fleet" --query @active.rq
-      askgraph define fleet "heavy ship" --of ship --pattern "?this o:weight ?w FILTER(?w > 9)"
-      askgraph define fleet "heft" --of ship --pattern "?this o:weight ?w" --value "?w * 2"
-      askgraph define fleet "own cost" o:cost --hidden
+        askgraph define fleet "own cost" o:cost --set hidden=true
       askgraph define fleet --instructions "Distances are in kilometres."
 
     Without a word, the glossary is listed. Meanings are names, prefixed names or IRIs.
     Files are TOML or Turtle, by their extension.
     """
     workspace = common.workspace
-    has_meaning = bool(means or same_as or query or of)
+    has_meaning = bool(means or same_as or query or set_)
     if word is None and (has_meaning or remove):
         raise SetupError("name the word first: askgraph define GRAPH WORD …")
     if has_meaning and remove:
@@ -92,10 +79,7 @@ def define(
             "means": means or [],
             "same_as": same_as,
             "query": read_query_argument(query) if query else "",
-            **{"of": of, "pattern": pattern, "value": value, "aggregate": aggregate},
-            **{"unit": unit, "default": default, "unless": unless, "order": order},
-            **{"limit": limit, "hidden": hidden, "synonyms": _parse_synonyms(synonym or [])},
-            **{"description": description, "owner": owner},
+            **_parse_settings(set_ or []),
         }
         entries = (*entries, parse_entry(table, f"askgraph define {name}"))
     if entries or new_instructions is not None or remove:
@@ -114,14 +98,18 @@ def define(
         _print_glossary(workspace.load_glossary(name), workspace.load_profile(name), json=json)
 
 
-def _parse_synonyms(texts: list[str]) -> dict[str, list[str]]:
-    """Return synonyms by language, from texts such as `de:Starttag` or `start day`."""
-    by_language: dict[str, list[str]] = {}
-    for text in texts:
-        match = re.fullmatch(r"([a-z]{2,3}):(.+)", text)
-        language, word = match.groups() if match else ("und", text)
-        by_language.setdefault(language, []).append(word)
-    return by_language
+def _parse_settings(settings: list[str]) -> dict[str, Any]:
+    """Return the keys of an entry from texts such as `of=ship`, with TOML or text values."""
+    table: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise SetupError(f"--set {setting!r}: write KEY=VALUE, such as of=ship")
+        try:
+            table[key] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            table[key] = text
+    return table
 
 
 def _export(glossary: Glossary, path: Path, profile: Profile) -> None:

@@ -354,22 +354,22 @@ class DefinitionSearch:
         self, candidates: Iterable[QueryCandidate], linked: LinkedQuestion, schema: Schema
     ) -> Iterator[QueryCandidate]:
         """Yield the candidates with the patterns of definitions, and with default filters."""
-        named = {link.target for link in linked.get_links(ItemKind.CLASS) if link.is_exact}
+        class_iris = {link.target for link in linked.get_links(ItemKind.CLASS) if link.is_exact}
         for item in candidates:
-            tree = self._state_classes(self._drop_summed(item.tree), named, schema)
+            tree = self._state_classes(self._drop_summed(item.tree), class_iris, schema)
             tree = self._apply_row_rules(self._add_filters(tree, schema))
             columns = {name for name, _ in tree.columns}
-            shown = tuple(value for value in item.shown if get_alias(value) in columns)
-            yield replace(item, tree=tree, shown=shown or item.shown, terms=self.terms)
+            values = tuple(value for value in item.shown if get_alias(value) in columns)
+            yield replace(item, tree=tree, shown=values or item.shown, terms=self.terms)
 
-    def _state_classes(self, tree: Query, named: Set[str], schema: Schema) -> Query:
+    def _state_classes(self, tree: Query, class_iris: Set[str], schema: Schema) -> Query:
         """State the classes that a question names, if it aggregates a measure."""
         if not self.touched or not any(call.is_aggregate for call in find_calls(tree.columns)):
             return tree
         patterns = [item for item in tree.where.elements if isinstance(item, Pattern)]
         typed = {item.subject for item in patterns if item.predicate == _TYPE}
         for variable in dict.fromkeys(node for node in walk(tree) if isinstance(node, Variable)):
-            for cls in self._find_classes(variable, patterns, schema) & named:
+            for cls in self._find_classes(variable, patterns, schema) & class_iris:
                 if variable not in typed:
                     pattern = Pattern(variable, _TYPE, NamedNode(cls))
                     tree = _insert_pattern(tree, variable, pattern)
@@ -408,14 +408,15 @@ class DefinitionSearch:
             term = self.terms[entry.iri]
             patterns = [node for node in walk(tree) if isinstance(node, Pattern)]
             for variable in self._list_asked(tree, schema, term.cls):
-                own = [item for item in patterns if item.subject == variable]
-                if not any(self._decides(item, term) for item in own):
+                if not any(
+                    self._is_decided(item, term) for item in patterns if item.subject == variable
+                ):
                     added.append((variable, entry.iri))
         for variable, iri in added:
             tree = _insert_pattern(tree, variable, Pattern(variable, _TYPE, NamedNode(iri)))
         return tree
 
-    def _decides(self, pattern: Pattern, term: DefinedTerm) -> bool:
+    def _is_decided(self, pattern: Pattern, term: DefinedTerm) -> bool:
         """Return whether a pattern of a query already decides what a default filter does."""
         names = (node.value for node in walk(pattern) if isinstance(node, NamedNode))
         iris = {iri for name in names for iri in (name, *self._list_conditions(name))}
@@ -428,16 +429,18 @@ class DefinitionSearch:
     def _list_asked(self, tree: Query, schema: Schema, cls: str) -> Iterator[Variable]:
         """Yield the variables of a class that a query asks for, counts, ranks or measures."""
         patterns = [node for node in walk(tree) if isinstance(node, Pattern)]
-        asked = {node for node in walk((tree.columns, tree.group_by)) if isinstance(node, Variable)}
-        asked |= {
+        targets = {
+            node for node in walk((tree.columns, tree.group_by)) if isinstance(node, Variable)
+        }
+        targets |= {
             item.subject
             for item in patterns
             if isinstance(item.predicate, NamedNode) and item.predicate.value in self.terms
         }
         if tree.form == "ASK":
-            asked |= {item.subject for item in patterns if item.predicate == _TYPE}
+            targets |= {item.subject for item in patterns if item.predicate == _TYPE}
         for variable in dict.fromkeys(node for node in walk(tree) if isinstance(node, Variable)):
-            if variable in asked and cls in self._find_classes(variable, patterns, schema):
+            if variable in targets and cls in self._find_classes(variable, patterns, schema):
                 yield variable
 
     def _find_classes(
@@ -543,7 +546,7 @@ _WORD: Final = re.compile(r"\w+|[,;.?!]")
 _MAX_WORDS_BETWEEN: Final = 3  # words between those of a phrase that lifts a filter
 
 
-def lift_filters(text: str, glossary: Glossary) -> tuple[str, tuple[GlossaryEntry, ...]]:
+def remove_lifting_words(text: str, glossary: Glossary) -> tuple[str, tuple[GlossaryEntry, ...]]:
     """Return a question without the words that lift default filters, and the lifted filters.
 
     These are the phrases of the definitions, and clauses such as "including …" with their names.

@@ -99,7 +99,7 @@ async def propose(
 
     definitions, text = glossary.load_definitions(graph), question.text
     if definitions is not None:
-        text, lifted = glossary.lift_filters(text, definitions.glossary)
+        text, lifted = glossary.remove_lifting_words(text, definitions.glossary)
         definitions = replace(definitions, lifted=lifted)
 
     async def propose_for_links(linked: LinkedQuestion) -> RankedCandidates:

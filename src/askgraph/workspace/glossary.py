@@ -117,9 +117,9 @@ class HidingEndpoint(EndpointWrapper):
         self, request: EndpointRequest, kind: type[Kind], run: RunOnEndpoint[Kind]
     ) -> Kind:
         tree = parse_tree(request.query, self._prefixes)
-        named = {node.value for node in walk(tree) if isinstance(node, NamedNode)} & self._hidden
-        if named:
-            raise QueryError(f"<{min(named)}> is hidden by the graph's glossary: no query reads it")
+        iris = {node.value for node in walk(tree) if isinstance(node, NamedNode)} & self._hidden
+        if iris:
+            raise QueryError(f"<{min(iris)}> is hidden by the graph's glossary: no query reads it")
         query = request.query
         if not all(map(self._is_safe, walk(tree))):
             restricted = transform(replace(tree, template=()), self._restrict)

@@ -56,7 +56,7 @@ def format_glossary(
             candidate
             for candidate in glossary.entries
             if not spans.isdisjoint(keys_by_word.get(candidate.word, ()))
-            or (candidate.definition.default and _names_class(candidate, graph, spans))
+            or (candidate.definition.default and _has_class_name(candidate, graph, spans))
         )
         sorted_entries = sorted(
             matching_entries, key=lambda candidate: len(candidate.key), reverse=True
@@ -113,7 +113,7 @@ def _has_hidden_data(entry: GlossaryEntry, graph: KnowledgeGraph) -> bool:
     return bool(entry.query) or has_literal or any(entity_iris)
 
 
-def _names_class(
+def _has_class_name(
     entry: GlossaryEntry, graph: KnowledgeGraph, spans: Collection[tuple[str, ...]]
 ) -> bool:
     """Return whether a question has a name of the class of a default filter."""

@@ -4,7 +4,7 @@ import asyncio
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
@@ -286,7 +286,7 @@ class EntryBody(RequestBody):
     most: str | None = Field(None, max_length=100, description="Adjective of the most: largest.")
     least: str | None = Field(None, max_length=100, description="Adjective of the least: smallest.")
     person: bool = Field(False, description="Whether it is a class of people, or leads to people.")
-    of: str | None = Field(None, max_length=2000, description="The class that it defines something of.")
+    of: str | None = Field(None, max_length=2000, description="The class of what it defines.")
     pattern: str | None = Field(None, max_length=2000, description="What ?this matches, in SPARQL.")
     value: str | None = Field(None, max_length=2000, description="A measure: an expression.")
     aggregate: Literal["", "sum", "average", "minimum", "maximum"] = Field(

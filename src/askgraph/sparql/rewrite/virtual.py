@@ -515,8 +515,8 @@ def sum_by_owner(tree: Query, terms: Mapping[str, DefinedTerm]) -> Query:
     if any(value in _find_all_variables(x) for x in inner if x is not measured[0]):
         return tree
     total = Variable(f"total_{value.value}")
-    rest = replace(tree, where=Group(tuple(outer)))
-    used = {*_find_all_variables(rest)}
+    remainder = replace(tree, where=Group(tuple(outer)))
+    used = {*_find_all_variables(remainder)}
     keys = [owner, *(name for name in dict.fromkeys(reached) if name in used)]
     aggregate = terms[measured[0].predicate.value].aggregate
     select = Query(
@@ -525,7 +525,7 @@ def sum_by_owner(tree: Query, terms: Mapping[str, DefinedTerm]) -> Query:
         (*((key, None) for key in keys), (total, Call(aggregate, (value,)))),
         group_by=tuple((key, None) for key in keys),
     )
-    renamed = rename_variables(rest, {value: total})
+    renamed = rename_variables(remainder, {value: total})
     return replace(renamed, where=Group((select, *renamed.where.elements)))
 
 
@@ -558,8 +558,8 @@ def _find_owner(
         if value in owners and carrier in owners:
             return None
     bound = {*find_variables_in_scope(tree.where)}
-    things = (x for x in owners if isinstance(x, Variable) and x in bound)
-    return next((name for name in things if name not in (value, carrier)), None)
+    names = (x for x in owners if isinstance(x, Variable) and x in bound)
+    return next((name for name in names if name not in (value, carrier)), None)
 
 
 def fold_terms(tree: Query, terms: Collection[DefinedTerm]) -> tuple[Query, tuple[str, ...]]:
@@ -605,9 +605,9 @@ def fold_terms(tree: Query, terms: Collection[DefinedTerm]) -> tuple[Query, tupl
                 isinstance(x, Pattern) and x.object == value and str(x.predicate)[1:-1] in used
                 for x in inner
             ):
-                others = tuple(x for x in tree.where.elements if x is not item)
-                whole = replace(tree, where=Group((*inner, *others)))
-                return rename_variables(whole, {total: value}), tuple(used)
+                outer = (x for x in tree.where.elements if x is not item)
+                joined = replace(tree, where=Group((*inner, *outer)))
+                return rename_variables(joined, {total: value}), tuple(used)
     return tree, tuple(used)
 
 

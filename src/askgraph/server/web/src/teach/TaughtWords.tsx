@@ -10,6 +10,7 @@ import { Button, ProblemNote } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 const MOST = 30; // words at first
+const KINDS = ["measure", "condition", "filter", "rows", "hidden"];
 
 /** The list; nothing if nothing was taught. */
 export function TaughtWords({ graph }: { graph: string }) {
@@ -74,7 +75,8 @@ function Meaning({ entry }: { entry: EntryView }) {
   if (entry.kind || entry.description) {
     const names = entry.means.map((one) => one.label).join(` ${say.or} `);
     const text = [names, entry.description].filter(Boolean).join(": ");
-    return <span class="muted">{entry.kind ? `${say.kinds(entry.kind)}: ${text}` : text}</span>;
+    const kind = say.defined[KINDS.indexOf(entry.kind)];
+    return <span class="muted">{kind ? `${kind}: ${text}` : text}</span>;
   }
   if (entry.same_as) return <span class="muted">{say.sameAs(entry.same_as)}</span>;
   return (
