@@ -32,25 +32,15 @@ It is stored in a file that people can edit, as TOML or Turtle:
     [[entry]]                          # a measure: a number for each instance of a class
     word = "net revenue"
     of = "order line"
-    pattern = "?this o:quantity ?n ; o:price ?p OPTIONAL { ?this o:refund ?r }"
-    value = "?n * ?p - COALESCE(?r, 0)"
+    pattern = "?this o:quantity ?n ; o:price ?p"
+    value = "?n * ?p"
     aggregate = "sum"                  # for another thing: of all instances that it reaches
-    unit = "EUR"
-    synonyms = { en = ["net sales"], de = ["Nettoumsatz"] }
-    description = "What customers pay, less refunds."
-    owner = "Finance"
-    tests = [{ question = "What is the net revenue of order 7?", rows = [["95"]] }]
 
     [[entry]]                          # a condition: some instances of a class
-    word = "active customer"
-    of = "customer"
-    pattern = "?order o:customer ?this ; o:day ?day FILTER(?day >= '2025-07-01')"
-
-    [[entry]]                          # a default filter: questions about the class mean these
     word = "products on sale"
     of = "product"
     pattern = "?this o:onSale true"
-    default = true
+    default = true                     # a default filter: questions about the class mean these
     unless = ["also discontinued"]     # words of a question that lift it
 
     [[entry]]                          # a property that no answer reads or shows
@@ -58,18 +48,15 @@ It is stored in a file that people can edit, as TOML or Turtle:
     means = "o:internalCost"
     hidden = true
 
-    [[entry]]                          # a preferred property: this, not others by that word
-    word = "worth"
-    means = "o:total"
-
-    [[entry]]                          # row rules: the order and number of rows of a list
+    [[entry]]                          # a row rule: the order and number of rows of a list
     word = "newest orders"
     of = "order"
-    order = "-o:day"                   # a property; with a minus sign from the highest value
+    order = "-o:day"                   # after a minus sign from the highest value
     limit = 20
 
-`synonyms`, `description`, `owner` and `tests` are allowed for every word. In `pattern` and `value`,
-`?this` is the instance, and prefixes are those of the graph.
+Every entry may have `synonyms = { en = ["net sales"] }`, a `description`, an `owner`, a `unit` and
+`tests = [{ question = "…", rows = [["95"]] }]`. In `pattern` and `value`, `?this` is the instance,
+and prefixes are those of the graph (docs/how-to/definitions.md).
 
 In Turtle, standard terms describe the classes, properties and resources:
 
@@ -79,16 +66,9 @@ In Turtle, standard terms describe the classes, properties and resources:
     [] sh:select "SELECT …" ; skos:altLabel "active fleet" .          # a question with its query
     [] a skos:ConceptScheme ; rdfs:comment "Distances are in km." .   # for language models
 
-    o:launchDate sh:agentInstruction "In UTC." .                      # the same, of a term
-    [] skos:prefLabel "active customer" ; skos:altLabel "aktiver Kunde"@de ;    # a condition
-       sh:targetClass o:Customer ; sh:select "SELECT ?this { ?order o:customer ?this … }" .
-    [] skos:prefLabel "net revenue" ; sh:targetClass o:OrderLine ;              # a measure
+    [] skos:prefLabel "net revenue" ; sh:targetClass o:OrderLine ;    # a definition
        sh:select "SELECT ?this (SUM(?n * ?p) AS ?value) { ?this o:quantity ?n … }" .
 
-A definition has one node, with `skos:prefLabel` as its word; `skos:definition` is the description,
-`dcterms:creator` the owner, `sh:defaultValue true` marks a default filter, `skos:scopeNote` what
-lifts it, `sh:deactivated true` a hidden property, `sh:path`, `sh:order` and `sh:maxCount` are a row
-rule, `qudt:unit` the unit and `skos:example` a test as JSON.
 A concept with `skos:exactMatch` means its match. `skos:definition` is equivalent to `rdfs:comment`;
 for a class, property or resource it is added to the instructions, after its name.
 

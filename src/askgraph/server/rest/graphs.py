@@ -4,7 +4,7 @@ import asyncio
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
@@ -286,25 +286,9 @@ class EntryBody(RequestBody):
     most: str | None = Field(None, max_length=100, description="Adjective of the most: largest.")
     least: str | None = Field(None, max_length=100, description="Adjective of the least: smallest.")
     person: bool = Field(False, description="Whether it is a class of people, or leads to people.")
-    of: str | None = Field(None, max_length=2000, description="The class of what it defines.")
-    pattern: str | None = Field(None, max_length=2000, description="What ?this matches, in SPARQL.")
-    value: str | None = Field(None, max_length=2000, description="A measure: an expression.")
-    aggregate: Literal["", "sum", "average", "minimum", "maximum"] = Field(
-        "", description="How a measure sums up several instances."
-    )
-    unit: str | None = Field(None, max_length=2000, description="The unit of the values.")
-    default: bool = Field(False, description="Questions about the class mean only what matches.")
-    unless: list[Word] = Field(default_factory=list, max_length=50, description="What lifts it.")
-    order: str | None = Field(None, max_length=2000, description="The property that sorts lists.")
-    limit: int = Field(0, ge=0, description="The number of rows of lists.")
-    hidden: bool = Field(False, description="No answer reads or shows the property.")
-    synonyms: dict[str, list[Word]] = Field(
-        default_factory=dict, description="Further words by language; `und` is any."
-    )
-    description: str | None = Field(None, max_length=2000, description="What it means.")
-    owner: str | None = Field(None, max_length=2000, description="Who answers for it.")
-    tests: list[dict[str, Any]] = Field(
-        default_factory=list, max_length=50, description="Questions with their `rows`."
+    definition: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Further keys as in a file: of, pattern, value, hidden, synonyms, tests …",
     )
 
 
@@ -362,7 +346,12 @@ async def update_glossary(
 ) -> GlossaryView:
     """Add entries to the glossary of a graph, and return the glossary."""
     hub.graphs.get_settings(graph, caller)
-    entries = [parse_entry(entry.model_dump(), "the glossary") for entry in body.entries]
+    entries = [
+        parse_entry(
+            {**entry.model_dump(exclude={"definition"}), **entry.definition}, "the glossary"
+        )
+        for entry in body.entries
+    ]
     workspace = hub.workspace
     await asyncio.to_thread(workspace.define, graph, *entries, instructions=body.instructions)
     async with hub.graphs.lease(graph, caller) as open_graph:

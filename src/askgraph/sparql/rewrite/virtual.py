@@ -502,7 +502,7 @@ def sum_by_owner(tree: Query, terms: Mapping[str, DefinedTerm]) -> Query:
     carrier, value = measured[0].subject, measured[0].object
     assert isinstance(value, Variable) and isinstance(measured[0].predicate, NamedNode)
     variables = {id(item): {*_find_all_variables(item)} - {owner, value} for item in elements}
-    reached: set[object] = {carrier}
+    reached: set[Term] = {carrier}
     inner: list[Element] = []
     while True:
         further = [x for x in elements if variables[id(x)] & reached and x not in inner]
@@ -516,8 +516,8 @@ def sum_by_owner(tree: Query, terms: Mapping[str, DefinedTerm]) -> Query:
         return tree
     total = Variable(f"total_{value.value}")
     remainder = replace(tree, where=Group(tuple(outer)))
-    used = {*_find_all_variables(remainder)}
-    keys = [owner, *(name for name in dict.fromkeys(reached) if name in used)]
+    used = dict.fromkeys(_find_all_variables(remainder))
+    keys = [owner, *(name for name in used if name in reached)]
     aggregate = terms[measured[0].predicate.value].aggregate
     select = Query(
         "SELECT",
@@ -546,7 +546,7 @@ def _find_owner(
         and not (item.subject == carrier and str(item.object)[1:-1] in terms)
     ]
     calls = [*find_calls((tree.columns, tree.order, tree.having))]
-    over = [call for call in calls if call.is_aggregate and value in _find_all_variables(call)]
+    over = [call for call in calls if call.is_aggregate and value in {*_find_all_variables(call)}]
     if any(call.name.startswith("SUM") for call in over) or carrier in classes:
         return None
     if over:
@@ -639,9 +639,9 @@ def _match(template: object, node: object, names: dict[Any, Any]) -> bool:
     if not get_children(template):
         return template == node
     signs = ("name", "word", "operator", "form")
-    same = all(
+    same: bool = all(
         getattr(template, sign, None) == getattr(node, sign, None)
         for sign in signs
         if isinstance(getattr(template, sign, None), str)
     )
-    return same and _match(get_children(template), get_children(node), names)
+    return same and bool(_match(get_children(template), get_children(node), names))

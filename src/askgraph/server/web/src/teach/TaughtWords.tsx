@@ -29,7 +29,7 @@ export function TaughtWords({ graph }: { graph: string }) {
     attempt(async () => {
       const iris = means.map((one) => one.iri);
       const meaning = { word, means: iris, same_as: same_as || null, query: query || null };
-      await teach(graph, { ...wording, ...definition, ...meaning });
+      await teach(graph, { ...wording, ...meaning, definition });
       setGone(null);
       found.again();
     });
