@@ -386,7 +386,7 @@ def parse_entry(table: Mapping[str, Any], position: str) -> GlossaryEntry:
         *(("synonyms", s) for s, _ in synonyms),
     ]
     unless = table.get("unless") or []
-    unless = [unless] if isinstance(unless, str) else unless
+    unless = unless if isinstance(unless, list | tuple) else [unless]
     listed += [("unless", phrase) for phrase in unless]
     for key, text in (*texts.items(), *listed):
         if not isinstance(text, str) or len(text) > _MAX_CHARACTERS[key]:
@@ -400,9 +400,9 @@ def parse_entry(table: Mapping[str, Any], position: str) -> GlossaryEntry:
     limit, person = table.get("limit") or 0, flags.pop("person")
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
         raise SetupError(f"{position}: 'limit' must be a number of rows")
+    attributes: dict[str, Any] = {**{key: texts[key] for key in _TEXT_KEYS}, **flags}
     definition = Definition(
-        **{key: texts[key] for key in _TEXT_KEYS},
-        **flags,
+        **attributes,
         unless=tuple(unless),
         limit=limit,
         synonyms=synonyms,
@@ -442,19 +442,19 @@ def _check_definition(entry: GlossaryEntry, position: str) -> None:
         raise SetupError(f"{position}: say by 'means' which property is hidden")
 
 
-def _parse_synonyms(value: object, position: str) -> tuple[tuple[str, str], ...]:
+def _parse_synonyms(value: Any, position: str) -> tuple[tuple[str, str], ...]:
     """Return the (text, language) pairs of a list of words, or of lists by language."""
     by_language = value if isinstance(value, dict) else {"und": value}
     pairs = []
     for language, texts in by_language.items():
-        for text in [texts] if isinstance(texts, str) else texts:
+        for text in texts if isinstance(texts, list | tuple) else [texts]:
             if not isinstance(text, str) or not stem_name(text):
                 raise SetupError(f"{position}: 'synonyms' must be words, or lists by language")
             pairs.append((text.strip(), "" if language == "und" else str(language)))
     return tuple(dict.fromkeys(pairs))
 
 
-def _parse_tests(value: object, position: str) -> tuple[DefinitionTest, ...]:
+def _parse_tests(value: Any, position: str) -> tuple[DefinitionTest, ...]:
     tests = []
     for table in value if isinstance(value, list | tuple) else [value]:
         match table:

@@ -629,7 +629,7 @@ def _match_elements(
 def _match(template: object, node: object, names: dict[Any, Any]) -> bool:
     """Return whether a part of a tree equals a template but for its variables; extends `names`."""
     if isinstance(template, Variable):
-        return names.setdefault(template, node) == node
+        return bool(names.setdefault(template, node) == node)
     if isinstance(template, tuple) and isinstance(node, tuple):
         return len(template) == len(node) and all(
             _match(inner, other, names) for inner, other in zip(template, node, strict=True)
