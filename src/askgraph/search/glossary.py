@@ -429,7 +429,7 @@ class DefinitionSearch:
     def _list_asked(self, tree: Query, schema: Schema, cls: str) -> Iterator[Variable]:
         """Yield the variables of a class that a query asks for, counts, ranks or measures."""
         patterns = [node for node in walk(tree) if isinstance(node, Pattern)]
-        targets = {
+        targets: set[Term] = {
             node for node in walk((tree.columns, tree.group_by)) if isinstance(node, Variable)
         }
         targets |= {
@@ -456,8 +456,10 @@ class DefinitionSearch:
             if not isinstance(item.predicate, NamedNode):
                 continue
             profile = schema.predicates_by_iri.get(item.predicate.value)
+            if profile is None:
+                continue
             ends = (item.subject, profile.subject_classes), (item.object, profile.object_classes)
-            for end, counts in ends if profile else ():
+            for end, counts in ends:
                 if end == variable and len(counts) == 1:
                     classes.add(counts[0][0])
         return frozenset(classes)
@@ -566,7 +568,7 @@ def _find_lifting_words(text: str, entry: GlossaryEntry) -> tuple[int, int] | No
     for phrase in entry.definition.unless:
         sought = [match[0].casefold() for match in _WORD.finditer(phrase)]
         for start in range(len(words)):
-            at, positions = start, []
+            at, positions = start, list[int]()
             for word in sought:
                 window = words[at : at + 1 + (_MAX_WORDS_BETWEEN if positions else 0)]
                 if word not in window:

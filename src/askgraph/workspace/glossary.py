@@ -7,11 +7,12 @@ the new one.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.atomic_files import lock_file, write_text_atomically
-from askgraph.endpoint import Endpoint, EndpointRequest, EndpointWrapper, Kind, RunOnEndpoint
+from askgraph.endpoint import Endpoint, EndpointWrapper, Kind, RunOnEndpoint
 from askgraph.errors import QueryError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
@@ -34,7 +35,7 @@ from askgraph.search.glossary import (
 )
 from askgraph.sparql import Call, Filter, Pattern, transform, walk
 from askgraph.sparql import Path as PropertyPath
-from askgraph.sparql.judge import check_query
+from askgraph.sparql.judge import EndpointRequest, check_query
 from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import GraphResult
@@ -125,10 +126,10 @@ class HidingEndpoint(EndpointWrapper):
             restricted = transform(replace(tree, template=()), self._restrict)
             query = to_text(replace(restricted, template=tree.template))
         result = await run(self._inner, query, request.timeout)
-        if isinstance(result, GraphResult):
-            triples = (item for item in result.triples if item.predicate.value not in self._hidden)
-            result = replace(result, triples=tuple(triples))
-        return result
+        if not isinstance(result, GraphResult):
+            return result
+        triples = (item for item in result.triples if item.predicate.value not in self._hidden)
+        return cast(Kind, GraphResult(tuple(triples), result.truncated, result.seconds))
 
     @staticmethod
     def _is_safe(node: object) -> bool:
